@@ -1,0 +1,99 @@
+//! What a visit brought: its outcome, and the capture that the archive keeps.
+
+use crate::door::{Exchange, Failure, Truncation};
+use crate::{ContentDigest, Interval, PageUrl, Timestamp};
+
+/// How a visit ended.
+///
+/// A broken, slow or forbidding server is not an error of ours. It is something learned about the page, so it is
+/// a value here and is archived like any other result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The page came (2xx).
+    Fetched {
+        /// The status.
+        status: u16,
+        /// The digest of the content, every coding removed; none when it cannot be decoded within the limits.
+        content: Option<ContentDigest>,
+        /// Why the body is incomplete, if it is.
+        truncated: Option<Truncation>,
+    },
+    /// The server says that nothing changed (304).
+    NotModified,
+    /// The page is somewhere else (3xx).
+    Moved {
+        /// The status.
+        status: u16,
+        /// Where to, if that is a page.
+        target: Option<PageUrl>,
+    },
+    /// The page does not exist, or no longer (404, 410).
+    Gone {
+        /// The status.
+        status: u16,
+    },
+    /// The server answered with another error.
+    Failed {
+        /// The status.
+        status: u16,
+        /// When it asks to be left alone until.
+        retry_after: Option<Interval>,
+    },
+    /// We did not ask.
+    Refused(Refusal),
+    /// Nobody answered.
+    Unreachable(Failure),
+}
+
+/// Why a page is not asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// The robots file says no; the line that says so.
+    Robots(String),
+    /// The robots file cannot be had, so everything is forbidden for now (RFC 9309).
+    RobotsUnreachable,
+    /// The address may not be visited (H1).
+    Address,
+}
+
+impl Outcome {
+    /// The outcome in one word, for listings and counters.
+    #[must_use]
+    pub const fn as_str(&self) -> &'static str {
+        match self {
+            Self::Fetched { .. } => "fetched",
+            Self::NotModified => "not-modified",
+            Self::Moved { .. } => "moved",
+            Self::Gone { .. } => "gone",
+            Self::Failed { .. } => "failed",
+            Self::Refused(_) => "refused",
+            Self::Unreachable(_) => "unreachable",
+        }
+    }
+    /// The status, if there was an answer.
+    #[must_use]
+    pub const fn status(&self) -> Option<u16> {
+        match self {
+            Self::Fetched { status, .. }
+            | Self::Moved { status, .. }
+            | Self::Gone { status }
+            | Self::Failed { status, .. } => Some(*status),
+            Self::NotModified => Some(304),
+            Self::Refused(_) | Self::Unreachable(_) => None,
+        }
+    }
+}
+
+/// One visit to one page: when, how it ended, and the bytes if there were any.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    /// The page as it was requested.
+    pub url: PageUrl,
+    /// When the visit began.
+    pub at: Timestamp,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Request and answer; nothing when there was no answer.
+    pub exchange: Option<Exchange>,
+}

@@ -1,0 +1,129 @@
+//! The machine's own file system.
+
+use super::{Disk, DiskFile, Open};
+use rustix::fs::FallocateFlags;
+use rustix::io::Errno;
+use std::fs::{self, DirEntry, File};
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The machine's file system.
+///
+/// Errors are those of the operating system, without path or action: who calls knows both and adds them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct RealDisk;
+
+impl Disk for RealDisk {
+    fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn DiskFile>> {
+        let mut options = File::options();
+        options.read(true).write(how != Open::Read).create_new(how == Open::CreateNew);
+        Ok(Arc::new(RealFile(options.open(path)?)))
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        fs::rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+    fn list(&self, directory: &Path) -> io::Result<Vec<PathBuf>> {
+        let mut files = Vec::new();
+        for entry in fs::read_dir(directory)? {
+            let entry = entry?;
+            if is_file(&entry)? {
+                files.push(entry.path());
+            }
+        }
+        files.sort_unstable();
+        Ok(files)
+    }
+    fn create_directory(&self, path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path)
+    }
+    fn sync_directory(&self, path: &Path) -> io::Result<()> {
+        File::open(path)?.sync_all()
+    }
+    fn free_bytes(&self, path: &Path) -> io::Result<u64> {
+        // What is kept back for the superuser (`f_bfree` counts it too) is not ours to write.
+        let room = rustix::fs::statvfs(path)?;
+        Ok(room.f_bavail.saturating_mul(room.f_frsize))
+    }
+}
+
+/// A link counts as what it leads to.
+fn is_file(entry: &DirEntry) -> io::Result<bool> {
+    let kind = entry.file_type()?;
+    Ok(kind.is_file() || (kind.is_symlink() && entry.path().is_file()))
+}
+
+#[derive(Debug)]
+struct RealFile(File);
+
+impl DiskFile for RealFile {
+    fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
+        self.0.read_exact_at(buffer, offset)
+    }
+    fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.0.write_all_at(bytes, offset)
+    }
+    /// `fdatasync`, not `fsync`: it carries the data and every change of the inode that reading the data back
+    /// needs, so also the length and the blocks of a grown, cut or allocated file. What it leaves out are the
+    /// time stamps, which nobody here reads, and which cost a second write to the journal for every batch.
+    fn sync(&self) -> io::Result<()> {
+        self.0.sync_data()
+    }
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.0.metadata()?.len())
+    }
+    fn truncate(&self, length: u64) -> io::Result<()> {
+        self.0.set_len(length)
+    }
+    /// Where the file system cannot reserve room, the file is only grown. Its length and its zeros are then as
+    /// promised, but a later write into it may still fail for want of space.
+    fn allocate(&self, length: u64) -> io::Result<()> {
+        if length == 0 {
+            return Ok(());
+        }
+        match rustix::io::retry_on_intr(|| rustix::fs::fallocate(&self.0, FallocateFlags::empty(), 0, length))
+        {
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => self.grow(length),
+            done => Ok(done?),
+        }
+    }
+}
+
+impl RealFile {
+    fn grow(&self, length: u64) -> io::Result<()> {
+        if self.length()? < length { self.truncate(length) } else { Ok(()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growing_in_place_of_reserving_never_cuts() {
+        let file = RealFile(tempfile::tempfile().unwrap());
+        file.write_at(0, b"0123456789").unwrap();
+        file.grow(4).unwrap();
+        assert_eq!(file.length().unwrap(), 10);
+        file.grow(12).unwrap();
+        let mut bytes = [1; 12];
+        file.read_at(0, &mut bytes).unwrap();
+        assert_eq!(&bytes, b"0123456789\0\0");
+    }
+
+    #[test]
+    fn links_are_listed_by_what_they_lead_to() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        fs::write(at("b"), b"").unwrap();
+        fs::create_dir(at("c")).unwrap();
+        std::os::unix::fs::symlink(at("b"), at("a")).unwrap();
+        std::os::unix::fs::symlink(at("c"), at("d")).unwrap();
+        std::os::unix::fs::symlink(at("nowhere"), at("e")).unwrap();
+        assert_eq!(RealDisk.list(directory.path()).unwrap(), [at("a"), at("b")]);
+    }
+}

@@ -1,0 +1,113 @@
+//! The few rules of HTTP/1.1 messages that more than one crate needs: fields, framing and their removal.
+//!
+//! **Invariant:** nothing here changes a message; whatever is derived is derived from the bytes as received.
+
+use std::borrow::Cow;
+
+/// How the end of a body is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Framing {
+    /// The answer has no body by its kind (304, 204, an answer to HEAD).
+    None,
+    /// `Content-Length`.
+    Length(u64),
+    /// `Transfer-Encoding: chunked`.
+    Chunked,
+    /// The body ends with the connection.
+    UntilClose,
+}
+
+/// The status of a response head, if its first line is one.
+#[must_use]
+pub fn status(head: &[u8]) -> Option<u16> {
+    let line = head.split(|b| *b == b'\n').next()?;
+    let rest = line.strip_prefix(b"HTTP/")?;
+    let code = rest.splitn(2, |b| *b == b' ').nth(1)?.trim_ascii_start().get(..3)?;
+    std::str::from_utf8(code).ok()?.parse().ok().filter(|code| (100..1000).contains(code))
+}
+
+/// The value of the first field called `name`, without the white space around it; `None` if it is not text.
+#[must_use]
+pub fn field<'a>(head: &'a [u8], name: &str) -> Option<&'a str> {
+    fields(head, name).next()
+}
+
+/// The values of all fields called `name`, in order.
+pub fn fields<'a>(head: &'a [u8], name: &str) -> impl Iterator<Item = &'a str> {
+    head.split(|b| *b == b'\n').skip(1).filter_map(move |line| {
+        let colon = line.iter().position(|b| *b == b':')?;
+        let (found, value) = (line.get(..colon)?, line.get(colon + 1..)?);
+        let same = found.trim_ascii_end().eq_ignore_ascii_case(name.as_bytes());
+        if same { std::str::from_utf8(value.trim_ascii()).ok() } else { None }
+    })
+}
+
+/// A body with its chunk framing removed; a body framed otherwise as it is.
+///
+/// A framing that breaks off or is malformed gives what came before it; a body that is not chunked at all, whatever
+/// its head says, is left as it is.
+#[must_use]
+pub fn payload(body: &[u8], framing: Framing) -> Cow<'_, [u8]> {
+    if framing != Framing::Chunked || (!body.is_empty() && next_chunk(body).is_none()) {
+        return Cow::Borrowed(body);
+    }
+    let mut payload = Vec::with_capacity(body.len());
+    let mut rest = body;
+    while let Some((bytes, after)) = next_chunk(rest) {
+        if bytes.is_empty() {
+            break;
+        }
+        payload.extend_from_slice(bytes);
+        rest = after;
+    }
+    Cow::Owned(payload)
+}
+
+/// The bytes of the first chunk and what follows it. A chunk that breaks off gives what is there of it.
+fn next_chunk(body: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line_end = body.iter().take(4_096).position(|b| *b == b'\n')?;
+    let line = body.get(..line_end)?.split(|b| *b == b';').next()?;
+    let digits = std::str::from_utf8(line.trim_ascii()).ok().filter(|digits| !digits.starts_with('+'))?;
+    let size = usize::from_str_radix(digits, 16).ok()?;
+    let data = body.get(line_end + 1..)?;
+    let Some(bytes) = data.get(..size) else { return Some((data, &[])) };
+    let after = data.get(size..)?;
+    let after = after.strip_prefix(b"\r\n").or_else(|| after.strip_prefix(b"\n")).unwrap_or(after);
+    Some((bytes, after))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEAD: &[u8] =
+        b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nX-A : 1\r\nx-a:2\r\nBad\xff: x\r\n\r\n";
+
+    #[test]
+    fn fields_are_found_whatever_their_case() {
+        assert_eq!(status(HEAD), Some(200));
+        assert_eq!(field(HEAD, "content-type"), Some("text/html"));
+        assert_eq!(fields(HEAD, "X-A").collect::<Vec<_>>(), ["1", "2"]);
+        assert_eq!(field(HEAD, "absent"), None);
+        assert_eq!(status(b"HTTP/1.0 404\r\n\r\n"), Some(404));
+        assert_eq!(status(b"HTTP/1.1  200 OK\r\n\r\n"), Some(200));
+        assert_eq!(status(b"ICY 200 OK\r\n"), None);
+    }
+
+    #[track_caller]
+    fn check(body: &str, expected: &str) {
+        assert_eq!(payload(body.as_bytes(), Framing::Chunked), expected.as_bytes());
+    }
+
+    #[test]
+    fn chunk_framing_is_removed() {
+        check("4\r\nWiki\r\n5;x=y\r\npedia\r\n0\r\n\r\n", "Wikipedia");
+        check("4\nWiki\n0\n\n", "Wiki");
+        check("A\r\nshort", "short");
+        check("4\r\nWiki\r\nzz\r\npedia", "Wiki");
+        check("<p>not chunked\n", "<p>not chunked\n");
+        check("4\r\nWiki\r\n+5\r\npedia", "Wiki");
+        check("", "");
+        assert_eq!(payload(b"4\r\nWiki", Framing::UntilClose), &b"4\r\nWiki"[..]);
+    }
+}

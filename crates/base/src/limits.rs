@@ -1,0 +1,99 @@
+//! Every bound of the program, each with its reason. What exceeds a limit is recorded, never silently dropped.
+//!
+//! **Invariant:** limits that depend on each other are proved to agree when this file is compiled.
+
+use crate::Interval;
+use std::time::Duration;
+
+// Schedule (C4): the paper's range, one minute to 400 days in one store.
+
+/// The shortest time between two visits to one page: the resolution of the state store.
+pub const REVISIT_INTERVAL_MIN: Interval = Interval::from_minutes(1);
+/// The longest time a live page stays unvisited, so that a dead server is still noticed.
+pub const REVISIT_INTERVAL_MAX: Interval = Interval::from_days(400);
+const _: () = assert!(REVISIT_INTERVAL_MIN.as_seconds() < REVISIT_INTERVAL_MAX.as_seconds());
+
+// URLs (H10).
+
+/// The longest URL in bytes: what browsers and servers have long agreed on; longer ones are traps.
+pub const URL_BYTES_MAX: usize = 2_083;
+/// The most path segments of a URL worth visiting.
+pub const URL_SEGMENTS_MAX: usize = 20;
+/// How often one path segment may stand in a URL before it is an echo.
+pub const URL_SEGMENT_REPEATS_MAX: usize = 2;
+/// The most query parameters of a URL worth visiting.
+pub const URL_PARAMETERS_MAX: usize = 30;
+
+// Politeness (C6, H13).
+
+/// The pause between two requests to one server, and to one address, unless told otherwise.
+pub const SERVER_PAUSE_DEFAULT: Interval = Interval::from_seconds(10);
+/// The longest `Crawl-delay` or `Retry-After` that is believed; above it the server is left for a day.
+pub const SERVER_PAUSE_MAX: Interval = Interval::from_days(1);
+const _: () = assert!(SERVER_PAUSE_DEFAULT.as_seconds() < SERVER_PAUSE_MAX.as_seconds());
+/// The most redirects followed for a page, each judged anew (H4).
+pub const REDIRECTS_MAX: usize = 10;
+/// The most redirects followed for a robots file (RFC 9309).
+pub const ROBOTS_REDIRECTS_MAX: usize = 5;
+/// As much of a robots file as is read (RFC 9309 asks for 500 KiB at least).
+pub const ROBOTS_BYTES_MAX: usize = 500 * 1024;
+/// How long an answered robots file is believed (H12).
+pub const ROBOTS_LIFETIME: Interval = Interval::from_days(1);
+/// How long rules that were once known serve on while the file cannot be had (H12).
+pub const ROBOTS_STALE_MAX: Interval = Interval::from_days(30);
+const _: () = assert!(ROBOTS_LIFETIME.as_seconds() < ROBOTS_STALE_MAX.as_seconds());
+
+// One exchange (H6, H7).
+
+/// Time to connect.
+pub const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);
+/// Time for the TLS handshake.
+pub const TLS_TIME_MAX: Duration = Duration::from_secs(10);
+/// Time from the request to the first byte of the answer.
+pub const FIRST_BYTE_TIME_MAX: Duration = Duration::from_secs(30);
+/// Time without any byte.
+pub const IDLE_TIME_MAX: Duration = Duration::from_secs(20);
+/// Time of a whole visit.
+pub const VISIT_TIME_MAX: Duration = Duration::from_secs(5 * 60);
+const _: () = assert!(FIRST_BYTE_TIME_MAX.as_secs() < VISIT_TIME_MAX.as_secs());
+/// The slowest answer that is waited for, once [`SLOW_GRACE`] is over.
+pub const BYTES_PER_SECOND_MIN: u64 = 100;
+/// How long an answer may be slower than [`BYTES_PER_SECOND_MIN`].
+pub const SLOW_GRACE: Duration = Duration::from_secs(30);
+/// The longest head of an answer.
+pub const HEAD_BYTES_MAX: usize = 256 * 1024;
+/// The most fields in the head of an answer.
+pub const HEAD_FIELDS_MAX: usize = 512;
+/// The most interim (1xx) answers before the final one.
+pub const INTERIM_ANSWERS_MAX: usize = 16;
+/// As much of a body as is stored; above it the capture is marked as truncated.
+pub const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
+const _: () = assert!(HEAD_BYTES_MAX < BODY_BYTES_MAX);
+
+// Decoding (H5).
+
+/// As much of a decoded body as is read by anyone.
+pub const DECODED_BYTES_MAX: usize = 128 * 1024 * 1024;
+/// The most that decoding may multiply a body by, once past [`DECODED_FREE_BYTES`].
+pub const DECODED_RATIO_MAX: usize = 200;
+/// Up to this size any ratio is fine: small pages of blanks compress well.
+pub const DECODED_FREE_BYTES: usize = 4 * 1024 * 1024;
+/// The most content codings on top of each other.
+pub const CODINGS_MAX: usize = 3;
+const _: () = assert!(DECODED_FREE_BYTES < DECODED_BYTES_MAX && BODY_BYTES_MAX <= DECODED_BYTES_MAX);
+
+// Dates from the web (M9).
+
+/// The first year a date from the web is believed of.
+pub const WEB_YEAR_MIN: i16 = 1995;
+/// The last year a date from the web is believed of.
+pub const WEB_YEAR_MAX: i16 = 2100;
+
+// Disk (M4, D2).
+
+/// Below this much free space a writer pauses, whatever the size of the disk.
+pub const DISK_FREE_BYTES_MIN: u64 = 1024 * 1024 * 1024;
+/// The longest time a capture waits for its batch to be synced.
+pub const BATCH_WAIT_MAX: Duration = Duration::from_secs(1);
+/// The size at which an archive file is closed and the next one begun.
+pub const ARCHIVE_FILE_BYTES: u64 = 1024 * 1024 * 1024;
