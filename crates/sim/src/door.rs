@@ -1,0 +1,187 @@
+//! The simulated web behind the door of `base`: no socket, no wait, in the time of whatever clock is handed in.
+//!
+//! An honest answer comes at once, byte for byte as the HTTP form sends it. What a hostile server does over time is
+//! turned into what a client with the limits of [`base::limits`] would be left with.
+//!
+//! **Invariant:** an exchange is a pure function of (web, request, moment); durations are made up from the server and the
+//! page, and nobody waits for them.
+
+use crate::{Answer, Asked, Manner, Web};
+use base::chance::hash_bytes;
+use base::door::{Cause, Door, Exchange, Failure, Found, Phase, Request, Times, Truncation};
+use base::http::Framing;
+use base::limits::FIRST_BYTE_TIME_MAX;
+use base::url::{Origin, Scheme};
+use base::{Clock, Interval, Timestamp};
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+mod receive;
+
+use receive::Arrived;
+
+/// The door to a simulated web.
+#[derive(Clone, Debug)]
+pub struct SimulatedDoor {
+    /// The web behind it.
+    pub web: Arc<Web>,
+    /// What tells the time there.
+    pub clock: Arc<dyn Clock>,
+    /// As much of a body as is taken; above it the exchange is marked as truncated. Smaller than the limit of the
+    /// real door, so that endless bodies cost little.
+    pub body_bytes_max: usize,
+}
+
+/// How long an answer to a look-up may be used.
+const LOOK_UP_LIFETIME: Interval = Interval::from_hours(1);
+/// As much of a body as is taken unless told otherwise.
+const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// How fast bodies seem to come.
+const BYTES_PER_MILLISECOND: usize = 1_000;
+
+impl SimulatedDoor {
+    /// The door to `web` in the time of `clock`.
+    #[must_use]
+    pub fn new(web: Arc<Web>, clock: Arc<dyn Clock>) -> Self {
+        Self { web, clock, body_bytes_max: BODY_BYTES_MAX }
+    }
+
+    fn found(&self, origin: &Origin) -> Result<Found, Failure> {
+        let host = origin.server.host();
+        let failure = || Failure { phase: Phase::LookUp, cause: Cause::NoSuchName, took: pace(host, 1, 30) };
+        let address = self.web.address(host).ok_or_else(failure)?;
+        let addresses = vec![SocketAddr::new(IpAddr::V4(address), origin.server.port_for(origin.scheme))];
+        Ok(Found { addresses, lifetime: LOOK_UP_LIFETIME })
+    }
+
+    fn exchanged(&self, to: SocketAddr, request: &Request) -> Result<Exchange, Failure> {
+        let host = request.url.host();
+        let stands_there = self.web.address(host).is_some_and(|address| IpAddr::V4(address) == to.ip());
+        if !stands_there {
+            let cause = Cause::Broken("nobody of this name listens at this address".to_owned());
+            return Err(Failure { phase: Phase::Connect, cause, took: pace(host, 2, 20) });
+        }
+        let now = self.clock.now();
+        let times = times(request);
+        let answer = self.web.answer(&asked(request), now);
+        let arrived = self.arrived(answer, now, request.head_only, times)?;
+        Ok(Exchange {
+            address: to,
+            request_head: request_head(request),
+            response_head: arrived.head,
+            body: arrived.body,
+            status: arrived.status,
+            framing: arrived.framing,
+            truncated: arrived.truncated,
+            times: arrived.times,
+        })
+    }
+
+    /// What a client is left with of an answer.
+    fn arrived(
+        &self,
+        answer: Answer,
+        now: Timestamp,
+        head_only: bool,
+        times: Times,
+    ) -> Result<Arrived, Failure> {
+        let limit = self.body_bytes_max;
+        match answer.manner {
+            Manner::Plain | Manner::Chunked(_) => Ok(whole(answer, now, head_only, times, limit)),
+            Manner::Late(wait) if wait > FIRST_BYTE_TIME_MAX => Err(silence()),
+            Manner::Late(wait) => {
+                let late = Times { first_byte: wait, total: times.total + wait, ..times };
+                Ok(whole(answer, now, head_only, late, limit))
+            }
+            Manner::Hang => Err(silence()),
+            Manner::Close => {
+                let cause = Cause::Broken("the connection was closed without an answer".to_owned());
+                Err(Failure { phase: Phase::Head, cause, took: times.total })
+            }
+            _ => receive::odd(&answer, now, head_only, times, limit),
+        }
+    }
+}
+
+impl Door for SimulatedDoor {
+    async fn look_up(&self, origin: &Origin) -> Result<Found, Failure> {
+        self.found(origin)
+    }
+    async fn exchange(&self, to: SocketAddr, request: &Request) -> Result<Exchange, Failure> {
+        self.exchanged(to, request)
+    }
+}
+
+/// Nothing came in the time there is for the first byte.
+fn silence() -> Failure {
+    Failure { phase: Phase::Head, cause: Cause::TimeOut(FIRST_BYTE_TIME_MAX), took: FIRST_BYTE_TIME_MAX }
+}
+
+fn asked(request: &Request) -> Asked<'_> {
+    let field = |wanted: &str| {
+        let mut all = request.fields.iter();
+        all.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_str())
+    };
+    Asked {
+        scheme: request.url.scheme(),
+        host: request.url.host(),
+        target: request.url.target(),
+        head_only: request.head_only,
+        if_none_match: field("If-None-Match"),
+        if_modified_since: field("If-Modified-Since"),
+        accepts_gzip: field("Accept-Encoding").is_none_or(|codings| codings.contains("gzip")),
+    }
+}
+
+fn request_head(request: &Request) -> Vec<u8> {
+    let mut head = Vec::with_capacity(256);
+    let method = if request.head_only { "HEAD " } else { "GET " };
+    for part in [method, request.url.target(), " HTTP/1.1\r\nHost: ", request.url.server().as_str(), "\r\n"] {
+        head.extend_from_slice(part.as_bytes());
+    }
+    for (name, value) in &request.fields {
+        for part in [*name, ": ", value, "\r\n"] {
+            head.extend_from_slice(part.as_bytes());
+        }
+    }
+    head.extend_from_slice(b"Connection: keep-alive\r\n\r\n");
+    head
+}
+
+/// An answer that comes as it should.
+fn whole(answer: Answer, now: Timestamp, head_only: bool, times: Times, limit: usize) -> Arrived {
+    let head = answer.head(now);
+    let status = answer.status;
+    let (mut body, framing) = match answer.manner {
+        _ if head_only || matches!(status, 204 | 304) => (Vec::new(), Framing::None),
+        Manner::Chunked(_) => (answer.wire_body().into_owned(), Framing::Chunked),
+        _ => {
+            let length = answer.body.len() as u64;
+            (answer.body, Framing::Length(length))
+        }
+    };
+    let truncated = (body.len() > limit).then_some(Truncation::Length);
+    body.truncate(limit);
+    let times = with_body(times, body.len());
+    Arrived { head, body, status, framing, truncated, times }
+}
+
+fn with_body(times: Times, bytes: usize) -> Times {
+    let transfer = Duration::from_millis((bytes / BYTES_PER_MILLISECOND) as u64);
+    Times { total: times.total + transfer, ..times }
+}
+
+/// Durations that seem real: a server has its distance and its speed.
+fn times(request: &Request) -> Times {
+    let host = request.url.host();
+    let connect = pace(host, 2, 60);
+    let tls = if request.url.scheme() == Scheme::Https { connect * 2 } else { Duration::ZERO };
+    let first_byte = pace(host, 3, 150) + pace(request.url.target(), 4, 40);
+    Times { connect, tls, first_byte, total: connect + tls + first_byte }
+}
+
+/// Milliseconds between 1 and `most`, the same for the same text.
+fn pace(text: &str, salt: u64, most: u64) -> Duration {
+    Duration::from_millis(1 + hash_bytes(salt, text.as_bytes()) % most)
+}

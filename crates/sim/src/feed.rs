@@ -1,0 +1,126 @@
+//! Feeds: what changed last among the first pages of a server.
+//!
+//! **Invariant:** the entries are the [`ENTRIES`] pages, among the first [`CANDIDATES`], whose main text changed last, the
+//! latest first; their moments are exact.
+
+use crate::answer::{Answer, Asked};
+use crate::change::Second;
+use crate::document::{self, moment};
+use crate::draw::push_all;
+use crate::history;
+use crate::page::Page;
+use crate::server::{Feed, Server};
+use crate::{sitemap, text};
+use base::Timestamp;
+use serde_json::json;
+
+/// How many pages are looked at.
+pub(crate) const CANDIDATES: u64 = 200;
+/// The most entries in a feed.
+pub(crate) const ENTRIES: usize = 20;
+
+/// One entry.
+struct Entry {
+    url: String,
+    title: String,
+    summary: String,
+    changed: Timestamp,
+}
+
+/// What is answered to a request for the feed.
+pub(crate) fn answer(server: &Server<'_>, asked: &Asked<'_>, now: Timestamp) -> Answer {
+    let now = now.as_seconds();
+    let latest: Vec<Entry> =
+        latest(server, now).iter().map(|(changed, page)| entry(page, *changed, now)).collect();
+    let body = match server.feed() {
+        Feed::Rss => rss(server, &latest),
+        Feed::Atom => atom(server, &latest),
+        Feed::Json => json_feed(server, &latest),
+    };
+    let media_type = server.feed().media_type();
+    document::tagged_file(server, media_type, body.into_bytes(), asked)
+}
+
+/// The pages of the feed and when they changed.
+fn latest<'w>(server: &Server<'w>, now: Second) -> Vec<(Second, Page<'w>)> {
+    let candidates = sitemap::listed(server, 1, CANDIDATES, now);
+    let mut latest: Vec<_> = candidates.map(|page| (history::text_changed(&page, now), page)).collect();
+    latest.sort_by_key(|(changed, page)| (-changed, page.number));
+    latest.truncate(ENTRIES);
+    latest
+}
+
+fn entry(page: &Page<'_>, changed: Second, now: Second) -> Entry {
+    let (mut url, mut title, mut summary) = (String::new(), String::new(), String::new());
+    page.push_url(&mut url, now);
+    page.push_title(&mut title);
+    text::sentence(&mut summary, page.server.language, page.topic());
+    Entry { url, title, summary, changed: moment(changed) }
+}
+
+fn site(server: &Server<'_>) -> (String, String) {
+    let (mut name, mut home) = (String::new(), String::new());
+    server.push_site_name(&mut name);
+    server.push_origin(&mut home, server.scheme());
+    home.push('/');
+    (name, home)
+}
+
+fn rss(server: &Server<'_>, entries: &[Entry]) -> String {
+    let (name, home) = site(server);
+    let mut xml = String::with_capacity(10 * 1_024);
+    push_all(
+        &mut xml,
+        &["<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<rss version=\"2.0\">\n<channel>\n<title>", &name],
+    );
+    push_all(&mut xml, &["</title>\n<link>", &home, "</link>\n<description>", &name, "</description>\n"]);
+    for entry in entries {
+        let url = entry.url.replace('&', "&amp;");
+        push_all(&mut xml, &["<item>\n<title>", &entry.title, "</title>\n<link>", &url, "</link>\n"]);
+        push_all(
+            &mut xml,
+            &["<guid>", &url, "</guid>\n<pubDate>", &entry.changed.to_http_date(), "</pubDate>\n"],
+        );
+        push_all(&mut xml, &["<description>", &entry.summary, "</description>\n</item>\n"]);
+    }
+    xml.push_str("</channel>\n</rss>\n");
+    xml
+}
+
+fn atom(server: &Server<'_>, entries: &[Entry]) -> String {
+    let (name, home) = site(server);
+    let updated = entries.first().map_or(crate::ORIGIN, |entry| entry.changed).to_rfc3339();
+    let mut xml = String::with_capacity(10 * 1_024);
+    push_all(
+        &mut xml,
+        &["<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n"],
+    );
+    push_all(&mut xml, &["<title>", &name, "</title>\n<id>", &home, "</id>\n<link href=\"", &home, "\"/>\n"]);
+    push_all(&mut xml, &["<updated>", &updated, "</updated>\n"]);
+    for entry in entries {
+        let url = entry.url.replace('&', "&amp;");
+        push_all(
+            &mut xml,
+            &["<entry>\n<title>", &entry.title, "</title>\n<link href=\"", &url, "\"/>\n<id>", &url],
+        );
+        push_all(&mut xml, &["</id>\n<updated>", &entry.changed.to_rfc3339(), "</updated>\n<summary>"]);
+        push_all(&mut xml, &[&entry.summary, "</summary>\n</entry>\n"]);
+    }
+    xml.push_str("</feed>\n");
+    xml
+}
+
+fn json_feed(server: &Server<'_>, entries: &[Entry]) -> String {
+    let (name, home) = site(server);
+    let item = |entry: &Entry| {
+        json!({
+            "id": entry.url, "url": entry.url, "title": entry.title, "content_text": entry.summary,
+            "date_modified": entry.changed.to_rfc3339(),
+        })
+    };
+    let items: Vec<_> = entries.iter().map(item).collect();
+    json!({
+        "version": "https://jsonfeed.org/version/1.1", "title": name, "home_page_url": home, "items": items,
+    })
+    .to_string()
+}

@@ -1,0 +1,240 @@
+//! Servers that misbehave, each in one way, all known by name (`hang-00012.example`).
+//!
+//! Every one has an honest home page that links to whatever is bad on it, so that a crawler walks into it, and a
+//! robots file that forbids `/private/` unless robots files are what it is bad at.
+//!
+//! **Invariant:** an answer is a pure function of seed, number, question and moment; how badly it is sent is part of
+//! it ([`Manner`]). No answer takes more than a few megabytes to make.
+
+mod body;
+mod bomb;
+mod charset;
+mod framing;
+mod head;
+mod refuse;
+mod slow;
+mod trap;
+
+use crate::answer::{Answer, Asked, Manner};
+use base::{Chance, Timestamp, chance};
+
+/// How many further names a crowd has, so that even one crowd is many names on one address.
+pub const CROWD_NAMES: u32 = 20;
+
+/// The ways in which a server can misbehave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Answers a few bytes at a time.
+    Slow,
+    /// Never answers.
+    Hang,
+    /// Bodies that never end.
+    Endless,
+    /// `Content-Length` is wrong, too long or too short.
+    WrongLength,
+    /// Redirects in circles, and ever on.
+    RedirectLoop,
+    /// A calendar without end.
+    Calendar,
+    /// Every link carries a new session id.
+    SessionIds,
+    /// 429 and 503 with `Retry-After`.
+    TooMany,
+    /// robots.txt answers 5xx.
+    RobotsBroken,
+    /// Compression bombs.
+    Bomb,
+    /// Japanese text under a wrong charset label.
+    WrongCharset,
+    /// Heads of megabytes.
+    HugeHead,
+    /// Malformed framing: duplicate lengths, bad chunks, bare line feeds, garbage.
+    Malformed,
+    /// Many names on one address.
+    Crowd,
+}
+
+impl Kind {
+    /// All of them; hostile server `n` is of kind `n % ALL.len()`.
+    pub const ALL: [Self; 14] = [
+        Self::Slow,
+        Self::Hang,
+        Self::Endless,
+        Self::WrongLength,
+        Self::RedirectLoop,
+        Self::Calendar,
+        Self::SessionIds,
+        Self::TooMany,
+        Self::RobotsBroken,
+        Self::Bomb,
+        Self::WrongCharset,
+        Self::HugeHead,
+        Self::Malformed,
+        Self::Crowd,
+    ];
+
+    /// The word that names begin with.
+    #[must_use]
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Slow => "slow",
+            Self::Hang => "hang",
+            Self::Endless => "endless",
+            Self::WrongLength => "wrong-length",
+            Self::RedirectLoop => "redirect-loop",
+            Self::Calendar => "calendar",
+            Self::SessionIds => "session-ids",
+            Self::TooMany => "too-many",
+            Self::RobotsBroken => "robots-broken",
+            Self::Bomb => "bomb",
+            Self::WrongCharset => "wrong-charset",
+            Self::HugeHead => "huge-head",
+            Self::Malformed => "malformed",
+            Self::Crowd => "crowd",
+        }
+    }
+}
+
+/// The kind of hostile server `number`.
+#[must_use]
+pub fn kind(number: u32) -> Kind {
+    Kind::ALL[number as usize % Kind::ALL.len()]
+}
+
+/// The host of hostile server `number`.
+#[must_use]
+pub fn host(number: u32) -> String {
+    format!("{}-{number:05}.example", kind(number).word())
+}
+
+/// One of the further names of a crowd, `crowd-00013-07.example`; all of them are on one address.
+#[must_use]
+pub fn crowd_host(number: u32, member: u32) -> String {
+    format!("{}-{number:05}-{member:02}.example", Kind::Crowd.word())
+}
+
+/// The number of the hostile server called `host`, if there is such a one among `count`.
+#[must_use]
+pub fn number(host: &str, count: u32) -> Option<u32> {
+    let (front, digits) = host.strip_suffix(".example")?.rsplit_once('-')?;
+    let known = |digits: &str| digits.parse().ok().filter(|number| *number < count);
+    if let Some(found) = known(digits).filter(|found| self::host(*found) == host) {
+        return Some(found);
+    }
+    let member = digits.parse().ok().filter(|member| *member < CROWD_NAMES)?;
+    let found = known(front.rsplit_once('-')?.1).filter(|found| kind(*found) == Kind::Crowd)?;
+    (crowd_host(found, member) == host).then_some(found)
+}
+
+/// Whether the robots file of hostile server `number` lets a polite visitor see `target`. Where the file answers
+/// 5xx everything is forbidden (RFC 9309).
+#[must_use]
+pub fn robots_allows(number: u32, target: &str) -> bool {
+    kind(number) != Kind::RobotsBroken && !target.starts_with("/private/")
+}
+
+/// What hostile server `number` answers.
+#[must_use]
+pub fn answer(seed: u64, number: u32, asked: &Asked<'_>, now: Timestamp) -> Answer {
+    let place = Place { seed, number, asked, now };
+    let path = place.path();
+    if path == "/robots.txt" && place.kind() != Kind::RobotsBroken {
+        return Answer::plain(200, "text/plain; charset=utf-8", "User-agent: *\nDisallow: /private/\n");
+    }
+    if path == "/private/" {
+        return place.page("Not for robots", "<p>Whoever reads this has not read robots.txt.</p>");
+    }
+    match place.kind() {
+        Kind::Slow => slow::answer(&place),
+        Kind::Hang => slow::hang(&place),
+        Kind::Endless => body::endless(&place),
+        Kind::WrongLength => body::wrong_length(&place),
+        Kind::RedirectLoop => trap::redirects(&place),
+        Kind::Calendar => trap::calendar(&place),
+        Kind::SessionIds => trap::sessions(&place),
+        Kind::TooMany => refuse::too_many(&place),
+        Kind::RobotsBroken => refuse::robots_broken(&place),
+        Kind::Bomb => bomb::answer(&place),
+        Kind::WrongCharset => charset::answer(&place),
+        Kind::HugeHead => head::answer(&place),
+        Kind::Malformed => framing::answer(&place),
+        Kind::Crowd => refuse::crowd(&place),
+    }
+}
+
+/// Where and when a hostile server is asked.
+struct Place<'a> {
+    seed: u64,
+    number: u32,
+    asked: &'a Asked<'a>,
+    now: Timestamp,
+}
+
+impl Place<'_> {
+    fn kind(&self) -> Kind {
+        kind(self.number)
+    }
+    fn path(&self) -> &str {
+        self.asked.target.split('?').next().unwrap_or_default()
+    }
+    /// What follows `prefix` in the path, as a number.
+    fn numbered(&self, prefix: &str) -> Option<u64> {
+        self.path().strip_prefix(prefix)?.parse().ok()
+    }
+    /// A number that belongs to this server and to `what`.
+    fn hash(&self, what: u64) -> u64 {
+        chance::hash(&[self.seed, u64::from(self.number), what])
+    }
+    /// An honest page.
+    fn page(&self, title: &str, body: &str) -> Answer {
+        let host = host(self.number);
+        let text = format!(
+            "<!doctype html><html lang=en><head><meta charset=utf-8><title>{title} - {host}</title></head>\
+             <body><h1>{title}</h1>{body}<p><a href=\"/\">{host}</a></p></body></html>\n"
+        );
+        Answer::plain(200, "text/html; charset=utf-8", text)
+    }
+    /// The home page: an honest list of all that is bad here, and of what is forbidden.
+    fn home(&self, links: &[&str]) -> Answer {
+        let mut list = String::from("<ul>");
+        for link in links.iter().chain(&["/private/"]) {
+            list.push_str(&format!("<li><a href=\"{link}\">{link}</a></li>"));
+        }
+        list.push_str("</ul>");
+        let about = format!("<p>A server of the kind <em>{}</em>.</p>", self.kind().word());
+        self.page("Home", &format!("{about}{list}"))
+    }
+    fn missing(&self) -> Answer {
+        Answer::plain(404, "text/plain; charset=utf-8", "there is nothing here\n")
+    }
+    /// Some text of about `bytes`, the same at every moment.
+    fn filler(&self, bytes: usize) -> String {
+        let mut chance = Chance::of(&[self.seed, u64::from(self.number), 0xf111]);
+        let mut text = String::with_capacity(bytes + 16);
+        while text.len() < bytes {
+            let word: &&str = chance.pick(&WORDS);
+            text.push_str(word);
+            text.push(' ');
+        }
+        format!("<p>{text}</p>")
+    }
+}
+
+const WORDS: [&str; 16] = [
+    "river", "stone", "window", "letter", "garden", "winter", "paper", "silver", "harbour", "bridge",
+    "evening", "market", "mountain", "signal", "orchard", "thread",
+];
+
+impl Answer {
+    fn sent(mut self, manner: Manner) -> Self {
+        self.manner = manner;
+        self
+    }
+    fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.fields.push((name, value.into()));
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests;

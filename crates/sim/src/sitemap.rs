@@ -1,0 +1,130 @@
+//! Sitemaps: every page that exists and may be visited, with the moment its main text last changed.
+//!
+//! A server with more than [`PART_PAGES`] pages has an index of parts. A news server also lists what changed in the
+//! last two days among its first pages.
+//!
+//! **Invariant:** `lastmod` is exact; an answer looks at no more than [`PART_PAGES`] pages.
+
+use crate::answer::{Answer, Asked};
+use crate::change::Second;
+use crate::document::{self, moment};
+use crate::draw::{push_all, push_number};
+use crate::feed;
+use crate::history;
+use crate::page::Page;
+use crate::path::Part;
+use crate::server::Server;
+use base::Timestamp;
+
+/// The most pages in one part.
+pub(crate) const PART_PAGES: u64 = 1_000;
+/// How long something is news.
+const NEWS_SECONDS: Second = 2 * 86_400;
+
+const PROLOGUE: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
+const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
+const NEWS_NAMESPACE: &str = "http://www.google.com/schemas/sitemap-news/0.9";
+
+/// What is answered to a request for a part of the sitemap.
+pub(crate) fn answer(server: &Server<'_>, part: Part, asked: &Asked<'_>, now: Timestamp) -> Answer {
+    let now = now.as_seconds();
+    let parts = server.pages.div_ceil(PART_PAGES);
+    let xml = match part {
+        Part::Whole if parts == 1 => pages(server, 0, now),
+        Part::Whole => index(server, parts),
+        Part::Numbered { number, compressed }
+            if parts > 1 && number < parts && compressed == server.compresses_sitemaps() =>
+        {
+            let xml = pages(server, number, now);
+            if compressed {
+                let packed = document::gzip(xml.as_bytes());
+                return document::tagged_file(server, "application/gzip", packed, asked);
+            }
+            xml
+        }
+        Part::News if server.is_news() => news(server, now),
+        _ => return document::missing(server, 404),
+    };
+    document::tagged_file(server, "application/xml", xml.into_bytes(), asked)
+}
+
+fn index(server: &Server<'_>, parts: u64) -> String {
+    let mut xml = String::with_capacity(200 + 100 * 16);
+    push_all(&mut xml, &[PROLOGUE, "<sitemapindex xmlns=\"", NAMESPACE, "\">\n"]);
+    for part in 0..parts {
+        xml.push_str("<sitemap><loc>");
+        server.push_origin(&mut xml, server.scheme());
+        xml.push_str("/sitemap-");
+        push_number(&mut xml, part);
+        xml.push_str(if server.compresses_sitemaps() { ".xml.gz" } else { ".xml" });
+        xml.push_str("</loc></sitemap>\n");
+    }
+    xml.push_str("</sitemapindex>\n");
+    xml
+}
+
+fn pages(server: &Server<'_>, part: u64, now: Second) -> String {
+    let mut xml = String::with_capacity(160 * 1_024);
+    push_all(&mut xml, &[PROLOGUE, "<urlset xmlns=\"", NAMESPACE, "\">\n"]);
+    for page in listed(server, part * PART_PAGES, PART_PAGES, now) {
+        xml.push_str("<url>");
+        push_location(&mut xml, &page, now);
+        let changed = moment(history::text_changed(&page, now)).to_rfc3339();
+        push_all(&mut xml, &["<lastmod>", &changed, "</lastmod></url>\n"]);
+    }
+    xml.push_str("</urlset>\n");
+    xml
+}
+
+fn news(server: &Server<'_>, now: Second) -> String {
+    let mut xml = String::with_capacity(8 * 1_024);
+    push_all(
+        &mut xml,
+        &[PROLOGUE, "<urlset xmlns=\"", NAMESPACE, "\" xmlns:news=\"", NEWS_NAMESPACE, "\">\n"],
+    );
+    for page in listed(server, 1, feed::CANDIDATES, now) {
+        let changed = history::text_changed(&page, now);
+        if changed > now - NEWS_SECONDS {
+            push_news(&mut xml, &page, changed, now);
+        }
+    }
+    xml.push_str("</urlset>\n");
+    xml
+}
+
+fn push_news(xml: &mut String, page: &Page<'_>, changed: Second, now: Second) {
+    xml.push_str("<url>");
+    push_location(xml, page, now);
+    xml.push_str("<news:news><news:publication><news:name>");
+    page.server.push_site_name(xml);
+    push_all(xml, &["</news:name><news:language>", page.server.language.code(), "</news:language>"]);
+    let date = moment(changed).to_rfc3339();
+    push_all(
+        xml,
+        &["</news:publication><news:publication_date>", &date, "</news:publication_date><news:title>"],
+    );
+    page.push_title(xml);
+    xml.push_str("</news:title></news:news></url>\n");
+}
+
+fn push_location(xml: &mut String, page: &Page<'_>, now: Second) {
+    let mut url = String::with_capacity(80);
+    page.push_url(&mut url, now);
+    push_all(xml, &["<loc>", &url.replace('&', "&amp;"), "</loc>"]);
+}
+
+/// The pages from `first` on, so many at most, that exist and may be visited.
+pub(crate) fn listed<'w>(
+    server: &Server<'w>,
+    first: u64,
+    count: u64,
+    now: Second,
+) -> impl Iterator<Item = Page<'w>> + use<'w> {
+    let (server, private) = (*server, server.private);
+    (first..first.saturating_add(count).min(server.pages))
+        .map(move |number| Page::new(server, number))
+        .filter(move |page| {
+            let exists = page.born() <= now && page.deleted().is_none_or(|at| at > now);
+            exists && (private.is_none() || private != Some(page.slot()))
+        })
+}
