@@ -1,0 +1,47 @@
+//! Keeps every capture, in standard WARC files, and lists them.
+//!
+//! ```
+//! use archive::{Archive, Settings};
+//! use base::disk::SimulatedDisk;
+//! use base::{Capture, Outcome, PageUrl, Refusal, Timestamp};
+//! use std::path::Path;
+//! use std::sync::Arc;
+//!
+//! let (disk, directory) = (SimulatedDisk::new(1), Path::new("/data/archive"));
+//! let at: Timestamp = "2026-03-31T09:00:00Z".parse()?;
+//! let (mut archive, recovery) = Archive::open(Arc::new(disk.clone()), directory, Settings::default(), at)?;
+//! assert!(recovery.files.is_empty(), "nobody died before us");
+//!
+//! let url = PageUrl::parse("https://example.org/private")?;
+//! let outcome = Outcome::Refused(Refusal::Robots("Disallow: /private".to_owned()));
+//! archive.append(&Capture { url, at, outcome, exchange: None }, None)?;
+//! archive.commit()?; // from here on it is kept for ever
+//!
+//! let entry = archive::list(&disk, directory)?.next().expect("one capture")?;
+//! assert_eq!((entry.url.as_str(), &*entry.outcome), ("https://example.org/private", "refused"));
+//! assert_eq!(entry.why.as_deref(), Some("Disallow: /private"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Invariant:** what [`Archive::commit`] acknowledged survives any crash, whole, at the place that
+//! [`Archive::append`] said (M1, D2). What it did not acknowledge is there whole or not at all. Damage is reported
+//! with file and offset and never handed out (M5). Names of files are made here, never taken from content (H17).
+//!
+//! Not here: the lock that keeps a second writer away (the program's), and knowing which version came before.
+
+mod append;
+mod error;
+mod file;
+mod list;
+mod name;
+mod records;
+mod recover;
+mod scan;
+mod summary;
+
+pub use append::{Archive, Settings};
+pub use error::Error;
+pub use list::{Entry, Original, files, list, list_files};
+pub use records::{Appended, Before, Location, Stored};
+pub use recover::{Recovered, Recovery};
+pub use summary::{Summary, summary};

@@ -1,0 +1,95 @@
+//! The names of archive files: `utsushi-20261115231600123456-00000.warc.gz`, with `.open` behind it while it grows.
+//!
+//! The digits are the moment at which the writer was opened, to the microsecond, and a count.
+//!
+//! **Invariant:** a new name is greater than every name in the directory, so the names sort by when the files were
+//! begun, even if the clock was set back, and none is ever used twice.
+
+use base::Timestamp;
+use std::path::Path;
+
+/// The end of a name of a finished file.
+const CLOSED: &str = ".warc.gz";
+/// What is added while a file grows.
+const OPEN: &str = ".open";
+const PREFIX: &str = "utsushi-";
+const STAMP_DIGITS: usize = 20;
+
+/// A name that this crate gave.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Name {
+    stamp: String,
+    count: u32,
+}
+
+impl Name {
+    /// A name for a file begun at `at`, greater than all in `taken`.
+    pub(crate) fn new<'a>(at: Timestamp, taken: impl IntoIterator<Item = &'a Path>) -> Self {
+        let stamp = format!("{}{:06}", at.to_stamp(), at.as_micros() % 1_000_000);
+        let last = taken.into_iter().filter_map(Self::of).max();
+        last.filter(|last| last.stamp >= stamp).map_or(Self { stamp, count: 0 }, |last| last.next())
+    }
+    /// The next one.
+    pub(crate) fn next(&self) -> Self {
+        Self { stamp: self.stamp.clone(), count: self.count + 1 }
+    }
+    /// The name of a finished file.
+    pub(crate) fn closed(&self) -> String {
+        format!("{PREFIX}{}-{:05}{CLOSED}", self.stamp, self.count)
+    }
+    /// The name while it grows.
+    pub(crate) fn open(&self) -> String {
+        format!("{}{OPEN}", self.closed())
+    }
+
+    fn of(path: &Path) -> Option<Self> {
+        let name = closed_name(path)?;
+        let (stamp, count) = name.strip_prefix(PREFIX)?.strip_suffix(CLOSED)?.split_once('-')?;
+        let is_stamp = stamp.len() == STAMP_DIGITS && stamp.bytes().all(|b| b.is_ascii_digit());
+        Some(Self { stamp: is_stamp.then(|| stamp.to_owned())?, count: count.parse().ok()? })
+    }
+}
+
+/// The name that an archive file has, or will have when it is finished; none for any other file.
+pub(crate) fn closed_name(path: &Path) -> Option<&str> {
+    let name = path.file_name()?.to_str()?;
+    let name = name.strip_suffix(OPEN).unwrap_or(name);
+    name.ends_with(CLOSED).then_some(name)
+}
+
+/// Whether a file is still growing, or was when its writer died.
+pub(crate) fn is_open(path: &Path) -> bool {
+    closed_name(path).is_some() && path.extension().is_some_and(|extension| extension == &OPEN[1..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(at: &str, taken: &[&str], expected: &str) {
+        let name = Name::new(at.parse().unwrap(), taken.iter().map(Path::new));
+        assert_eq!(name.closed(), expected);
+        assert_eq!(Name::of(Path::new(&format!("/a/{}", name.open()))), Some(name.clone()));
+        assert!(is_open(Path::new(&name.open())) && !is_open(Path::new(&name.closed())));
+    }
+
+    #[test]
+    fn a_new_name_is_the_greatest() {
+        let first = "utsushi-20261115231600123456-00000.warc.gz";
+        check("2026-11-15T23:16:00.123456Z", &[], first);
+        check("2026-11-15T23:16:00.123456Z", &["/x/notes.txt", "other.warc.gz"], first);
+        check("2026-11-15T23:16:00.123456Z", &[first], "utsushi-20261115231600123456-00001.warc.gz");
+        let open = "utsushi-20261115231600123456-00009.warc.gz.open";
+        check("2026-11-15T23:16:00Z", &[first, open], "utsushi-20261115231600123456-00010.warc.gz");
+        check("2026-11-15T23:16:01Z", &[first, open], "utsushi-20261115231601000000-00000.warc.gz");
+    }
+
+    #[test]
+    fn only_archive_files_have_a_closed_name() {
+        assert_eq!(closed_name(Path::new("/a/b.warc.gz.open")), Some("b.warc.gz"));
+        assert_eq!(closed_name(Path::new("/a/b.warc.gz")), Some("b.warc.gz"));
+        assert_eq!(closed_name(Path::new("/a/b.cdx")), None);
+        assert!(!is_open(Path::new("notes.open")));
+    }
+}

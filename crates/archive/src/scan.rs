@@ -1,0 +1,181 @@
+//! The records of one file in their order, damage told apart from the end of a file that still grows.
+//!
+//! A crash can leave anything behind the last sync: nothing, half a record, zeros, or a whole record behind a hole.
+//! Bit rot can damage a record anywhere. To tell them apart, the first record of every batch says how much of the
+//! file was durable when it was written ([`SYNCED_BYTES`]): damage with such a record somewhere behind it lies in
+//! what was durable once and is reported; damage without one is the end of an unfinished batch and nothing worth
+//! telling.
+//!
+//! **Invariant:** behind damage only records are handed out that prove by their id that they belong to their place;
+//! what merely looks like a record, inside the body of a damaged one, is passed over (H16).
+
+use crate::error::Error;
+use crate::name;
+use base::disk::{Disk, DiskFile, Open};
+use base::limits::{BODY_BYTES_MAX, HEAD_BYTES_MAX};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use warc::{Reader, Record};
+
+/// The field that says how many bytes of its file were durable when a record was written: all before it.
+pub(crate) const SYNCED_BYTES: &str = "Utsushi-Synced-Bytes";
+
+/// As much of a block as is read: the longest that is written.
+const BLOCK_BYTES_MAX: usize = BODY_BYTES_MAX + HEAD_BYTES_MAX;
+
+/// Reads a file from its beginning.
+#[derive(Debug)]
+pub(crate) struct Scan {
+    path: PathBuf,
+    name: Arc<str>,
+    is_open: bool,
+    cursor: Cursor,
+    reader: Reader<Cursor>,
+    is_behind_damage: bool,
+}
+
+impl Scan {
+    /// Begins to read the file at `path`; a file that has been finished meanwhile is read under its final name, one
+    /// that has vanished is none.
+    pub(crate) fn open(disk: &dyn Disk, path: &Path) -> Result<Option<Self>, Error> {
+        let Some(name) = name::closed_name(path).map(Arc::from) else { return Ok(None) };
+        let closed = path.with_file_name(&*name);
+        for path in [path, &closed] {
+            match disk.open(path, Open::Read).and_then(Cursor::new) {
+                Ok(cursor) => return Ok(Some(Self::new(path, name, cursor))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(Error::io("open", path, error)),
+            }
+        }
+        Ok(None)
+    }
+
+    fn new(path: &Path, name: Arc<str>, cursor: Cursor) -> Self {
+        let reader = Reader::new(cursor.clone(), BLOCK_BYTES_MAX);
+        let (path, is_open) = (path.to_owned(), name::is_open(path));
+        Self { path, name, is_open, cursor, reader, is_behind_damage: false }
+    }
+    /// The name the file has when it is finished.
+    pub(crate) fn name(&self) -> Arc<str> {
+        Arc::clone(&self.name)
+    }
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+    /// How long the file was when it was opened.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        self.cursor.length
+    }
+
+    /// The next record that is whole, or damage, or the end.
+    fn advance(&mut self) -> Result<Option<Record>, Error> {
+        loop {
+            match self.reader.next() {
+                None => return Ok(None),
+                Some(Ok(record)) if self.is_behind_damage && !record.belongs_to(&self.name) => {
+                    self.resume()?;
+                }
+                Some(Ok(record)) if record.digest_holds() == Some(false) => {
+                    return Err(
+                        self.damaged(record.offset, "its block is not the one its digest was made of")
+                    );
+                }
+                Some(Ok(record)) => return Ok(Some(record)),
+                Some(Err(warc::Error::Damaged { offset, what })) => return self.step_over(offset, what),
+                Some(Err(warc::Error::Cut(tail))) => {
+                    return self.step_over(tail.good_bytes, "the file ends inside it");
+                }
+                Some(Err(error)) => return Err(self.unreadable(error)),
+            }
+        }
+    }
+
+    /// Reports damage and goes on behind it, unless it is the end of an unfinished batch.
+    fn step_over(&mut self, offset: u64, what: &'static str) -> Result<Option<Record>, Error> {
+        if self.is_open && !self.was_synced_behind(offset)? {
+            return Ok(None);
+        }
+        self.is_behind_damage = true;
+        self.resume()?;
+        Err(self.damaged(offset, what))
+    }
+
+    /// Whether a record behind `offset` says that everything before it was durable.
+    fn was_synced_behind(&self, offset: u64) -> Result<bool, Error> {
+        let mut reader = Reader::starting_at(self.cursor.clone(), offset, 0);
+        let mut is_left = reader.resume().map_err(|error| self.unreadable(error))?;
+        while is_left {
+            match reader.next() {
+                Some(Ok(record)) if record.belongs_to(&self.name) => {
+                    if is_marked(&record) {
+                        return Ok(true);
+                    }
+                }
+                Some(_) => is_left = reader.resume().map_err(|error| self.unreadable(error))?,
+                None => is_left = false,
+            }
+        }
+        Ok(false)
+    }
+
+    fn resume(&mut self) -> Result<(), Error> {
+        self.reader.resume().map(drop).map_err(|error| self.unreadable(error))
+    }
+    fn damaged(&self, offset: u64, what: &'static str) -> Error {
+        Error::Damaged { path: self.path.clone(), offset, what }
+    }
+    fn unreadable(&self, error: warc::Error) -> Error {
+        Error::io("read", &self.path, io::Error::other(error))
+    }
+}
+
+impl Iterator for Scan {
+    type Item = Result<Record, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.advance().transpose()
+    }
+}
+
+/// Whether the record says that everything before it was durable when it was written.
+pub(crate) fn is_marked(record: &Record) -> bool {
+    record.fields.get(SYNCED_BYTES).and_then(|value| value.parse().ok()) == Some(record.offset)
+}
+
+/// A place in a file, whose end is where it was when the cursor was made.
+#[derive(Clone, Debug)]
+struct Cursor {
+    file: Arc<dyn DiskFile>,
+    length: u64,
+    position: u64,
+}
+
+impl Cursor {
+    fn new(file: Arc<dyn DiskFile>) -> io::Result<Self> {
+        Ok(Self { length: file.length()?, file, position: 0 })
+    }
+}
+
+impl Read for Cursor {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.length.saturating_sub(self.position)).unwrap_or(usize::MAX);
+        let wanted = buffer.len().min(left);
+        let (buffer, _) = buffer.split_at_mut(wanted);
+        self.file.read_at(self.position, buffer)?;
+        self.position += wanted as u64;
+        Ok(wanted)
+    }
+}
+
+impl Seek for Cursor {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let place = match to {
+            SeekFrom::Start(place) => Some(place),
+            SeekFrom::Current(by) => self.position.checked_add_signed(by),
+            SeekFrom::End(by) => self.length.checked_add_signed(by),
+        };
+        self.position = place.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.position)
+    }
+}

@@ -1,0 +1,158 @@
+//! Captures to store, and what must be found of them.
+
+use archive::{Archive, Before, Entry, Settings, Stored};
+use base::disk::{Disk, Open};
+use base::door::{Cause, Exchange, Failure, Phase, Times, Truncation};
+use base::http::Framing;
+use base::{Capture, Chance, Interval, Outcome, PageUrl, Refusal, Sha1Digest, Timestamp};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use warc::{Reader, Record};
+
+pub(crate) const DIRECTORY: &str = "/data/archive";
+pub(crate) const START: Timestamp = Timestamp::from_micros(1_795_129_200_123_456).unwrap();
+
+/// Small files, so that a short workload needs several.
+pub(crate) fn settings() -> Settings {
+    Settings { file_bytes_max: 12_000, software: "utsushi/test".to_owned(), ..Settings::default() }
+}
+
+pub(crate) fn open(disk: &(impl Disk + Clone + 'static)) -> Result<Archive, archive::Error> {
+    Archive::open(Arc::new(disk.clone()), Path::new(DIRECTORY), settings(), START).map(|(archive, _)| archive)
+}
+
+/// All entries, which must be readable.
+#[track_caller]
+pub(crate) fn entries(disk: &dyn Disk) -> Vec<Entry> {
+    archive::list(disk, Path::new(DIRECTORY)).unwrap().collect::<Result<_, _>>().unwrap()
+}
+
+pub(crate) fn url(path: &str) -> PageUrl {
+    PageUrl::parse(&format!("http://example.org/{path}")).unwrap()
+}
+
+pub(crate) fn answer(path: &str, at: Timestamp, fields: &str, body: &[u8]) -> Capture {
+    let url = url(path);
+    let framing = if fields.contains("chunked") { Framing::Chunked } else { Framing::UntilClose };
+    let exchange = Exchange {
+        address: "192.0.2.7:80".parse().unwrap(),
+        request_head: format!("GET {} HTTP/1.1\r\nHost: example.org\r\n\r\n", url.target()).into_bytes(),
+        response_head: format!("HTTP/1.1 200 OK\r\n{fields}\r\n").into_bytes(),
+        body: body.to_vec(),
+        status: 200,
+        framing,
+        truncated: None,
+        times: Times::default(),
+    };
+    let outcome = Outcome::Fetched { status: 200, content: None, truncated: None };
+    Capture { url, at, outcome, exchange: Some(exchange) }
+}
+
+pub(crate) fn truncated(path: &str, at: Timestamp, body: &[u8]) -> Capture {
+    let why = Truncation::Length;
+    let mut capture = answer(path, at, "Content-Length: 100000\r\n", body);
+    capture.outcome = Outcome::Fetched { status: 200, content: None, truncated: Some(why) };
+    capture.exchange.as_mut().unwrap().truncated = Some(why);
+    capture
+}
+
+pub(crate) fn not_modified(path: &str, at: Timestamp) -> Capture {
+    let mut capture = answer(path, at, "", b"");
+    let exchange = capture.exchange.as_mut().unwrap();
+    exchange.response_head = b"HTTP/1.1 304 Not Modified\r\nETag: \"1\"\r\n\r\n".to_vec();
+    (exchange.status, exchange.framing) = (304, Framing::None);
+    capture.outcome = Outcome::NotModified;
+    capture
+}
+
+pub(crate) fn unreachable(path: &str, at: Timestamp) -> Capture {
+    let took = Duration::from_millis(10_002);
+    let cause = Cause::TimeOut(Duration::from_secs(10));
+    let outcome = Outcome::Unreachable(Failure { phase: Phase::Connect, cause, took });
+    Capture { url: url(path), at, outcome, exchange: None }
+}
+
+pub(crate) fn refused(path: &str, at: Timestamp, rule: &str) -> Capture {
+    let outcome = Outcome::Refused(Refusal::Robots(rule.to_owned()));
+    Capture { url: url(path), at, outcome, exchange: None }
+}
+
+/// A workload: captures of every kind, each with a page of its own, and what they are compared with.
+pub(crate) fn workload(seed: u64, count: u64) -> Vec<(Capture, Option<Before>)> {
+    (0..count).map(|number| visit(seed, number)).collect()
+}
+
+fn visit(seed: u64, number: u64) -> (Capture, Option<Before>) {
+    let mut chance = Chance::of(&[seed, number]);
+    let at = START.plus(Interval::from_micros(number * 1_000_003));
+    let length = *chance.pick(&[0, 10, 300, 1_500, 4_000]);
+    // Half of it compresses, half does not.
+    let body: Vec<u8> =
+        (0..length).map(|i| if i % 2 == 0 { b'a' } else { chance.bits().to_le_bytes()[0] }).collect();
+    let path = format!("page-{number}");
+    let before =
+        |body: &[u8]| Some(Before { url: url("first"), at: START, payload: Sha1Digest::of(&[body]) });
+    match chance.below(8) {
+        0 => (refused(&path, at, "Disallow: /\r\n\0%41"), None),
+        1 => (unreachable(&path, at), None),
+        2 => (not_modified(&path, at), before(b"what came before")),
+        3 => (answer(&path, at, "Content-Type: text/html\r\n", &body), before(&body)),
+        4 => (answer(&path, at, "Transfer-Encoding: chunked\r\n", b"3\r\nabc\r\n0\r\n\r\n"), None),
+        5 => (truncated(&path, at, &body), before(&body)),
+        _ => (answer(&path, at, "Content-Type: text/html\r\n", &body), before(b"another body")),
+    }
+}
+
+/// Every record of every file, by file and offset.
+#[derive(Debug, Default)]
+pub(crate) struct Records(pub(crate) BTreeMap<String, BTreeMap<u64, Record>>);
+
+impl Records {
+    /// Reads every file from end to end. The directory itself may be missing if nothing was ever stored.
+    pub(crate) fn read(disk: &dyn Disk) -> Result<Self, String> {
+        let mut records = Self::default();
+        for path in disk.list(Path::new(DIRECTORY)).unwrap_or_default() {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let name = name.trim_end_matches(".open");
+            let bytes = file_bytes(disk, name).ok_or("a file cannot be read")?;
+            let found = Reader::new(&*bytes, usize::MAX)
+                .map(|record| Ok((record.as_ref().map_or(0, |r| r.offset), record?)));
+            let found: Result<_, warc::Error> = found.collect();
+            records.0.insert(name.to_owned(), found.map_err(|error| format!("`{name}`: {error}"))?);
+        }
+        Ok(records)
+    }
+
+    /// Compares an entry, and the bytes of its records, with the capture that was stored.
+    pub(crate) fn compare(&self, entry: &Entry, capture: &Capture) -> Result<(), String> {
+        let same = |what: &str, holds: bool| {
+            if holds { Ok(()) } else { Err(format!("`{}`: another {what}: {entry:?}", capture.url)) }
+        };
+        same("moment", entry.at == capture.at)?;
+        same("outcome", entry.outcome == capture.outcome.as_str())?;
+        same("status", entry.status == capture.outcome.status())?;
+        let Some(exchange) = &capture.exchange else { return same("kind", entry.kind == Stored::Metadata) };
+        let body: &[u8] = if entry.kind == Stored::Response { &exchange.body } else { b"" };
+        if entry.kind == Stored::Response {
+            same("payload", entry.payload == Some(Sha1Digest::of(&[&exchange.payload()])))?;
+        }
+        let block = [&exchange.response_head, body].concat();
+        let mut records =
+            self.0.get(&*entry.location.file).ok_or("no such file")?.range(entry.location.offset..);
+        let mut holds = |expected: &[u8]| records.next().is_some_and(|(_, record)| record.block == expected);
+        same("response", holds(&block))?;
+        same("request", holds(&exchange.request_head))
+    }
+}
+
+/// A file, finished or not.
+pub(crate) fn file_bytes(disk: &dyn Disk, name: &str) -> Option<Vec<u8>> {
+    let closed = Path::new(DIRECTORY).join(name);
+    let open = Path::new(DIRECTORY).join(format!("{name}.open"));
+    let file = [closed, open].iter().find_map(|path| disk.open(path, Open::Read).ok())?;
+    let mut bytes = vec![0; usize::try_from(file.length().ok()?).ok()?];
+    file.read_at(0, &mut bytes).ok()?;
+    Some(bytes)
+}

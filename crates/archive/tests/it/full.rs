@@ -1,0 +1,94 @@
+//! A full disk (M4): nothing acknowledged is lost, and once there is room the same call succeeds.
+
+use crate::captures::{DIRECTORY, Records, START, entries, open, settings, workload};
+use archive::{Archive, Error, Settings};
+use base::disk::{Disk, Fault, Open, SimulatedDisk};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Makes the call again after making room, if it fails for want of it.
+fn patiently<T>(disk: &SimulatedDisk, mut call: impl FnMut() -> Result<T, Error>) -> (T, bool) {
+    match call() {
+        Ok(value) => (value, false),
+        Err(error) => {
+            assert!(error.is_disk_full(), "{error}");
+            disk.make_room();
+            (call().unwrap(), true)
+        }
+    }
+}
+
+/// Stores everything, the disk being full at `point`; how many calls failed.
+fn store(disk: &SimulatedDisk, point: u64) -> usize {
+    disk.fail_at(point, Fault::Full);
+    let (mut archive, waited) = patiently(disk, || open(disk));
+    let mut waits = usize::from(waited);
+    for (capture, before) in &workload(4, 40) {
+        waits += usize::from(patiently(disk, || archive.append(capture, before.as_ref())).1);
+        waits += usize::from(patiently(disk, || archive.commit()).1);
+    }
+    if archive.close().is_err() {
+        disk.make_room();
+        waits += 1;
+        drop(open(disk).unwrap());
+    }
+    waits
+}
+
+#[test]
+fn survives_a_full_disk_at_every_point() {
+    let trial = SimulatedDisk::new(4);
+    assert_eq!(store(&trial, u64::MAX), 0);
+    let mut waits = 0;
+    for point in 0..trial.points() {
+        let disk = SimulatedDisk::new(4);
+        waits += store(&disk, point);
+        disk.restart();
+        let (found, visits) = (entries(&disk), workload(4, 40));
+        assert_eq!(found.len(), visits.len(), "point {point}");
+        let records = Records::read(&disk).unwrap();
+        found.iter().zip(&visits).for_each(|(entry, (capture, _))| records.compare(entry, capture).unwrap());
+        let paths = disk.list(Path::new(DIRECTORY)).unwrap();
+        assert!(paths.iter().all(|path| path.extension().unwrap() == "gz"), "{paths:?}");
+    }
+    assert!(waits > 40, "the disk was full only {waits} times");
+}
+
+#[test]
+fn what_waits_for_room_is_lost_with_the_writer_and_nothing_else() {
+    let visits = workload(5, 2);
+    let disk = SimulatedDisk::new(5);
+    let mut archive = open(&disk).unwrap();
+    archive.append(&visits[0].0, None).unwrap();
+    archive.commit().unwrap();
+    archive.append(&visits[1].0, None).unwrap();
+    let path = disk.list(Path::new(DIRECTORY)).unwrap().remove(0);
+    let length = || disk.open(&path, Open::Read).unwrap().length().unwrap();
+    let durable_bytes = length();
+    disk.fail_at(disk.points(), Fault::Full);
+    assert!(archive.commit().unwrap_err().is_disk_full());
+    assert_eq!(length(), durable_bytes, "what was half written is taken back");
+    drop(archive);
+    disk.make_room();
+    drop(open(&disk).unwrap());
+    let found = entries(&disk);
+    assert_eq!(found.len(), 1);
+    Records::read(&disk).unwrap().compare(&found[0], &visits[0].0).unwrap();
+}
+
+#[test]
+fn the_reserve_is_left_free() {
+    let disk = SimulatedDisk::new(6);
+    let settings = Settings { disk_free_bytes_min: 10_000, ..settings() };
+    let (mut archive, _) =
+        Archive::open(Arc::new(disk.clone()), Path::new(DIRECTORY), settings, START).unwrap();
+    disk.set_free_bytes(Some(10_100));
+    archive.append(&workload(6, 1)[0].0, None).unwrap();
+    let error = archive.commit().unwrap_err();
+    assert!(matches!(error, Error::DiskFull { free_bytes: 10_100, needed_bytes: 10_101.., .. }), "{error:?}");
+    assert!(error.to_string().contains("make room"), "{error}");
+    assert_eq!(archive.free_bytes().unwrap(), 10_100);
+    disk.set_free_bytes(Some(1_000_000));
+    archive.commit().unwrap();
+    assert_eq!(entries(&disk).len(), 1);
+}

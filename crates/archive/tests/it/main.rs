@@ -1,0 +1,15 @@
+//! The archive as its users meet it: what is stored, what a crash leaves, what damage does, what peers say.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy knows test functions by their mark; here the functions they call are tests too"
+)]
+
+mod append;
+mod beside;
+mod captures;
+mod damage;
+mod example;
+mod full;
+mod peer;
+mod survives;

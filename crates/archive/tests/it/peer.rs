@@ -1,0 +1,81 @@
+//! What other programs say of our files. `UTSUSHI_WARCIO` names the `warcio` script; `UTSUSHI_SHARED` the directory
+//! with the list of naughty strings.
+
+use crate::captures::{START, answer, not_modified, refused, truncated, unreachable, workload};
+use archive::{Archive, Before, Settings, summary};
+use base::disk::RealDisk;
+use base::{Chance, Interval, Sha1Digest};
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+/// Says that something is not tested. Not by `eprintln!`, which is heard only from tests that fail.
+fn say_skipped(what: &str, variable: &str) {
+    let _ = writeln!(std::io::stderr(), "NOT TESTED: {what}, for `{variable}` does not say where it is");
+}
+
+/// Strings that break programs; without the list, a few of our own.
+fn naughty_strings() -> Vec<String> {
+    let Some(shared) = std::env::var_os("UTSUSHI_SHARED") else {
+        say_skipped("the list of naughty strings", "UTSUSHI_SHARED");
+        return ["\r\n\r\nWARC/1.1\r\n", "\0", "%0A", "\u{85}\u{2028}", "日本"].map(str::to_owned).to_vec();
+    };
+    let path = PathBuf::from(shared).join("data/suites/blns.json");
+    serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap()
+}
+
+/// Stores every kind of record; how many captures that are.
+fn store(directory: &Path) -> u64 {
+    let settings = Settings { file_bytes_max: 100_000, disk_free_bytes_min: 0, ..Settings::default() };
+    let (mut archive, _) = Archive::open(Arc::new(RealDisk), directory, settings, START).unwrap();
+    let mut chance = Chance::new(1);
+    let binary: Vec<u8> = (0..70_000).map(|_| chance.bits().to_le_bytes()[0]).collect();
+    let before = Before { url: crate::captures::url("b"), at: START, payload: Sha1Digest::of(&[&binary]) };
+    let mut captures = vec![
+        answer("binary", START, "Content-Type: image/png\r\n", &binary),
+        answer("again", START.plus(Interval::from_days(1)), "Content-Type: image/png\r\n", &binary),
+        not_modified("unchanged", START),
+        answer("chunked", START, "Transfer-Encoding: chunked\r\n", b"4\r\nWiki\r\n5\r\npedia\r\n0\r\n\r\n"),
+        answer("broken-chunks", START, "Transfer-Encoding: chunked\r\n", b"ffff\r\nWiki"),
+        answer("empty", START, "", b""),
+        truncated("truncated", START, b"the beginning"),
+        unreachable("unreachable", START),
+    ];
+    for text in naughty_strings() {
+        // A URL is shorter than some of them.
+        let short: String = text.chars().take(200).collect();
+        captures.push(refused(&format!("?{short}"), START, &text));
+        captures.push(answer(&short, START, "Content-Type: text/plain\r\n", text.as_bytes()));
+    }
+    for capture in &captures {
+        archive.append(capture, Some(&before)).unwrap();
+    }
+    archive.commit().unwrap();
+    for (capture, before) in &workload(2, 100) {
+        archive.append(capture, before.as_ref()).unwrap();
+    }
+    archive.close().unwrap();
+    captures.len() as u64 + 100
+}
+
+#[test]
+fn warcio_finds_nothing_wrong() {
+    let directory = tempfile::tempdir().unwrap();
+    let captures = store(directory.path());
+    let summary = summary(&RealDisk, directory.path()).unwrap();
+    assert_eq!((summary.captures(), summary.damaged), (captures, 0));
+    let Some(warcio) = std::env::var_os("UTSUSHI_WARCIO") else {
+        say_skipped("`warcio check`", "UTSUSHI_WARCIO");
+        return;
+    };
+    let files = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path());
+    let output = Command::new(warcio).args(["check", "-v"]).args(files).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    assert!(!said.contains("failed"), "{said}");
+    let pairs = summary.responses + summary.revisits;
+    let records = said.lines().filter(|line| line.contains("WARC-Record-ID")).count() as u64;
+    assert_eq!(records, summary.files + 2 * pairs + summary.unanswered);
+    assert_eq!(said.matches("digest pass").count() as u64, records - summary.revisits);
+}

@@ -1,0 +1,39 @@
+//! Reads and writes WARC, the standard form of web archives (ISO 28500, WARC/1.1).
+//!
+//! ```
+//! use base::{PageUrl, Timestamp};
+//! use warc::{Draft, Kind, Level, Reader, RecordId, Writer};
+//!
+//! let url = PageUrl::parse("https://example.org/")?;
+//! let at: Timestamp = "2026-03-31T09:00:00.000001Z".parse()?;
+//! let id = RecordId::at("example.warc.gz", 0, at, &Kind::Response);
+//! let answer: [&[u8]; 2] = [b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n", b"hi"];
+//!
+//! let mut file = Vec::new();
+//! let draft = Draft::new(&Kind::Response, &id, at).target(url.as_str());
+//! Writer::new(Level::DEFAULT).append(draft, warc::HTTP_RESPONSE, &answer, &mut file);
+//!
+//! let record = Reader::new(file.as_slice(), 1_000).next().expect("one record")?;
+//! assert_eq!((record.kind(), record.target()), (Kind::Response, Some("https://example.org/")));
+//! assert!(record.block.ends_with(b"\r\n\r\nhi"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! **Invariant:** whatever is written as a field cannot end it (H16): there is one encoder, in [`header`], and no
+//! way around it. Whatever is read is read within bounds, and never panics.
+//!
+//! Not here: files and their names, what a capture is made of, which records belong together. Those are the
+//! archive's.
+#![warn(clippy::indexing_slicing)]
+
+pub mod header;
+pub mod member;
+pub mod read;
+pub mod record;
+pub mod write;
+
+pub use header::Fields;
+pub use member::Level;
+pub use read::{Error, Reader, Tail};
+pub use record::{Kind, Profile, Record, RecordId};
+pub use write::{Draft, HTTP_REQUEST, HTTP_RESPONSE, WARC_FIELDS, Writer};

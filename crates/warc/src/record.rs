@@ -1,0 +1,218 @@
+//! What a record is: its kind, its id, and what a reader hands out.
+
+use crate::header::{Fields, name};
+use base::{ContentDigest, Sha1Digest, Timestamp};
+use std::fmt;
+
+/// The kinds of records.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// Describes the file it stands in.
+    Warcinfo,
+    /// An answer, byte for byte.
+    Response,
+    /// The request that led to an answer.
+    Request,
+    /// An answer whose content is stored elsewhere already.
+    Revisit,
+    /// Something learned beside the answer, or instead of one.
+    Metadata,
+    /// A thing that came without an exchange of its own.
+    Resource,
+    /// Another form of a thing that is stored elsewhere.
+    Conversion,
+    /// The next part of a record that was split.
+    Continuation,
+    /// A kind that the standard does not know, or none.
+    Other(String),
+}
+
+impl Kind {
+    /// The kind as the file writes it.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Warcinfo => "warcinfo",
+            Self::Response => "response",
+            Self::Request => "request",
+            Self::Revisit => "revisit",
+            Self::Metadata => "metadata",
+            Self::Resource => "resource",
+            Self::Conversion => "conversion",
+            Self::Continuation => "continuation",
+            Self::Other(word) => word,
+        }
+    }
+}
+
+impl From<&str> for Kind {
+    fn from(word: &str) -> Self {
+        match word.to_ascii_lowercase().as_str() {
+            "warcinfo" => Self::Warcinfo,
+            "response" => Self::Response,
+            "request" => Self::Request,
+            "revisit" => Self::Revisit,
+            "metadata" => Self::Metadata,
+            "resource" => Self::Resource,
+            "conversion" => Self::Conversion,
+            "continuation" => Self::Continuation,
+            _ => Self::Other(word.to_owned()),
+        }
+    }
+}
+
+/// What a record is known by, `<urn:uuid:…>`.
+///
+/// The id is a hash of the record's place, so that it needs no randomness, and so that a record found in the middle
+/// of a file proves that it belongs there: content that merely looks like a record has another id.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct RecordId(String);
+
+impl RecordId {
+    /// The id of the record of this kind and date that begins at `offset` of the file called `file`.
+    #[must_use]
+    pub fn at(file: &str, offset: u64, date: Timestamp, kind: &Kind) -> Self {
+        let place = format!("{file}\n{offset}\n{}\n{}", date.as_micros(), kind.as_str());
+        let mut bytes = [0; 16];
+        bytes
+            .iter_mut()
+            .zip(ContentDigest::of(place.as_bytes()).as_bytes())
+            .for_each(|(to, from)| *to = *from);
+        // Version 8 (made by the program's own rule) and variant of RFC 9562.
+        let bits = u128::from_be_bytes(bytes) & !(0xf << 76 | 0b11 << 62) | (8 << 76 | 0b10 << 62);
+        let hex = format!("{bits:032x}");
+        let part = |from, to| hex.get(from..to).unwrap_or_default();
+        let groups = [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)];
+        Self(format!("<urn:uuid:{}>", groups.join("-")))
+    }
+    /// The id as the file writes it, angle brackets included.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for RecordId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Why a revisit holds no content.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Profile {
+    /// The content came again and is the same.
+    IdenticalPayloadDigest,
+    /// The server said that nothing changed (304).
+    ServerNotModified,
+}
+
+impl Profile {
+    /// The profile as the file writes it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::IdenticalPayloadDigest => {
+                "http://netpreserve.org/warc/1.1/revisit/identical-payload-digest"
+            }
+            Self::ServerNotModified => "http://netpreserve.org/warc/1.1/revisit/server-not-modified",
+        }
+    }
+}
+
+/// A record as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Where the record, or the gzip member that holds it, begins in the file.
+    pub offset: u64,
+    /// How many bytes of the file it takes.
+    pub length: u64,
+    /// Its head.
+    pub fields: Fields,
+    /// Its block, as far as it was wanted.
+    pub block: Vec<u8>,
+    /// How long the block is, wanted or not.
+    pub block_bytes: u64,
+}
+
+impl Record {
+    /// The kind.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        Kind::from(self.fields.get(name::TYPE).unwrap_or_default())
+    }
+    /// When its content was captured, if it says so.
+    #[must_use]
+    pub fn date(&self) -> Option<Timestamp> {
+        self.fields.get(name::DATE)?.parse().ok()
+    }
+    /// What was asked for, without the angle brackets that some writers put around it.
+    #[must_use]
+    pub fn target(&self) -> Option<&str> {
+        let value = self.fields.get(name::TARGET_URI)?;
+        Some(value.strip_prefix('<').and_then(|value| value.strip_suffix('>')).unwrap_or(value))
+    }
+    /// The digest of the body, if it says so.
+    #[must_use]
+    pub fn payload_digest(&self) -> Option<Sha1Digest> {
+        self.fields.get(name::PAYLOAD_DIGEST)?.parse().ok()
+    }
+    /// Whether [`Record::block`] is all of it.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.block.len() as u64 == self.block_bytes
+    }
+    /// Whether the block is the one its digest was made of; `None` when there is no SHA-1 digest or not the whole
+    /// block.
+    #[must_use]
+    pub fn digest_holds(&self) -> Option<bool> {
+        let digest: Sha1Digest = self.fields.get(name::BLOCK_DIGEST)?.parse().ok()?;
+        self.is_whole().then(|| Sha1Digest::of(&[&self.block]) == digest)
+    }
+    /// Whether its id is the one that a record at this place of `file` is given, see [`RecordId`].
+    #[must_use]
+    pub fn belongs_to(&self, file: &str) -> bool {
+        let expected = self.date().map(|date| RecordId::at(file, self.offset, date, &self.kind()));
+        expected.is_some_and(|id| self.fields.get(name::RECORD_ID) == Some(id.as_str()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_are_uuids_that_depend_on_the_place() {
+        let id = RecordId::at("a.warc.gz", 7, Timestamp::MIN, &Kind::Response);
+        let text = id.as_str();
+        assert_eq!(text.len(), "<urn:uuid:>".len() + 36);
+        assert_eq!(text.as_bytes()[24], b'8', "version: {text}");
+        assert!(matches!(text.as_bytes()[29], b'8' | b'9' | b'a' | b'b'), "variant: {text}");
+        for other in [
+            RecordId::at("b.warc.gz", 7, Timestamp::MIN, &Kind::Response),
+            RecordId::at("a.warc.gz", 8, Timestamp::MIN, &Kind::Response),
+            RecordId::at("a.warc.gz", 7, Timestamp::MAX, &Kind::Response),
+            RecordId::at("a.warc.gz", 7, Timestamp::MIN, &Kind::Request),
+        ] {
+            assert_ne!(id, other);
+        }
+    }
+
+    #[test]
+    fn kinds_are_read_whatever_their_case() {
+        for kind in [
+            "warcinfo",
+            "response",
+            "request",
+            "revisit",
+            "metadata",
+            "resource",
+            "conversion",
+            "continuation",
+        ] {
+            assert_eq!(Kind::from(kind.to_uppercase().as_str()).as_str(), kind);
+            assert!(!matches!(Kind::from(kind), Kind::Other(_)), "{kind}");
+        }
+        assert_eq!(Kind::from("x-own"), Kind::Other("x-own".to_owned()));
+    }
+}

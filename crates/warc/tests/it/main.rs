@@ -1,0 +1,45 @@
+//! What is written is read back; what others write is read; what is broken is said to be; and memory is bounded.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy knows test functions by their mark; here the functions they call are tests too"
+)]
+
+mod forms;
+mod fuzz;
+mod memory;
+mod naughty;
+
+use base::Timestamp;
+use std::io::Write as _;
+use warc::{Draft, HTTP_RESPONSE, Kind, Level, Reader, Record, RecordId, Writer};
+
+/// A small file of ours: how long it is after each record, and its bytes.
+fn file(blocks: &[&[u8]]) -> (Vec<u64>, Vec<u8>) {
+    let mut writer = Writer::new(Level::DEFAULT);
+    let mut bytes = Vec::new();
+    let ends = blocks.iter().map(|block| {
+        let id = RecordId::at("f", bytes.len() as u64, Timestamp::MIN, &Kind::Response);
+        let draft = Draft::new(&Kind::Response, &id, Timestamp::MIN).target("http://example.org/");
+        writer.append(draft, HTTP_RESPONSE, &[block], &mut bytes);
+        bytes.len() as u64
+    });
+    (ends.collect(), bytes)
+}
+
+/// The records up to the first error, and that error.
+fn read(bytes: &[u8], block_bytes_max: usize) -> (Vec<Record>, Option<warc::Error>) {
+    let (mut records, mut error) = (Vec::new(), None);
+    for record in Reader::new(bytes, block_bytes_max) {
+        match record {
+            Ok(record) => records.push(record),
+            Err(found) => error = Some(found),
+        }
+    }
+    (records, error)
+}
+
+/// Says that something is not tested. Not by `eprintln!`, which is heard only from tests that fail.
+fn say_skipped(what: &str, variable: &str) {
+    let _ = writeln!(std::io::stderr(), "NOT TESTED: {what}, for `{variable}` does not say where it is");
+}
