@@ -1,0 +1,169 @@
+//! The real door: HTTP/1.1 over TCP and TLS, one exchange at a time, every byte kept as it came.
+//!
+//! | step | room |
+//! |---|---|
+//! | what is sent | `request` |
+//! | a connection to the address, or one kept from before | `connect`, `pool` |
+//! | reading within the limits of time | `wire` |
+//! | the head, and how the end of the body will be known | `head` |
+//! | the body | `body`, `chunks` |
+//!
+//! **Invariant:** the address is judged just before connecting, on the very address that is connected to (H1, H3).
+//!
+//! **Invariant:** a connection is used again only after an answer that was framed beyond doubt and read to its end,
+//! with nothing after it (H15).
+
+mod body;
+mod chunks;
+mod connect;
+mod head;
+mod limits;
+mod pool;
+mod request;
+mod settings;
+mod wire;
+
+pub use limits::Limits;
+pub use settings::{Settings, SettingsError};
+
+use crate::address;
+use base::Interval;
+use base::door::{Cause, Door, Exchange, Failure, Found, Phase, Request, Times};
+use base::url::Origin;
+use body::Body;
+use connect::{Connector, Stream};
+use pool::{Key, Pool};
+use std::net::SocketAddr;
+use tokio::time::Instant;
+use wire::Wire;
+
+/// How long the address of a fixed name may be used before it is asked for again.
+const FIXED_LIFETIME: Interval = Interval::from_days(1);
+
+/// The door to the web.
+#[derive(Debug)]
+pub struct WebDoor {
+    settings: Settings,
+    connector: Connector,
+    pool: Pool,
+}
+
+impl WebDoor {
+    /// A door with these settings.
+    ///
+    /// # Errors
+    /// When a setting cannot be sent in a request, or the extra roots hold no certificates.
+    pub fn new(settings: Settings) -> Result<Self, SettingsError> {
+        settings.check()?;
+        let connector = Connector::new(&settings.extra_roots_pem)?;
+        let pool = Pool::new(settings.limits.pool_connections_max, settings.limits.pool_idle_time_max);
+        Ok(Self { settings, connector, pool })
+    }
+
+    fn judge(&self, address: SocketAddr) -> Result<(), Trouble> {
+        if address::may_visit(address.ip(), &self.settings.allowed) {
+            Ok(())
+        } else {
+            Err(Trouble { phase: Phase::Connect, cause: Cause::ForbiddenAddress, lost: false })
+        }
+    }
+
+    /// Asks over a kept connection if there is one. A server may close a kept connection at any time, so one that
+    /// dies before the first byte of an answer says nothing: the request is sent once more over a fresh one.
+    async fn ask(&self, visit: &mut Visit<'_>) -> Result<Exchange, Trouble> {
+        self.judge(visit.key.0)?;
+        if let Some(kept) = self.pool.take(&visit.key) {
+            match self.converse(kept, visit).await {
+                Err(trouble) if trouble.lost => {
+                    tracing::debug!(origin = %visit.key.1, "a kept connection was dead");
+                }
+                other => return other,
+            }
+        }
+        let stream = self.connector.connect(visit, &self.settings.limits).await?;
+        self.converse(stream, visit).await
+    }
+
+    /// Sends the request and reads the answer.
+    async fn converse(&self, stream: Stream, visit: &mut Visit<'_>) -> Result<Exchange, Trouble> {
+        let limits = &self.settings.limits;
+        let mut wire = Wire::new(stream, limits, visit.ends);
+        wire.send(&visit.request_head).await?;
+        let (head, rest) = head::read(&mut wire, visit.request.head_only, limits).await?;
+        let body = body::read(&mut wire, rest, head.framing, limits).await;
+        visit.times.first_byte = wire.first_byte_time();
+        if head.keeps_alive && body.ended_cleanly {
+            self.pool.put(visit.key.clone(), wire.into_stream());
+        }
+        Ok(visit.finish(head.bytes, head.status, body))
+    }
+}
+
+impl Door for WebDoor {
+    async fn look_up(&self, origin: &Origin) -> Result<Found, Failure> {
+        let refuse = |cause| Failure { phase: Phase::LookUp, cause, took: std::time::Duration::ZERO };
+        let address = self.settings.resolver.address(origin).ok_or_else(|| refuse(Cause::NoSuchName))?;
+        self.judge(address).map_err(|trouble| refuse(trouble.cause))?;
+        Ok(Found { addresses: vec![address], lifetime: FIXED_LIFETIME })
+    }
+
+    async fn exchange(&self, to: SocketAddr, request: &Request) -> Result<Exchange, Failure> {
+        let mut visit = Visit::begin(to, request, &self.settings);
+        let result = self.ask(&mut visit).await;
+        result.map_err(|Trouble { phase, cause, .. }| Failure { phase, cause, took: visit.begun.elapsed() })
+    }
+}
+
+/// One exchange under way.
+struct Visit<'a> {
+    request: &'a Request,
+    request_head: Vec<u8>,
+    key: Key,
+    begun: Instant,
+    /// When the whole visit must be over.
+    ends: Instant,
+    times: Times,
+}
+
+impl<'a> Visit<'a> {
+    fn begin(to: SocketAddr, request: &'a Request, settings: &Settings) -> Self {
+        let begun = Instant::now();
+        Self {
+            request,
+            request_head: request::head(request, settings),
+            key: (to, request.url.origin()),
+            begun,
+            ends: begun + settings.limits.visit_time_max,
+            times: Times::default(),
+        }
+    }
+
+    fn finish(&mut self, response_head: Vec<u8>, status: u16, body: Body) -> Exchange {
+        self.times.total = self.begun.elapsed();
+        Exchange {
+            address: self.key.0,
+            request_head: std::mem::take(&mut self.request_head),
+            response_head,
+            body: body.bytes,
+            status,
+            framing: body.framing,
+            truncated: body.truncated,
+            times: self.times,
+        }
+    }
+}
+
+/// Why an exchange came to nothing.
+#[derive(Debug)]
+struct Trouble {
+    phase: Phase,
+    cause: Cause,
+    /// Whether the connection broke before any byte of an answer.
+    lost: bool,
+}
+
+impl Trouble {
+    fn new(phase: Phase, cause: Cause) -> Self {
+        Self { phase, cause, lost: false }
+    }
+}

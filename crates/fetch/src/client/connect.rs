@@ -1,0 +1,157 @@
+//! Connections: TCP, and TLS over it with the ring provider, HTTP/1.1 only.
+//!
+//! Certificates are judged strictly (H26): name, validity and chain, against the public roots and those the settings
+//! add. No protocol is offered by ALPN, so a server speaks HTTP/1.1.
+
+use super::{Limits, SettingsError, Trouble, Visit};
+use base::door::{Cause, Phase};
+use base::url::Scheme;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use std::io;
+use std::mem::MaybeUninit;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::time::{Instant, timeout_at};
+use tokio_rustls::TlsConnector;
+use tokio_rustls::client::TlsStream;
+
+/// A connection that stands.
+pub(super) enum Stream {
+    /// http.
+    Plain(TcpStream),
+    /// https.
+    Tls(Box<TlsStream<TcpStream>>),
+}
+
+/// What both kinds of connection can do.
+pub(super) trait ReadWrite: AsyncRead + AsyncWrite + Send + Unpin {}
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> ReadWrite for T {}
+
+impl Stream {
+    pub(super) fn io(&mut self) -> &mut dyn ReadWrite {
+        match self {
+            Self::Plain(stream) => stream,
+            Self::Tls(stream) => stream,
+        }
+    }
+
+    fn tcp(&self) -> &TcpStream {
+        match self {
+            Self::Plain(stream) => stream,
+            Self::Tls(stream) => stream.get_ref().0,
+        }
+    }
+
+    /// Whether the connection is open and nothing was sent that nobody asked for.
+    ///
+    /// The socket itself is asked, since the runtime may not have heard of the latest bytes yet; then the TLS layer,
+    /// which may hold some that it has decrypted already.
+    pub(super) fn is_quiet(&mut self) -> bool {
+        let mut byte = [MaybeUninit::uninit(); 1];
+        let socket = socket2::SockRef::from(self.tcp()).peek(&mut byte);
+        if !socket.is_err_and(|error| error.kind() == io::ErrorKind::WouldBlock) {
+            return false;
+        }
+        let mut byte = [0; 1];
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        let read = std::pin::Pin::new(self.io()).poll_read(&mut context, &mut ReadBuf::new(&mut byte));
+        matches!(read, Poll::Pending)
+    }
+}
+
+/// What makes connections.
+pub(super) struct Connector(TlsConnector);
+
+impl std::fmt::Debug for Connector {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Connector")
+    }
+}
+
+impl Connector {
+    pub(super) fn new(extra_roots_pem: &[u8]) -> Result<Self, SettingsError> {
+        let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(SettingsError::Tls)?
+            .with_root_certificates(roots(extra_roots_pem)?)
+            .with_no_client_auth();
+        Ok(Self(TlsConnector::from(Arc::new(config))))
+    }
+
+    /// Connects to the visit's address, which has been judged.
+    pub(super) async fn connect(&self, visit: &mut Visit<'_>, limits: &Limits) -> Result<Stream, Trouble> {
+        let begun = Instant::now();
+        let connecting = TcpStream::connect(visit.key.0);
+        let tcp = within(limits.connect_time_max, visit.ends, Phase::Connect, connecting).await?;
+        // Requests are small and whole: waiting to fill a packet only costs time. Refusal of the option costs nothing.
+        let _ = tcp.set_nodelay(true);
+        visit.times.connect = begun.elapsed();
+        match visit.request.url.scheme() {
+            Scheme::Http => Ok(Stream::Plain(tcp)),
+            Scheme::Https => self.shake_hands(tcp, visit, limits).await,
+        }
+    }
+
+    async fn shake_hands(
+        &self,
+        tcp: TcpStream,
+        visit: &mut Visit<'_>,
+        limits: &Limits,
+    ) -> Result<Stream, Trouble> {
+        let begun = Instant::now();
+        let name = tls_name(visit.request.url.host())?;
+        let handshake = self.0.connect(name, tcp);
+        let stream = within(limits.tls_time_max, visit.ends, Phase::Tls, handshake).await?;
+        visit.times.tls = begun.elapsed();
+        Ok(Stream::Tls(Box::new(stream)))
+    }
+}
+
+fn roots(extra_pem: &[u8]) -> Result<RootCertStore, SettingsError> {
+    let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
+    let mut added = 0;
+    for certificate in CertificateDer::pem_slice_iter(extra_pem) {
+        roots.add(certificate.map_err(SettingsError::RootsPem)?).map_err(SettingsError::Tls)?;
+        added += 1;
+    }
+    if added == 0 && !extra_pem.is_empty() { Err(SettingsError::RootsEmpty) } else { Ok(roots) }
+}
+
+fn tls_name(host: &str) -> Result<ServerName<'static>, Trouble> {
+    let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
+    let refuse = |_| Trouble::new(Phase::Tls, Cause::Tls("the host can stand in no certificate".to_owned()));
+    ServerName::try_from(bare.to_owned()).map_err(refuse)
+}
+
+/// Waits for one phase, at most as long as it may take and as the visit still lasts.
+async fn within<T>(
+    limit: Duration,
+    visit_ends: Instant,
+    phase: Phase,
+    work: impl Future<Output = io::Result<T>>,
+) -> Result<T, Trouble> {
+    let ends = (Instant::now() + limit).min(visit_ends);
+    match timeout_at(ends, work).await {
+        Ok(Ok(done)) => Ok(done),
+        Ok(Err(error)) => Err(Trouble::new(phase, cause(&error))),
+        Err(_) => Err(Trouble::new(phase, Cause::TimeOut(limit))),
+    }
+}
+
+/// What an error of the network says about the other side.
+pub(super) fn cause(error: &io::Error) -> Cause {
+    let is_tls = error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>);
+    let text = match error.kind() {
+        io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
+        io::ErrorKind::ConnectionReset => "connection reset".to_owned(),
+        io::ErrorKind::UnexpectedEof => "connection closed".to_owned(),
+        // The other side may have put its own words into a certificate (H24).
+        _ => base::printable(&error.to_string()).into_owned(),
+    };
+    if is_tls { Cause::Tls(text) } else { Cause::Broken(text) }
+}

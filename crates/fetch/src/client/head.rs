@@ -1,0 +1,254 @@
+//! The head of an answer, and what it says about the end of the body.
+//!
+//! The head is looked for by its empty line, so that a head that drips in byte by byte is parsed once and not once a
+//! byte; then `httparse` reads it, leniently: bytes, case and order stay as they came, and a line that is no field is
+//! passed over.
+//!
+//! **Invariant:** the framing is derived once, here (RFC 9112 §6.3, H15):
+//!
+//! | the answer | its body | the connection afterwards |
+//! |---|---|---|
+//! | to HEAD, or 1xx, 204, 304 | none, whatever the fields say | kept |
+//! | `Transfer-Encoding` ending in `chunked` | chunked | kept; closed if there is a `Content-Length` too |
+//! | any other `Transfer-Encoding` | until close | closed |
+//! | one `Content-Length` | of that length | kept |
+//! | several that agree | of that length | closed |
+//! | one that is no number, or several that differ | until close | closed |
+//! | neither field | until close | closed |
+
+use super::wire::{Got, Wire};
+use super::{Limits, Trouble};
+use base::door::{Cause, Phase};
+use base::http::Framing;
+use httparse::{EMPTY_HEADER, Error, Header, ParserConfig, Response, Status};
+use std::borrow::Cow;
+
+/// The head of a final answer.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Head {
+    /// Every byte, the empty line included.
+    pub(super) bytes: Vec<u8>,
+    pub(super) status: u16,
+    pub(super) framing: Framing,
+    /// Whether another request may follow, if the body ends as it should.
+    pub(super) keeps_alive: bool,
+}
+
+/// Reads the final head, and what came of the body along with it. Interim answers before it are passed over.
+pub(super) async fn read(
+    wire: &mut Wire<'_>,
+    head_only: bool,
+    limits: &Limits,
+) -> Result<(Head, Vec<u8>), Trouble> {
+    let mut buffer = Vec::new();
+    for _ in 0..=limits.interim_answers_max {
+        let bytes = next(wire, &mut buffer, limits).await?;
+        let head = parse(bytes, head_only, limits.head_fields_max).map_err(malformed)?;
+        // 101 is no interim answer: what follows it is another protocol, which nobody asked for.
+        if !(100..200).contains(&head.status) || head.status == 101 {
+            return Ok((head, buffer));
+        }
+    }
+    Err(malformed("too many interim answers"))
+}
+
+fn malformed(what: &'static str) -> Trouble {
+    Trouble::new(Phase::Head, Cause::Malformed(what))
+}
+
+/// Takes the next head out of `buffer`, reading as much as it needs.
+async fn next(wire: &mut Wire<'_>, buffer: &mut Vec<u8>, limits: &Limits) -> Result<Vec<u8>, Trouble> {
+    let (mut searched, mut blank_bytes) = (0, 0);
+    loop {
+        blank_bytes += drop_blank_start(buffer);
+        if !looks_like_http(buffer) {
+            return Err(malformed("no status line"));
+        }
+        match end(buffer, searched) {
+            Some(end) if end <= limits.head_bytes_max => {
+                let rest = buffer.split_off(end);
+                return Ok(std::mem::replace(buffer, rest));
+            }
+            None if blank_bytes + buffer.len() <= limits.head_bytes_max => {}
+            _ => return Err(malformed("the head is too long")),
+        }
+        searched = buffer.len().saturating_sub(2);
+        more(wire, buffer).await?;
+    }
+}
+
+async fn more(wire: &mut Wire<'_>, buffer: &mut Vec<u8>) -> Result<(), Trouble> {
+    let cause = match wire.more(buffer).await {
+        Got::More => return Ok(()),
+        Got::End => Cause::Broken("connection closed".to_owned()),
+        Got::Broken(cause) => cause,
+        Got::TimeOut(limit) => return Err(Trouble::new(Phase::Head, Cause::TimeOut(limit))),
+    };
+    Err(Trouble { phase: Phase::Head, cause, lost: wire.is_untouched() })
+}
+
+/// Empty lines before an answer are no part of it; their bytes count as if they were.
+fn drop_blank_start(buffer: &mut Vec<u8>) -> usize {
+    let blank = buffer.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+    buffer.drain(..blank);
+    blank
+}
+
+/// Whether this can still become an answer: a server that greets in another protocol is not waited for.
+fn looks_like_http(buffer: &[u8]) -> bool {
+    buffer.iter().zip(b"HTTP/1.").all(|(found, wanted)| found == wanted)
+}
+
+/// Where the head ends: behind the first empty line whose line break lies at `from` or later.
+fn end(buffer: &[u8], from: usize) -> Option<usize> {
+    let rest = buffer.get(from..)?;
+    memchr::memchr_iter(b'\n', rest).find_map(|at| match rest.get(at + 1..)? {
+        [b'\n', ..] => Some(from + at + 2),
+        [b'\r', b'\n', ..] => Some(from + at + 3),
+        _ => None,
+    })
+}
+
+/// Reads a whole head.
+fn parse(bytes: Vec<u8>, head_only: bool, fields_max: usize) -> Result<Head, &'static str> {
+    let legible = legible(&bytes);
+    let mut fields = vec![EMPTY_HEADER; fields_max];
+    let mut response = Response::new(&mut fields);
+    match lenient().parse_response(&mut response, &legible) {
+        Ok(Status::Complete(length)) if length == bytes.len() => {}
+        Ok(_) => return Err("the head has no clear end"),
+        Err(Error::TooManyHeaders) => return Err("the head has too many fields"),
+        Err(Error::Status | Error::Version) => return Err("bad status line"),
+        Err(_) => return Err("bad field"),
+    }
+    let status = response.code.unwrap_or_default();
+    let (framing, is_clear) = framing(status, head_only, response.headers);
+    let closes = tokens(response.headers, "connection").any(|token| token.eq_ignore_ascii_case("close"));
+    let keeps_alive = is_clear && response.version == Some(1) && !closes && status != 101;
+    drop(legible);
+    Ok(Head { bytes, status, framing, keeps_alive })
+}
+
+/// The head with each NUL and each carriage return inside a line replaced (RFC 9110 §5.5), for reading only. A name
+/// that held one is no name then and its line is passed over; a length or coding that held one is none we know.
+fn legible(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let follows = bytes.iter().skip(1).map(Some).chain([None]);
+    let is_odd = |(byte, next): (&u8, Option<&u8>)| *byte == 0 || (*byte == b'\r' && next != Some(&b'\n'));
+    if !bytes.iter().zip(follows.clone()).any(is_odd) {
+        return Cow::Borrowed(bytes);
+    }
+    bytes.iter().zip(follows).map(|pair| if is_odd(pair) { b'?' } else { *pair.0 }).collect()
+}
+
+fn lenient() -> ParserConfig {
+    let mut config = ParserConfig::default();
+    config
+        .allow_spaces_after_header_name_in_responses(true)
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .allow_multiple_spaces_in_response_status_delimiters(true)
+        .allow_space_before_first_header_name(true)
+        .ignore_invalid_headers_in_responses(true);
+    config
+}
+
+/// How the end of the body is known, and whether that is beyond doubt.
+fn framing(status: u16, head_only: bool, fields: &[Header<'_>]) -> (Framing, bool) {
+    if head_only || matches!(status, 100..200 | 204 | 304) {
+        return (Framing::None, true);
+    }
+    let codings: Vec<&str> = tokens(fields, "transfer-encoding")
+        .filter(|coding| !coding.eq_ignore_ascii_case("identity"))
+        .collect();
+    let lengths: Vec<&str> = tokens(fields, "content-length").collect();
+    match codings.last() {
+        Some(last) if last.eq_ignore_ascii_case("chunked") => (Framing::Chunked, lengths.is_empty()),
+        Some(_) => (Framing::UntilClose, false),
+        None => by_length(&lengths),
+    }
+}
+
+fn by_length(lengths: &[&str]) -> (Framing, bool) {
+    let agreed = match lengths {
+        [first, rest @ ..] if rest.iter().all(|other| other == first) => length(first),
+        _ => None,
+    };
+    agreed.map_or((Framing::UntilClose, false), |length| (Framing::Length(length), lengths.len() == 1))
+}
+
+/// Digits and nothing else: `+5`, `0x5` and `5 bytes` are no lengths.
+fn length(text: &str) -> Option<u64> {
+    text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())?
+}
+
+/// The comma-separated values of all fields called `name`. A value that is no text counts, as one that means nothing.
+fn tokens<'a>(fields: &'a [Header<'_>], name: &'a str) -> impl Iterator<Item = &'a str> {
+    let named = fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name));
+    named.flat_map(|field| std::str::from_utf8(field.value).unwrap_or("?").split(',').map(str::trim))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(status: &str, fields: &str, framing: Framing, keeps_alive: bool) {
+        let head = parse(format!("HTTP/1.1 {status}\r\n{fields}\r\n").into_bytes(), false, 8).unwrap();
+        assert_eq!((head.framing, head.keeps_alive), (framing, keeps_alive), "{status} {fields}");
+    }
+
+    #[test]
+    fn survives_h15_every_way_to_frame_a_body() {
+        use Framing::{Chunked, Length, None, UntilClose};
+        check("200 OK", "Content-Length: 5\r\n", Length(5), true);
+        check("200 OK", "content-length : 5\r\n", Length(5), true);
+        check("200 OK", "Content-Length: 5\r\nConnection: x, Close\r\n", Length(5), false);
+        check("200 OK", "Content-Length: 5\r\nContent-Length: 5\r\n", Length(5), false);
+        check("200 OK", "Content-Length: 5, 5\r\n", Length(5), false);
+        check("200 OK", "Content-Length: 5\r\nContent-Length: 6\r\n", UntilClose, false);
+        for wrong in ["+5", "-5", "0x5", "5 b", "", "99999999999999999999", "\u{e9}"] {
+            check("200 OK", &format!("Content-Length: {wrong}\r\n"), UntilClose, false);
+        }
+        check("200 OK", "Transfer-Encoding: chunked\r\n", Chunked, true);
+        check("200 OK", "Transfer-Encoding: gzip, Chunked\r\n", Chunked, true);
+        check("200 OK", "Transfer-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", Chunked, true);
+        check("200 OK", "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", Chunked, false);
+        check("200 OK", "Transfer-Encoding: chunked, gzip\r\n", UntilClose, false);
+        check("200 OK", "Transfer-Encoding: xchunked\r\nContent-Length: 5\r\n", UntilClose, false);
+        check("200 OK", "Transfer-Encoding: identity\r\nContent-Length: 5\r\n", Length(5), true);
+        check("200 OK", "", UntilClose, false);
+        check("304 Not Modified", "Content-Length: 5\r\n", None, true);
+        check("204 No Content", "Transfer-Encoding: chunked\r\n", None, true);
+        check("200 OK", "Content-Length\0: 5\r\nContent-Length: 6\r\n", Length(6), true);
+        check("200 OK", "Content-Length: 5\0\r\n", UntilClose, false);
+        check("200 OK", "Content-Length: 5\rTransfer-Encoding: chunked\r\n", UntilClose, false);
+        check("101 Switching Protocols", "", None, false);
+    }
+
+    #[test]
+    fn odd_heads_are_read_and_kept_as_they_are() {
+        for head in [
+            "HTTP/1.1 200\r\n\r\n",
+            "HTTP/1.1  200  OK\nA: b\n\n",
+            "HTTP/1.1 200 OK\r\nA: b\r\n c\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nno field\r\nA\0: b\r\nC: \0\r\nD: \rE\r\n\r\n",
+            "HTTP/1.0 200 \u{e9}\r\n\r\n",
+        ] {
+            let parsed = parse(head.as_bytes().to_vec(), false, 8).expect(head);
+            assert_eq!((parsed.status, parsed.bytes.as_slice()), (200, head.as_bytes()));
+            assert_eq!(end(head.as_bytes(), 0), Some(head.len()));
+        }
+    }
+
+    #[test]
+    fn what_is_no_head_is_refused_by_name() {
+        for (head, expected) in [
+            ("HTTP/1.1 2x0 OK\r\n\r\n", "bad status line"),
+            ("HTTP/1.7 200 OK\r\n\r\n", "bad status line"),
+            ("HTTP/1.1 200 OK\r\nA:b\r\nA:b\r\nA:b\r\n\r\n", "the head has too many fields"),
+        ] {
+            assert_eq!(parse(head.as_bytes().to_vec(), false, 2), Err(expected), "{head}");
+        }
+        assert!(looks_like_http(b"") && looks_like_http(b"HTT") && looks_like_http(b"HTTP/1.1 200"));
+        assert!(!looks_like_http(b"ICY 200 OK") && !looks_like_http(b"SSH-2.0"));
+    }
+}

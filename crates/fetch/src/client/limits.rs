@@ -1,0 +1,61 @@
+//! The limits of one exchange: those of [`base::limits`], unless a test scales them down.
+
+use base::limits;
+use std::time::Duration;
+
+/// The most connections that are kept open for a next request: a quarter of the descriptors a process has by default.
+const POOL_CONNECTIONS_MAX: usize = 256;
+/// How long a connection is kept without a request: longer than the usual pause between two requests to one server.
+const POOL_IDLE_TIME_MAX: Duration = Duration::from_secs(30);
+const _: () = assert!(limits::SERVER_PAUSE_DEFAULT.as_seconds() < POOL_IDLE_TIME_MAX.as_secs());
+
+/// How long an exchange may take and how much it may bring (H6, H7).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Time to connect.
+    pub connect_time_max: Duration,
+    /// Time for the TLS handshake.
+    pub tls_time_max: Duration,
+    /// Time from the request to the first byte of the answer.
+    pub first_byte_time_max: Duration,
+    /// Time without any byte.
+    pub idle_time_max: Duration,
+    /// Time of the whole exchange.
+    pub visit_time_max: Duration,
+    /// How long an answer may be slower than `bytes_per_second_min`.
+    pub slow_grace: Duration,
+    /// The slowest answer that is waited for, on average since its first byte.
+    pub bytes_per_second_min: u64,
+    /// The longest head, and the longest trailer section.
+    pub head_bytes_max: usize,
+    /// The most fields in a head.
+    pub head_fields_max: usize,
+    /// The most interim answers before the final one.
+    pub interim_answers_max: usize,
+    /// As much of a body as is kept.
+    pub body_bytes_max: usize,
+    /// The most connections that are kept open.
+    pub pool_connections_max: usize,
+    /// How long a connection is kept without a request.
+    pub pool_idle_time_max: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            connect_time_max: limits::CONNECT_TIME_MAX,
+            tls_time_max: limits::TLS_TIME_MAX,
+            first_byte_time_max: limits::FIRST_BYTE_TIME_MAX,
+            idle_time_max: limits::IDLE_TIME_MAX,
+            visit_time_max: limits::VISIT_TIME_MAX,
+            slow_grace: limits::SLOW_GRACE,
+            bytes_per_second_min: limits::BYTES_PER_SECOND_MIN,
+            head_bytes_max: limits::HEAD_BYTES_MAX,
+            head_fields_max: limits::HEAD_FIELDS_MAX,
+            interim_answers_max: limits::INTERIM_ANSWERS_MAX,
+            body_bytes_max: limits::BODY_BYTES_MAX,
+            pool_connections_max: POOL_CONNECTIONS_MAX,
+            pool_idle_time_max: POOL_IDLE_TIME_MAX,
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! Reading and writing within the limits of time (H6).
+//!
+//! **Invariant:** every wait has an end: the first byte, the time between bytes, the average rate and the whole visit
+//! are each bounded, and the earliest bound counts.
+
+use super::connect::{Stream, cause};
+use super::{Limits, Trouble};
+use base::door::{Cause, Phase};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::time::{Instant, timeout_at};
+
+/// As much as is read at once.
+const READ_BYTES: usize = 16 * 1024;
+
+/// A connection during one exchange.
+pub(super) struct Wire<'a> {
+    stream: Stream,
+    limits: &'a Limits,
+    visit_ends: Instant,
+    sent: Instant,
+    first_byte: Option<Instant>,
+    received: u64,
+}
+
+/// What reading brought.
+pub(super) enum Got {
+    /// More bytes.
+    More,
+    /// The other side has closed in good order.
+    End,
+    /// The connection broke.
+    Broken(Cause),
+    /// Nothing, or too little, came in this time.
+    TimeOut(Duration),
+}
+
+impl<'a> Wire<'a> {
+    pub(super) fn new(stream: Stream, limits: &'a Limits, visit_ends: Instant) -> Self {
+        Self { stream, limits, visit_ends, sent: Instant::now(), first_byte: None, received: 0 }
+    }
+
+    pub(super) async fn send(&mut self, bytes: &[u8]) -> Result<(), Trouble> {
+        let limit = self.limits.idle_time_max;
+        let ends = (Instant::now() + limit).min(self.visit_ends);
+        let io = self.stream.io();
+        let sending = async {
+            io.write_all(bytes).await?;
+            io.flush().await
+        };
+        let result = timeout_at(ends, sending).await;
+        self.sent = Instant::now();
+        match result {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(error)) => Err(Trouble { phase: Phase::Send, cause: cause(&error), lost: true }),
+            Err(_) => Err(Trouble::new(Phase::Send, Cause::TimeOut(limit))),
+        }
+    }
+
+    /// Appends what comes next to `into`.
+    pub(super) async fn more(&mut self, into: &mut Vec<u8>) -> Got {
+        into.reserve(READ_BYTES);
+        let (ends, limit) = self.patience();
+        match timeout_at(ends, self.stream.io().read_buf(into)).await {
+            Ok(Ok(0)) => Got::End,
+            Ok(Ok(count)) => {
+                self.received += count as u64;
+                self.first_byte.get_or_insert_with(Instant::now);
+                Got::More
+            }
+            Ok(Err(error)) => Got::Broken(cause(&error)),
+            Err(_) => Got::TimeOut(limit),
+        }
+    }
+
+    /// Until when the next byte is waited for, and the limit that says so.
+    fn patience(&self) -> (Instant, Duration) {
+        let limits = self.limits;
+        let visit = (self.visit_ends, limits.visit_time_max);
+        let Some(first_byte) = self.first_byte else {
+            return earlier(visit, (self.sent + limits.first_byte_time_max, limits.first_byte_time_max));
+        };
+        let idle = (Instant::now() + limits.idle_time_max, limits.idle_time_max);
+        // The moment at which the average since the first byte falls below the slowest rate, were nothing to come.
+        let paid_for = self.received.checked_div(limits.bytes_per_second_min).map(Duration::from_secs);
+        let slow =
+            paid_for.map_or(visit, |time| (first_byte + time.max(limits.slow_grace), limits.slow_grace));
+        earlier(visit, earlier(idle, slow))
+    }
+
+    /// How long the first byte took; nothing when none came.
+    pub(super) fn first_byte_time(&self) -> Duration {
+        self.first_byte.map_or(Duration::ZERO, |at| at.saturating_duration_since(self.sent))
+    }
+
+    /// Whether nothing has come back yet.
+    pub(super) fn is_untouched(&self) -> bool {
+        self.first_byte.is_none()
+    }
+
+    pub(super) fn into_stream(self) -> Stream {
+        self.stream
+    }
+}
+
+fn earlier(a: (Instant, Duration), b: (Instant, Duration)) -> (Instant, Duration) {
+    if a.0 <= b.0 { a } else { b }
+}

@@ -1,0 +1,307 @@
+//! Bounded decoding of content, for whoever reads it (H5).
+//!
+//! The archive keeps what came over the wire; decoding is for readers and stops at its caps, so that a small body
+//! can never become a large one in memory. gzip and deflate are read, and only gzip is asked for.
+//!
+//! **Invariant:** no more is ever decoded than [`DECODED_BYTES_MAX`], nor, past [`DECODED_FREE_BYTES`], than
+//! [`DECODED_RATIO_MAX`] times what came over the wire, at most [`CODINGS_MAX`] codings deep.
+
+use base::door::Exchange;
+use base::http;
+use base::limits::{CODINGS_MAX, DECODED_BYTES_MAX, DECODED_FREE_BYTES, DECODED_RATIO_MAX};
+use flate2::{Decompress, FlushDecompress, Status};
+use std::borrow::Cow;
+
+/// How much is decoded at once.
+const STEP_BYTES: usize = 32 * 1024;
+/// The most gzip members in one body. Servers send one, log rotation a few; more is a way to make us work.
+const GZIP_MEMBERS_MAX: usize = 1_024;
+
+/// Content with its codings removed, as far as that went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decoded<'a> {
+    /// All of it.
+    Whole(Cow<'a, [u8]>),
+    /// Decoding was given up: it would have exceeded a cap.
+    Capped(Cap),
+    /// A coding that is not read here, lower case.
+    Unknown(String),
+    /// The content breaks off, or is not in the coding it claims.
+    Broken {
+        /// What could be decoded before that.
+        got: Vec<u8>,
+    },
+}
+
+/// A bound on decoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cap {
+    /// The absolute size.
+    Bytes,
+    /// The ratio to the size on the wire.
+    Ratio,
+    /// The number of codings, or of gzip members.
+    Layers,
+}
+
+impl<'a> Decoded<'a> {
+    /// The content, if all of it is there.
+    #[must_use]
+    pub fn whole(self) -> Option<Cow<'a, [u8]>> {
+        match self {
+            Self::Whole(content) => Some(content),
+            _ => None,
+        }
+    }
+    /// The content as far as it could be had: all of it, or what came before the break; empty otherwise.
+    #[must_use]
+    pub fn readable(self) -> Cow<'a, [u8]> {
+        match self {
+            Self::Whole(content) => content,
+            Self::Broken { got } => Cow::Owned(got),
+            Self::Capped(_) | Self::Unknown(_) => Cow::Borrowed(&[]),
+        }
+    }
+}
+
+/// The content of an answer: chunk framing, transfer codings and content codings removed.
+#[must_use]
+pub fn content(exchange: &Exchange) -> Decoded<'_> {
+    content_of(&exchange.response_head, exchange.payload())
+}
+
+/// The content of a payload (without chunk framing) under its response head, as an archive gives it back.
+#[must_use]
+pub fn content_of<'a>(response_head: &[u8], payload: Cow<'a, [u8]>) -> Decoded<'a> {
+    let listed = |name| http::fields(response_head, name).flat_map(|value| value.split(','));
+    let codings: Vec<String> = listed("content-encoding")
+        .chain(listed("transfer-encoding"))
+        .map(|coding| coding.trim().to_ascii_lowercase())
+        .filter(|coding| !matches!(coding.as_str(), "" | "identity" | "chunked"))
+        .collect();
+    decode(payload, &codings, Caps::for_wire_bytes)
+}
+
+/// Removes `codings`, the last one applied first.
+fn decode<'a>(wire: Cow<'a, [u8]>, codings: &[String], caps: fn(usize) -> Caps) -> Decoded<'a> {
+    if codings.len() > CODINGS_MAX {
+        return Decoded::Capped(Cap::Layers);
+    }
+    let caps = caps(wire.len());
+    let mut content = wire;
+    for coding in codings.iter().rev() {
+        match remove(coding, &content, caps) {
+            Decoded::Whole(decoded) => content = decoded,
+            other => return other,
+        }
+    }
+    Decoded::Whole(content)
+}
+
+/// How much may be decoded, and which bound that is.
+#[derive(Clone, Copy, Debug)]
+struct Caps {
+    bytes_max: usize,
+    cap: Cap,
+}
+
+impl Caps {
+    fn for_wire_bytes(wire_bytes: usize) -> Self {
+        Self::within(wire_bytes, DECODED_FREE_BYTES, DECODED_BYTES_MAX)
+    }
+    fn within(wire_bytes: usize, free_bytes: usize, bytes_max: usize) -> Self {
+        let by_ratio = wire_bytes.saturating_mul(DECODED_RATIO_MAX).max(free_bytes);
+        if by_ratio < bytes_max {
+            Self { bytes_max: by_ratio, cap: Cap::Ratio }
+        } else {
+            Self { bytes_max, cap: Cap::Bytes }
+        }
+    }
+}
+
+fn remove(coding: &str, bytes: &[u8], caps: Caps) -> Decoded<'static> {
+    match coding {
+        _ if bytes.is_empty() => Decoded::Whole(Cow::Borrowed(&[])),
+        "gzip" | "x-gzip" => gunzip(bytes, caps),
+        "deflate" => deflate(bytes, caps),
+        other => Decoded::Unknown(base::printable(other).into_owned()),
+    }
+}
+
+fn gunzip(bytes: &[u8], caps: Caps) -> Decoded<'static> {
+    let (mut got, mut rest) = (Vec::new(), bytes);
+    for _ in 0..GZIP_MEMBERS_MAX {
+        match inflate(Decompress::new_gzip(15), rest, &mut got, caps) {
+            Inflated::End(read) => rest = rest.get(read..).unwrap_or_default(),
+            Inflated::Over => return Decoded::Capped(caps.cap),
+            Inflated::Broken => return Decoded::Broken { got },
+        }
+        // What follows a member and is none itself is padding; every browser passes over it.
+        if !rest.starts_with(&[0x1f, 0x8b]) {
+            return Decoded::Whole(Cow::Owned(got));
+        }
+    }
+    Decoded::Capped(Cap::Layers)
+}
+
+/// The standard means zlib by `deflate`; some servers send the bare stream.
+fn deflate(bytes: &[u8], caps: Caps) -> Decoded<'static> {
+    let has_zlib_header = match bytes {
+        [first, second, ..] => first & 0x0f == 8 && (u16::from(*first) << 8 | u16::from(*second)) % 31 == 0,
+        _ => false,
+    };
+    let as_zlib = has_zlib_header.then(|| inflate_whole(Decompress::new(true), bytes, caps));
+    match as_zlib {
+        Some(Decoded::Broken { got }) if got.is_empty() => inflate_whole(Decompress::new(false), bytes, caps),
+        Some(decoded) => decoded,
+        None => inflate_whole(Decompress::new(false), bytes, caps),
+    }
+}
+
+fn inflate_whole(stream: Decompress, bytes: &[u8], caps: Caps) -> Decoded<'static> {
+    let mut got = Vec::new();
+    match inflate(stream, bytes, &mut got, caps) {
+        Inflated::End(_) => Decoded::Whole(Cow::Owned(got)),
+        Inflated::Over => Decoded::Capped(caps.cap),
+        Inflated::Broken => Decoded::Broken { got },
+    }
+}
+
+enum Inflated {
+    /// The stream ended after so many bytes.
+    End(usize),
+    /// There is more than may be decoded.
+    Over,
+    /// The stream breaks off or is none.
+    Broken,
+}
+
+/// Appends what `stream` makes of `bytes` to `got`, a step at a time.
+fn inflate(mut stream: Decompress, bytes: &[u8], got: &mut Vec<u8>, caps: Caps) -> Inflated {
+    let mut read = 0;
+    loop {
+        got.reserve(STEP_BYTES);
+        let (read_before, got_before) = (read, got.len());
+        let rest = bytes.get(read..).unwrap_or_default();
+        let status = stream.decompress_vec(rest, got, FlushDecompress::None);
+        read = usize::try_from(stream.total_in()).unwrap_or(usize::MAX);
+        match status {
+            _ if got.len() > caps.bytes_max => return Inflated::Over,
+            Ok(Status::StreamEnd) => return Inflated::End(read),
+            Ok(_) if (read, got.len()) != (read_before, got_before) => {}
+            Ok(_) | Err(_) => return Inflated::Broken,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use flate2::Compression;
+    use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+    use std::io::Write;
+
+    fn gzip(content: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn zlib(content: &[u8]) -> Vec<u8> {
+        let mut encoder = ZlibEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn raw_deflate(content: &[u8]) -> Vec<u8> {
+        let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(content).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    fn decoded<'a>(fields: &str, payload: &'a [u8]) -> Decoded<'a> {
+        content_of(format!("HTTP/1.1 200 OK\r\n{fields}\r\n").as_bytes(), Cow::Borrowed(payload))
+    }
+
+    #[track_caller]
+    fn check(fields: &str, payload: &[u8], expected: &[u8]) {
+        assert_eq!(decoded(fields, payload), Decoded::Whole(Cow::Borrowed(expected)), "{fields}");
+    }
+
+    #[test]
+    fn every_coding_we_ask_for_and_its_variants_are_removed() {
+        let page = "写し".repeat(1_000).into_bytes();
+        check("", &page, &page);
+        check("Content-Encoding: identity\r\n", &page, &page);
+        check("Content-Encoding: gzip\r\n", &gzip(&page), &page);
+        check("Content-Encoding: X-GZIP\r\n", &gzip(&page), &page);
+        check("Content-Encoding: deflate\r\n", &zlib(&page), &page);
+        check("Content-Encoding: deflate\r\n", &raw_deflate(&page), &page);
+        check("Content-Encoding: deflate, gzip\r\n", &gzip(&zlib(&page)), &page);
+        check(
+            "Transfer-Encoding: gzip, chunked\r\nContent-Encoding: deflate\r\n",
+            &gzip(&zlib(&page)),
+            &page,
+        );
+        check("Content-Encoding: gzip\r\n", &[gzip(&page), gzip(&page)].concat(), &page.repeat(2));
+        check("Content-Encoding: gzip\r\n", &[gzip(&page), vec![0; 9]].concat(), &page);
+        check("Content-Encoding: gzip\r\n", b"", b"");
+    }
+
+    #[test]
+    fn content_that_breaks_off_gives_what_came_before() {
+        let page: Vec<u8> =
+            (0..200_000_u32).flat_map(|n| base::chance::mix(n.into()).to_le_bytes()).collect();
+        let whole = gzip(&page);
+        let Decoded::Broken { got } = decoded("Content-Encoding: gzip\r\n", &whole[..whole.len() / 2]) else {
+            panic!()
+        };
+        assert!(got.len() > page.len() / 3 && page.starts_with(&got), "{}", got.len());
+        assert_eq!(decoded("Content-Encoding: gzip\r\n", b"<html>"), Decoded::Broken { got: Vec::new() });
+        assert_eq!(decoded("Content-Encoding: br\r\n", b"x"), Decoded::Unknown("br".to_owned()));
+        let mut wrong_checksum = gzip(b"page");
+        let at = wrong_checksum.len() - 8;
+        wrong_checksum[at] ^= 1;
+        assert_eq!(
+            decoded("Content-Encoding: gzip\r\n", &wrong_checksum),
+            Decoded::Broken { got: b"page".to_vec() }
+        );
+    }
+
+    #[test]
+    fn survives_h5_bombs_in_one_layer_and_in_three() {
+        let blanks = vec![b' '; DECODED_FREE_BYTES + 1];
+        let bomb = gzip(&blanks);
+        assert!(bomb.len() * DECODED_RATIO_MAX < blanks.len());
+        assert_eq!(decoded("Content-Encoding: gzip\r\n", &bomb), Decoded::Capped(Cap::Ratio));
+        check("Content-Encoding: gzip\r\n", &gzip(&blanks[1..]), &blanks[1..]);
+        let nested = gzip(&zlib(&bomb));
+        assert_eq!(
+            decoded("Content-Encoding: gzip, deflate, gzip\r\n", &nested),
+            Decoded::Capped(Cap::Ratio)
+        );
+        assert_eq!(
+            decoded("Content-Encoding: gzip, gzip, gzip, gzip\r\n", &bomb),
+            Decoded::Capped(Cap::Layers)
+        );
+        let members = gzip(b"").repeat(GZIP_MEMBERS_MAX + 1);
+        assert_eq!(decoded("Content-Encoding: gzip\r\n", &members), Decoded::Capped(Cap::Layers));
+    }
+
+    #[test]
+    fn survives_h5_a_large_body_at_an_honest_ratio() {
+        let caps = |wire_bytes| Caps::within(wire_bytes, 1_000, 10_000);
+        let gzip_only = ["gzip".to_owned()];
+        let mut chance = base::Chance::new(7);
+        let page: Vec<u8> = (0..10_001).map(|_| *chance.pick(b"abcd")).collect();
+        let payload = gzip(&page);
+        assert!(payload.len() * DECODED_RATIO_MAX > 10_000);
+        let over = decode(Cow::Borrowed(&payload), &gzip_only, caps);
+        assert_eq!(over, Decoded::Capped(Cap::Bytes));
+        let payload = gzip(&page[1..]);
+        assert_eq!(
+            decode(Cow::Borrowed(&payload), &gzip_only, caps),
+            Decoded::Whole(Cow::Borrowed(&page[1..]))
+        );
+    }
+}

@@ -1,0 +1,36 @@
+//! The only door to the web: one HTTP exchange at a time, robots rules, and bounded decoding for readers.
+//!
+//! ```
+//! use fetch::robots::Rules;
+//!
+//! let rules = Rules::for_agent(b"User-agent: *\nDisallow: /private\nCrawl-delay: 5", "utsushi");
+//! assert!(rules.judge("/public").allowed);
+//! let verdict = rules.judge("/private/diary");
+//! assert!(!verdict.allowed);
+//! assert_eq!(verdict.to_string(), "line 2: `Disallow: /private`");
+//! ```
+//!
+//! **Invariant:** no other crate of the crawler opens a socket outwards. Whatever the other side does, an exchange
+//! ends within [`client::Limits`] and comes back as a value of [`base::door`], its bytes as they were received.
+//!
+//! **Invariant:** nothing outside [`client::Settings::allowed`] is ever connected to; with no range allowed, nothing
+//! is (H1).
+//!
+//! Not here: when a page is visited, politeness, following redirects, caching of robots rules, and look-ups over
+//! the network: names are known only as far as the settings name them.
+
+#![warn(clippy::indexing_slicing)]
+
+pub mod address;
+pub mod client;
+pub mod decode;
+pub mod outcome;
+pub mod resolve;
+pub mod robots;
+
+pub use address::Range;
+pub use client::{Limits, Settings, WebDoor};
+pub use decode::{Decoded, content};
+pub use outcome::outcome;
+pub use resolve::Resolver;
+pub use robots::Rules;

@@ -1,0 +1,154 @@
+//! What an exchange means for the page: a pure reading of the answer.
+//!
+//! **Invariant:** the same answer always means the same; no clock is read. A `Retry-After` with a date is measured
+//! from the answer's own `Date`.
+
+use crate::decode;
+use base::door::{Cause, Exchange, Failure, Truncation};
+use base::limits::SERVER_PAUSE_MAX;
+use base::{ContentDigest, Interval, Outcome, PageUrl, Refusal, Timestamp};
+
+/// How the visit to `url` ended.
+#[must_use]
+pub fn outcome(url: &PageUrl, result: &Result<Exchange, Failure>) -> Outcome {
+    match result {
+        Ok(exchange) => of_answer(url, exchange),
+        Err(Failure { cause: Cause::ForbiddenAddress, .. }) => Outcome::Refused(Refusal::Address),
+        Err(failure) => Outcome::Unreachable(failure.clone()),
+    }
+}
+
+fn of_answer(url: &PageUrl, exchange: &Exchange) -> Outcome {
+    let status = exchange.status;
+    match status {
+        200..300 => {
+            Outcome::Fetched { status, content: content_digest(exchange), truncated: exchange.truncated }
+        }
+        304 => Outcome::NotModified,
+        300..400 => Outcome::Moved { status, target: target(url, exchange) },
+        404 | 410 => Outcome::Gone { status },
+        _ => Outcome::Failed { status, retry_after: retry_after(exchange) },
+    }
+}
+
+/// The digest of the content; none when it cannot be decoded, was not asked for, or was cut where chance would have
+/// it: the same page would look changed at every visit.
+fn content_digest(exchange: &Exchange) -> Option<ContentDigest> {
+    let by_chance = matches!(exchange.truncated, Some(Truncation::Time | Truncation::Disconnect));
+    if by_chance || exchange.request_head.starts_with(b"HEAD ") {
+        return None;
+    }
+    decode::content(exchange).whole().map(|content| ContentDigest::of(&content))
+}
+
+fn target(url: &PageUrl, exchange: &Exchange) -> Option<PageUrl> {
+    exchange.field("location").and_then(|location| url.join(location).ok())
+}
+
+/// How long the server asks to be left alone, at most [`SERVER_PAUSE_MAX`].
+fn retry_after(exchange: &Exchange) -> Option<Interval> {
+    let text = exchange.field("retry-after")?;
+    let asked = match text.parse() {
+        Ok(seconds) => Interval::from_seconds(seconds),
+        Err(_) => {
+            let sent = exchange.field("date").and_then(Timestamp::parse_http_date)?;
+            Timestamp::parse_http_date(text)?.since(sent)
+        }
+    };
+    Some(asked.min(SERVER_PAUSE_MAX))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::door::{Phase, Times, Truncation};
+    use base::http::Framing;
+    use std::time::Duration;
+
+    fn answer(status: u16, fields: &str, body: &[u8]) -> Exchange {
+        Exchange {
+            address: ([127, 0, 0, 1], 80).into(),
+            request_head: b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+            response_head: format!("HTTP/1.1 {status} X\r\n{fields}\r\n").into_bytes(),
+            body: body.to_vec(),
+            status,
+            framing: if fields.contains("chunked") { Framing::Chunked } else { Framing::UntilClose },
+            truncated: None,
+            times: Times::default(),
+        }
+    }
+
+    #[track_caller]
+    fn check(exchange: Exchange, expected: &Outcome) {
+        let url = PageUrl::parse("https://a.example/x/y").unwrap();
+        assert_eq!(outcome(&url, &Ok(exchange)), *expected);
+    }
+
+    fn fetched(content: Option<&[u8]>) -> Outcome {
+        Outcome::Fetched { status: 200, content: content.map(ContentDigest::of), truncated: None }
+    }
+
+    #[test]
+    fn the_digest_is_of_the_content_without_any_coding() {
+        check(answer(200, "", b"page"), &fetched(Some(b"page")));
+        check(
+            answer(200, "Transfer-Encoding: chunked\r\n", b"4\r\npage\r\n0\r\n\r\n"),
+            &fetched(Some(b"page")),
+        );
+        check(answer(200, "Content-Encoding: br\r\n", b"page"), &fetched(None));
+        let head_only =
+            Exchange { request_head: b"HEAD / HTTP/1.1\r\n\r\n".to_vec(), ..answer(200, "", b"") };
+        check(head_only, &fetched(None));
+        let cut = Exchange { truncated: Some(Truncation::Time), ..answer(200, "", b"page") };
+        check(cut, &Outcome::Fetched { status: 200, content: None, truncated: Some(Truncation::Time) });
+    }
+
+    #[test]
+    fn redirects_lead_to_pages_or_nowhere() {
+        for (location, target) in [
+            ("Location: ../z\r\n", Some("https://a.example/z")),
+            ("Location: //b.example\r\n", Some("https://b.example/")),
+            ("Location: mailto:a@b\r\n", None),
+            ("", None),
+        ] {
+            let target = target.map(|url| PageUrl::parse(url).unwrap());
+            check(answer(301, location, b""), &Outcome::Moved { status: 301, target });
+        }
+        check(answer(304, "Location: /z\r\n", b""), &Outcome::NotModified);
+    }
+
+    #[test]
+    fn a_server_may_ask_to_be_left_alone() {
+        let date = "Date: Tue, 31 Mar 2026 09:00:00 GMT\r\n";
+        for (fields, seconds) in [
+            ("Retry-After: 120\r\n".to_owned(), Some(120)),
+            (format!("{date}Retry-After: Tue, 31 Mar 2026 09:10:00 GMT\r\n"), Some(600)),
+            (format!("{date}Retry-After: Tue, 31 Mar 2026 08:10:00 GMT\r\n"), Some(0)),
+            ("Retry-After: Tue, 31 Mar 2026 09:10:00 GMT\r\n".to_owned(), None),
+            ("Retry-After: 99999999999999\r\n".to_owned(), Some(SERVER_PAUSE_MAX.as_seconds())),
+            ("Retry-After: soon\r\n".to_owned(), None),
+            (String::new(), None),
+        ] {
+            let retry_after = seconds.map(Interval::from_seconds);
+            check(answer(503, &fields, b""), &Outcome::Failed { status: 503, retry_after });
+        }
+        check(
+            answer(429, "Retry-After: 5\r\n", b""),
+            &Outcome::Failed { status: 429, retry_after: Some(Interval::from_seconds(5)) },
+        );
+    }
+
+    #[test]
+    fn other_answers_and_none() {
+        check(answer(404, "", b""), &Outcome::Gone { status: 404 });
+        check(answer(410, "", b""), &Outcome::Gone { status: 410 });
+        check(answer(403, "", b""), &Outcome::Failed { status: 403, retry_after: None });
+        check(answer(999, "", b""), &Outcome::Failed { status: 999, retry_after: None });
+        let url = PageUrl::parse("http://a.example/").unwrap();
+        let failure = |cause| Failure { phase: Phase::Connect, cause, took: Duration::ZERO };
+        let forbidden = outcome(&url, &Err(failure(Cause::ForbiddenAddress)));
+        assert_eq!(forbidden, Outcome::Refused(Refusal::Address));
+        let unknown = failure(Cause::NoSuchName);
+        assert_eq!(outcome(&url, &Err(unknown.clone())), Outcome::Unreachable(unknown));
+    }
+}

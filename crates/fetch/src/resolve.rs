@@ -1,0 +1,81 @@
+//! From an origin to its address, for origins whose address is known beforehand.
+//!
+//! **Invariant:** an origin whose host is an address is found at that address or not at all; no table can send it
+//! elsewhere.
+
+use base::url::Origin;
+use std::fmt;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+type Table = dyn Fn(&Origin) -> Option<SocketAddr> + Send + Sync;
+
+/// Where the servers with fixed names are, such as those of the simulated web.
+#[derive(Clone)]
+pub struct Resolver {
+    table: Arc<Table>,
+    names_only: bool,
+}
+
+impl Resolver {
+    /// Asks `table` for every name.
+    pub fn new(table: impl Fn(&Origin) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
+        Self { table: Arc::new(table), names_only: false }
+    }
+    /// The same, but an origin whose host is an address is not found at all: a simulated web must not lead to
+    /// whatever else listens on this machine.
+    #[must_use]
+    pub fn names_only(self) -> Self {
+        Self { names_only: true, ..self }
+    }
+    /// Where `origin` answers, if that is known.
+    #[must_use]
+    pub fn address(&self, origin: &Origin) -> Option<SocketAddr> {
+        match origin.server.address() {
+            Some(_) if self.names_only => None,
+            Some(address) => Some(SocketAddr::new(address, origin.server.port_for(origin.scheme))),
+            None => (self.table)(origin),
+        }
+    }
+}
+
+/// Knows no name.
+impl Default for Resolver {
+    fn default() -> Self {
+        Self::new(|_| None)
+    }
+}
+
+impl fmt::Debug for Resolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Resolver")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::PageUrl;
+
+    #[track_caller]
+    fn check(url: &str, expected: Option<&str>) {
+        let resolver = Resolver::new(|origin| {
+            (origin.server.host() == "known.example").then(|| SocketAddr::from(([127, 0, 0, 7], 8080)))
+        });
+        let origin = PageUrl::parse(url).unwrap().origin();
+        assert_eq!(resolver.address(&origin), expected.map(|address| address.parse().unwrap()));
+    }
+
+    #[test]
+    fn names_are_found_in_the_table_and_addresses_at_themselves() {
+        check("http://known.example/", Some("127.0.0.7:8080"));
+        check("https://known.example:444/", Some("127.0.0.7:8080"));
+        check("http://unknown.example/", None);
+        check("http://127.0.0.9/", Some("127.0.0.9:80"));
+        check("https://127.0.0.9/", Some("127.0.0.9:443"));
+        check("https://[::1]:81/", Some("[::1]:81"));
+        let names = Resolver::new(|_| Some(SocketAddr::from(([127, 0, 0, 7], 80)))).names_only();
+        assert_eq!(names.address(&PageUrl::parse("http://127.0.0.1:8080/").unwrap().origin()), None);
+        assert_eq!(Resolver::default().address(&PageUrl::parse("http://a.example/").unwrap().origin()), None);
+    }
+}

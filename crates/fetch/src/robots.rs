@@ -1,0 +1,244 @@
+//! Robots rules (RFC 9309): what a server asks visitors to leave alone. Pure: bytes in, verdicts out.
+//!
+//! A rule is read in two ways (D10). The *literal* reading compares the target byte by byte with the pattern, in which
+//! only bytes outside ASCII are escaped, as the widely used parsers do. The *normalised* reading first brings both
+//! sides to one spelling, as RFC 9309 §2.2.2 asks. Where they differ, the one that refuses counts.
+//!
+//! Leniences go one way: a misspelt `Disallow` refuses, a misspelt `Allow` allows nothing.
+//!
+//! **Invariant:** any bytes are rules of some kind; reading them is linear in their length, and a verdict is linear in
+//! rules times target, whatever the wildcards (no backtracking, no recursion).
+
+mod lines;
+mod pattern;
+
+use base::Interval;
+use base::limits::{ROBOTS_BYTES_MAX, SERVER_PAUSE_MAX};
+use lines::{Directive, Line as Written};
+use pattern::Pattern;
+use std::fmt;
+
+/// What one robots file says to one agent.
+#[derive(Clone, Debug, Default)]
+pub struct Rules {
+    rules: Vec<Rule>,
+    refuses_all: bool,
+    crawl_delay: Option<Interval>,
+    sitemaps: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+struct Rule {
+    allows: bool,
+    pattern: Pattern,
+    line: Line,
+}
+
+/// A line of a robots file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Its text, without comment; fit to print, and shortened if it is long.
+    pub text: String,
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: `{}`", self.number, self.text)
+    }
+}
+
+/// Whether a target may be fetched, and the line that decides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Verdict<'a> {
+    /// Whether it may.
+    pub allowed: bool,
+    /// The deciding line; none when no rule matches, or everything is refused.
+    pub line: Option<&'a Line>,
+}
+
+impl fmt::Display for Verdict<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.line, self.allowed) {
+            (Some(line), _) => line.fmt(f),
+            (None, true) => f.write_str("no rule matches"),
+            (None, false) => f.write_str("everything is refused"),
+        }
+    }
+}
+
+impl Rules {
+    /// What the robots file `bytes` says to `agent`, a product token such as `utsushi`.
+    ///
+    /// Groups that name the agent are taken together; only when there is none do those for `*` count. At most
+    /// [`ROBOTS_BYTES_MAX`] are read; a line cut there is left out.
+    #[must_use]
+    pub fn for_agent(bytes: &[u8], agent: &str) -> Self {
+        let mut reading = Reading::new(agent);
+        lines::read(bytes, ROBOTS_BYTES_MAX).for_each(|line| reading.take(&line));
+        reading.finish()
+    }
+    /// Rules that refuse nothing: there is no robots file (4xx).
+    #[must_use]
+    pub fn allow_all() -> Self {
+        Self::default()
+    }
+    /// Rules that refuse everything: the robots file cannot be had (5xx, time-out; H12).
+    #[must_use]
+    pub fn refuse_all() -> Self {
+        Self { refuses_all: true, ..Self::default() }
+    }
+
+    /// Whether `target` (path and query) may be fetched: yes only if both readings say so.
+    ///
+    /// The robots file itself may always be fetched.
+    #[must_use]
+    pub fn judge(&self, target: &str) -> Verdict<'_> {
+        if target == "/robots.txt" {
+            return Verdict { allowed: true, line: None };
+        }
+        let literal = self.judge_literal(target);
+        if literal.allowed { self.judge_normalised(target) } else { literal }
+    }
+    /// The verdict of the literal reading alone.
+    #[must_use]
+    pub fn judge_literal(&self, target: &str) -> Verdict<'_> {
+        self.weigh(|rule| rule.pattern.literal_weight(target.as_bytes(), rule.allows))
+    }
+    fn judge_normalised(&self, target: &str) -> Verdict<'_> {
+        let target = pattern::normalised_target(target.as_bytes());
+        self.weigh(|rule| rule.pattern.normalised_weight(&target, rule.allows))
+    }
+
+    /// The longest pattern that matches decides; of equal ones, the one that allows; of those, the first.
+    fn weigh(&self, weight: impl Fn(&Rule) -> Option<usize>) -> Verdict<'_> {
+        let mut best: Option<(usize, &Rule)> = None;
+        for rule in &self.rules {
+            let Some(weight) = weight(rule) else { continue };
+            if best.is_none_or(|(most, by)| (weight, rule.allows) > (most, by.allows)) {
+                best = Some((weight, rule));
+            }
+        }
+        let allowed = best.map_or(!self.refuses_all, |(_, rule)| rule.allows);
+        Verdict { allowed, line: best.map(|(_, rule)| &rule.line) }
+    }
+
+    /// The pause the server asks for between two requests, at most [`SERVER_PAUSE_MAX`].
+    #[must_use]
+    pub fn crawl_delay(&self) -> Option<Interval> {
+        self.crawl_delay
+    }
+    /// The sitemaps the file names, as it writes them; they belong to no group.
+    #[must_use]
+    pub fn sitemaps(&self) -> &[String] {
+        &self.sitemaps
+    }
+}
+
+/// Rules of the groups for one audience.
+#[derive(Default)]
+struct Group {
+    exists: bool,
+    rules: Vec<Rule>,
+    crawl_delay: Option<Interval>,
+}
+
+/// A file being read for one agent.
+struct Reading<'a> {
+    agent: &'a str,
+    named: Group,
+    general: Group,
+    /// Whether the present group speaks to the agent by name, and to everybody.
+    in_named: bool,
+    in_general: bool,
+    /// Whether the present group has rules already, so that the next `User-agent` begins another.
+    has_rules: bool,
+    sitemaps: Vec<String>,
+}
+
+impl<'a> Reading<'a> {
+    fn new(agent: &'a str) -> Self {
+        let (named, general) = Default::default();
+        Self {
+            agent,
+            named,
+            general,
+            in_named: false,
+            in_general: false,
+            has_rules: false,
+            sitemaps: Vec::new(),
+        }
+    }
+
+    fn take(&mut self, line: &Written<'_>) {
+        match line.directive {
+            Directive::UserAgent => self.user_agent(line.value),
+            Directive::Allow => self.rule(line, true),
+            Directive::Disallow => self.rule(line, false),
+            Directive::CrawlDelay => self.crawl_delay(line.value),
+            Directive::Sitemap => {
+                self.sitemaps.extend(std::str::from_utf8(line.value).map(ToOwned::to_owned));
+            }
+        }
+    }
+
+    fn user_agent(&mut self, value: &[u8]) {
+        if std::mem::take(&mut self.has_rules) {
+            (self.in_named, self.in_general) = (false, false);
+        }
+        if matches!(value, [b'*'] | [b'*', b' ' | b'\t', ..]) {
+            self.in_general = true;
+            self.general.exists = true;
+        } else if !self.agent.is_empty()
+            && lines::product_token(value).eq_ignore_ascii_case(self.agent.as_bytes())
+        {
+            self.in_named = true;
+            self.named.exists = true;
+        }
+    }
+
+    /// The groups that the present line belongs to.
+    fn present(&mut self) -> impl Iterator<Item = &mut Group> {
+        let named = self.in_named.then_some(&mut self.named);
+        named.into_iter().chain(self.in_general.then_some(&mut self.general))
+    }
+
+    fn rule(&mut self, line: &Written<'_>, allows: bool) {
+        self.has_rules = true;
+        // An empty pattern matches nothing: `Disallow:` is how a file allows everything.
+        if line.value.is_empty() {
+            return;
+        }
+        for group in self.present() {
+            group.rules.push(Rule { allows, pattern: Pattern::new(line.value), line: line.shown() });
+        }
+    }
+
+    /// Belongs to the agents named so far, and is no reason to begin a new group (RFC 9309 §2.2.4). Of several, the
+    /// longest counts.
+    fn crawl_delay(&mut self, value: &[u8]) {
+        let Some(delay) = seconds(value) else { return };
+        self.present().for_each(|group| group.crawl_delay = group.crawl_delay.max(Some(delay)));
+    }
+
+    fn finish(self) -> Rules {
+        let group = if self.named.exists { self.named } else { self.general };
+        Rules {
+            rules: group.rules,
+            refuses_all: false,
+            crawl_delay: group.crawl_delay,
+            sitemaps: self.sitemaps,
+        }
+    }
+}
+
+/// A number of seconds, perhaps with a fraction.
+fn seconds(value: &[u8]) -> Option<Interval> {
+    let seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
+    let believable = seconds.is_finite() && seconds >= 0.0;
+    believable.then(|| Interval::from_seconds(1).times(seconds).min(SERVER_PAUSE_MAX))
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,13 @@
+//! The door against real servers on loopback, and the robots rules against the known facts.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy knows test functions by their mark; here the functions they call are tests too"
+)]
+
+mod odd;
+mod reuse;
+mod robots;
+mod server;
+mod time;
+mod tls;
