@@ -1,0 +1,418 @@
+//! Which page is visited next: a plain queue per server, politeness per server and per address (C6).
+//!
+//! The life of a URL: it is offered as a seed or a link, judged by its shape, put at the end of its server's
+//! queue. When server and address have rested, the first page of the queue comes out. A server's address is
+//! looked up and its robots file asked for before its first page; both count as steps of that server, the latter
+//! as a request. A page that was visited goes to the end of the server's second queue and comes out again when
+//! nothing new is left and the revisit interval has passed; a page that robots rules forbid, when the rules are asked for
+//! again.
+//!
+//! **Invariant:** between [`Queue::next`] handing out a task for a server and [`Queue::done`] taking it back, no
+//! other task of that server or of that address is handed out; after it, none for the pause.
+//!
+//! Not here: any I/O, any clock; every moment is handed in.
+
+mod address;
+mod page;
+mod server;
+
+pub use page::{Page, PageId};
+
+use crate::admit::fit;
+use address::Addresses;
+use base::door::{Failure, Found, Request};
+use base::limits::{REDIRECTS_MAX, ROBOTS_LIFETIME};
+use base::url::{Origin, Scheme};
+use base::{Interval, Outcome, PageUrl, Refusal, ServerName, Timestamp, UrlKey};
+use fetch::robots::Rules;
+use server::{Robots, Server};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::net::SocketAddr;
+
+/// How the queue behaves.
+#[derive(Clone, Debug)]
+pub struct QueueSettings {
+    /// The time between two requests to one server, and to one address.
+    pub pause: Interval,
+    /// The time after which a page may be visited again.
+    pub revisit_after: Interval,
+    /// The most pages that are known at once.
+    pub pages_max: usize,
+    /// The product token that robots groups are matched with.
+    pub agent: String,
+    /// When the first request may leave: a full pause after a restart (H13).
+    pub start: Timestamp,
+}
+
+/// What to do now.
+#[derive(Debug)]
+pub enum Next {
+    /// This, at once.
+    Do(Task),
+    /// Nothing before this moment, unless a task comes back.
+    Wait(Timestamp),
+    /// Nothing before a task comes back.
+    Idle,
+}
+
+/// A step that belongs to one server; it comes back by [`Queue::done`].
+#[derive(Debug)]
+pub struct Task {
+    server: usize,
+    /// What is to be done.
+    pub step: Step,
+}
+
+/// The steps.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Find the address of an origin, so that a page can be visited.
+    LookUp(PageId, PageUrl, Origin),
+    /// Ask for the robots file of this scheme.
+    Robots(Scheme, SocketAddr, Request),
+    /// Visit a page.
+    Visit(PageId, SocketAddr, Request),
+    /// Do not visit a page, for this reason; nothing is sent.
+    Refuse(PageId, PageUrl, Refusal),
+}
+
+/// How a step ended.
+#[derive(Debug)]
+pub enum Done {
+    /// A look-up.
+    LookedUp(Result<Found, Failure>),
+    /// A robots file: the outcome, and its text if it came and could be read.
+    Robots(Outcome, Option<Vec<u8>>),
+    /// A visit: the outcome, and where the page points to.
+    Visited(Outcome, Vec<PageUrl>),
+    /// A refusal was recorded.
+    Refused,
+}
+
+/// What makes the next request conditional.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Conditions {
+    /// The entity tag.
+    pub etag: Option<String>,
+    /// The date of the last change, as the server wrote it.
+    pub last_modified: Option<String>,
+}
+
+/// The queue.
+#[derive(Debug)]
+pub struct Queue {
+    settings: QueueSettings,
+    servers: Vec<Server>,
+    by_name: HashMap<ServerName, usize>,
+    pages: Vec<Page>,
+    by_key: HashMap<UrlKey, PageId>,
+    addresses: Addresses,
+    /// Servers by the moment at which they may have something to do.
+    ready: BinaryHeap<Reverse<(Timestamp, u64, usize)>>,
+    order: u64,
+    waiting: u64,
+    dropped: u64,
+}
+
+impl Queue {
+    /// An empty queue.
+    #[must_use]
+    pub fn new(settings: QueueSettings) -> Self {
+        Self {
+            settings,
+            servers: Vec::new(),
+            by_name: HashMap::new(),
+            pages: Vec::new(),
+            by_key: HashMap::new(),
+            addresses: Addresses::default(),
+            ready: BinaryHeap::new(),
+            order: 0,
+            waiting: 0,
+            dropped: 0,
+        }
+    }
+
+    /// Takes up a page, unless it is known, has the shape of a trap, or there is no room. Tells whether it is new.
+    pub fn offer(&mut self, url: PageUrl) -> bool {
+        let Some((server, page)) = self.enter(url) else { return false };
+        self.servers[server].fresh.push_back(page);
+        self.waiting += 1;
+        self.arrange(server);
+        true
+    }
+
+    /// Takes up a page that the archive already holds, unless it is known: it is visited again in its turn, and
+    /// compared with that.
+    pub fn recall(&mut self, before: archive::Before) {
+        if let Some((server, page)) = self.enter(before.url.clone()) {
+            self.pages[page.0].visited = Some(before.at);
+            self.pages[page.0].before = Some(before);
+            self.servers[server].seen.push_back(page);
+            self.arrange(server);
+        }
+    }
+
+    /// Takes up several pages.
+    pub fn offer_all(&mut self, urls: impl IntoIterator<Item = PageUrl>) {
+        for url in urls {
+            self.offer(url);
+        }
+    }
+
+    /// The next task at `now`.
+    pub fn next(&mut self, now: Timestamp) -> Next {
+        while let Some(Reverse((at, _, server))) = self.ready.peek().copied() {
+            if at > now {
+                return Next::Wait(at);
+            }
+            self.ready.pop();
+            if self.servers[server].listed_at != Some(at) {
+                // Something was found for it to do at another moment.
+                continue;
+            }
+            self.servers[server].listed_at = None;
+            if let Some(step) = self.step(server, now) {
+                self.servers[server].busy = true;
+                return Next::Do(Task { server, step });
+            }
+        }
+        Next::Idle
+    }
+
+    /// Takes a task back with what came of it. A request that was sent tells how long it took by the queue's clock.
+    ///
+    /// # Panics
+    /// When `done` is not of the task's kind.
+    pub fn done(&mut self, task: &Task, done: Done, took: Interval, now: Timestamp) {
+        let server = task.server;
+        self.servers[server].busy = false;
+        match (&task.step, done) {
+            (Step::LookUp(page, _, origin), Done::LookedUp(result)) => {
+                self.looked_up(server, *page, origin, result, now);
+            }
+            (Step::Robots(scheme, to, _), Done::Robots(outcome, bytes)) => {
+                self.rest(server, *to, took, now);
+                let agent = &self.settings.agent;
+                self.servers[server].learn_robots(*scheme, &outcome, bytes.as_deref(), agent, now);
+            }
+            (Step::Visit(page, to, _), Done::Visited(outcome, links)) => {
+                self.rest(server, *to, took, now);
+                self.visited(server, *page, &outcome, now);
+                self.offer_all(links);
+            }
+            (Step::Refuse(page, ..), Done::Refused) => {
+                self.pages[page.0].visited = Some(now);
+                self.servers[server].refused.push_back((*page, now));
+            }
+            (step, done) => panic!("`{done:?}` is no end of `{step:?}`"),
+        }
+        self.arrange(server);
+    }
+
+    /// Remembers as what a page is stored, with the validators of that very version: a 304 to them then stands for
+    /// the bytes that the next capture refers to, and for no others.
+    pub fn stored(&mut self, page: PageId, before: archive::Before, conditions: Conditions) {
+        self.pages[page.0].store(before, conditions);
+    }
+    /// What is known of a page.
+    #[must_use]
+    pub fn page(&self, page: PageId) -> &Page {
+        &self.pages[page.0]
+    }
+    /// Servers known, pages known, pages waiting for their first visit, links dropped.
+    #[must_use]
+    pub fn counts(&self) -> (u64, u64, u64, u64) {
+        (self.servers.len() as u64, self.pages.len() as u64, self.waiting, self.dropped)
+    }
+
+    /// Enters a page into the tables; its server and its number, if it is one that can be entered.
+    fn enter(&mut self, url: PageUrl) -> Option<(usize, PageId)> {
+        let key = url.key();
+        if self.by_key.contains_key(&key) {
+            return None;
+        }
+        if fit(&url).is_err() || self.pages.len() >= self.settings.pages_max {
+            self.dropped += 1;
+            return None;
+        }
+        let server = self.server_of(&url);
+        let page = PageId(self.pages.len());
+        self.pages.push(Page::new(url));
+        self.by_key.insert(key, page);
+        Some((server, page))
+    }
+
+    fn server_of(&mut self, url: &PageUrl) -> usize {
+        let name = url.server();
+        if let Some(known) = self.by_name.get(&name) {
+            return *known;
+        }
+        let server = self.servers.len();
+        self.servers.push(Server::new(name.clone(), self.settings.start));
+        self.by_name.insert(name, server);
+        server
+    }
+
+    /// Lists a server for the moment at which it may have something to do.
+    fn arrange(&mut self, server: usize) {
+        let state = &mut self.servers[server];
+        if state.busy || state.waits {
+            return;
+        }
+        let oldest = state.seen.front().and_then(|page| self.pages[page.0].visited);
+        let Some(at) = state.due(oldest, self.settings.revisit_after) else { return };
+        if state.listed_at.is_none_or(|listed| at < listed) {
+            self.list_at(server, at);
+        }
+    }
+
+    fn list_at(&mut self, server: usize, at: Timestamp) {
+        self.order += 1;
+        self.servers[server].listed_at = Some(at);
+        self.ready.push(Reverse((at, self.order, server)));
+    }
+
+    /// What a rested server does next; nothing when its address is not free, and then it is listed again.
+    fn step(&mut self, server: usize, now: Timestamp) -> Option<Step> {
+        self.servers[server].forgive(now);
+        let page = self.servers[server].front()?;
+        let url = self.pages[page.0].url.clone();
+        let refusal = match self.servers[server].robots_at(url.scheme(), now) {
+            Robots::Ask(target, _) => return self.ask_robots(server, page, &url, target, now),
+            Robots::Known(rules, _) => refusal(&rules, &url),
+            Robots::Unreachable(since) => {
+                // One refusal says it for all; the other pages wait until the file is asked for again.
+                self.servers[server].leave_until(since.plus(ROBOTS_LIFETIME));
+                Some(Refusal::RobotsUnreachable)
+            }
+        };
+        if let Some(refusal) = refusal {
+            self.take_out(server, page);
+            return Some(Step::Refuse(page, url, refusal));
+        }
+        let Some(to) = self.servers[server].address(url.scheme(), now) else {
+            let origin = url.origin();
+            return Some(Step::LookUp(page, url, origin));
+        };
+        self.take_address(server, to, now)?;
+        self.take_out(server, page);
+        Some(Step::Visit(page, to, self.pages[page.0].request()))
+    }
+
+    /// Asks for the robots file that the page needs: at its usual place, or where a redirect led.
+    fn ask_robots(
+        &mut self,
+        server: usize,
+        page: PageId,
+        url: &PageUrl,
+        target: Option<PageUrl>,
+        now: Timestamp,
+    ) -> Option<Step> {
+        let robots = target.unwrap_or_else(|| robots_url(url));
+        let Some(to) = self.servers[server].address(robots.scheme(), now) else {
+            return Some(Step::LookUp(page, url.clone(), robots.origin()));
+        };
+        self.take_address(server, to, now)?;
+        Some(Step::Robots(url.scheme(), to, Request::get(robots)))
+    }
+
+    fn take_address(&mut self, server: usize, to: SocketAddr, now: Timestamp) -> Option<()> {
+        match self.addresses.take(to.ip(), server, now) {
+            Ok(()) => Some(()),
+            Err(Some(free_at)) => {
+                self.list_at(server, free_at);
+                None
+            }
+            Err(None) => {
+                // It waits for the address, which lists it again when it is given back.
+                self.servers[server].waits = true;
+                None
+            }
+        }
+    }
+
+    /// Takes a page out of its server's queues, wherever newer pages have put it meanwhile.
+    fn take_out(&mut self, server: usize, page: PageId) {
+        if self.servers[server].remove(page) {
+            self.waiting -= 1;
+        }
+    }
+
+    /// The end of a request: server and address rest, and whoever waited for the address is listed again.
+    fn rest(&mut self, server: usize, to: SocketAddr, took: Interval, now: Timestamp) {
+        let pause = self.settings.pause.max(took);
+        self.servers[server].rest(pause, now);
+        let free_at = now.plus(pause);
+        for waiting in self.addresses.give_back(to.ip(), free_at) {
+            self.servers[waiting].waits = false;
+            self.list_at(waiting, free_at);
+        }
+    }
+
+    fn looked_up(
+        &mut self,
+        server: usize,
+        page: PageId,
+        origin: &Origin,
+        result: Result<Found, Failure>,
+        now: Timestamp,
+    ) {
+        match result {
+            Ok(found) => {
+                let first = found.addresses.first().expect("a look-up that succeeds finds an address");
+                self.servers[server].set_address(origin.scheme, *first, now.plus(found.lifetime));
+            }
+            Err(failure) => {
+                self.take_out(server, page);
+                self.visited(server, page, &Outcome::Unreachable(failure), now);
+            }
+        }
+    }
+
+    fn visited(&mut self, server: usize, id: PageId, outcome: &Outcome, now: Timestamp) {
+        let page = &mut self.pages[id.0];
+        page.visited = Some(now);
+        page.visits += 1;
+        if !matches!(outcome, Outcome::Moved { .. }) {
+            page.own_moves = 0;
+        }
+        let state = &mut self.servers[server];
+        match outcome {
+            Outcome::Fetched { content, .. } => page.content = *content,
+            Outcome::Moved { target: Some(target), .. } if target.key() == page.url.key() => {
+                // A redirect to the page's own key moves the page to that scheme (D6), but not for ever (H4).
+                let moved = std::mem::replace(&mut page.url, target.clone()) != *target;
+                page.own_moves = page.own_moves.saturating_add(1);
+                if moved && page.own_moves <= REDIRECTS_MAX {
+                    state.fresh.push_front(id);
+                    self.waiting += 1;
+                    return;
+                }
+            }
+            Outcome::Failed { retry_after, .. } => state.back_off(*retry_after, now),
+            Outcome::Unreachable(_) => state.back_off(None, now),
+            _ => {}
+        }
+        if !matches!(outcome, Outcome::Failed { .. } | Outcome::Unreachable(_)) {
+            state.failures = 0;
+        }
+        state.seen.push_back(id);
+        if let Outcome::Moved { target: Some(target), .. } = outcome {
+            self.offer(target.clone());
+        }
+    }
+}
+
+fn refusal(rules: &Rules, url: &PageUrl) -> Option<Refusal> {
+    let verdict = rules.judge(url.target());
+    (!verdict.allowed)
+        .then(|| Refusal::Robots(verdict.line.map(|line| line.text.clone()).unwrap_or_default()))
+}
+
+fn robots_url(url: &PageUrl) -> PageUrl {
+    url.join("/robots.txt").expect("an absolute path is a reference on any page")
+}
+
+#[cfg(test)]
+mod tests;

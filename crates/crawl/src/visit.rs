@@ -1,0 +1,108 @@
+//! One step through the door: a look-up, a robots file or a visit, and what is learned from it.
+//!
+//! The running crawler takes steps in tasks, a simulation in a plain loop; both take them here.
+
+use crate::queue::{Conditions, Done, Step};
+use base::clock::Clock;
+use base::door::{Door, Exchange, Request};
+use base::{Capture, Interval, PageUrl, Timestamp};
+use html::LinkKind;
+use std::net::SocketAddr;
+
+/// How a step ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// What the queue learns from it.
+    pub done: Done,
+    /// What the archive keeps of it.
+    pub capture: Option<Capture>,
+    /// How long it took, by the clock that was handed in.
+    pub took: Interval,
+}
+
+/// Takes one step through the door.
+///
+/// # Panics
+/// When the step is a refusal, which needs no door.
+pub async fn take<D: Door>(door: &D, clock: &dyn Clock, step: &Step) -> Ended {
+    let at = clock.now();
+    match step {
+        Step::LookUp(_, url, origin) => {
+            let result = door.look_up(origin).await;
+            let capture = result.as_ref().err().map(|failure| {
+                let outcome = fetch::outcome(url, &Err(failure.clone()));
+                Capture { url: url.clone(), at, outcome, exchange: None }
+            });
+            Ended { done: Done::LookedUp(result), capture, took: Interval::ZERO }
+        }
+        Step::Robots(_, to, request) => {
+            let (capture, took) = visit(door, clock, *to, request, at).await;
+            let bytes = capture.exchange.as_ref().and_then(robots_text);
+            Ended { done: Done::Robots(capture.outcome.clone(), bytes), capture: Some(capture), took }
+        }
+        Step::Visit(_, to, request) => {
+            let (capture, took) = visit(door, clock, *to, request, at).await;
+            let links = links(&capture);
+            let done = Done::Visited(capture.outcome.clone(), links);
+            Ended { done, capture: Some(capture), took }
+        }
+        Step::Refuse(..) => unreachable!("a refusal needs no door"),
+    }
+}
+
+async fn visit<D: Door>(
+    door: &D,
+    clock: &dyn Clock,
+    to: SocketAddr,
+    request: &Request,
+    at: Timestamp,
+) -> (Capture, Interval) {
+    let result = door.exchange(to, request).await;
+    let told = result.as_ref().map_or_else(|failure| failure.took, |exchange| exchange.times.total);
+    let took = clock.now().since(at).max(clock.elapsed_in(told));
+    let outcome = fetch::outcome(&request.url, &result);
+    (Capture { url: request.url.clone(), at, outcome, exchange: result.ok() }, took)
+}
+
+/// The text of a robots file; nothing when it is coded in a way that cannot be read within the limits.
+fn robots_text(exchange: &Exchange) -> Option<Vec<u8>> {
+    match fetch::content(exchange) {
+        fetch::Decoded::Whole(bytes) => Some(bytes.into_owned()),
+        _ => None,
+    }
+}
+
+/// What makes the next request conditional on this capture.
+pub(crate) fn conditions(capture: &Capture) -> Conditions {
+    let field =
+        |name| capture.exchange.as_ref().and_then(|exchange| exchange.field(name)).map(ToOwned::to_owned);
+    Conditions { etag: field("etag"), last_modified: field("last-modified") }
+}
+
+/// The pages that a page points to and that its author lets us follow (C8).
+fn links(capture: &Capture) -> Vec<PageUrl> {
+    let Some(exchange) = capture.exchange.as_ref().filter(|exchange| is_page(exchange)) else {
+        return Vec::new();
+    };
+    let fetch::Decoded::Whole(content) = fetch::content(exchange) else { return Vec::new() };
+    let page = html::read(&capture.url, exchange.field("content-type"), &content);
+    if page.nofollow || header_says_nofollow(exchange) {
+        return Vec::new();
+    }
+    let followed = |kind| !matches!(kind, LinkKind::Embed | LinkKind::Feed);
+    let links = page.links.into_iter();
+    links.filter(|link| followed(link.kind) && !link.nofollow).map(|link| link.url).collect()
+}
+
+/// `X-Robots-Tag` for everyone: `nofollow` or `none`, not addressed to some other robot by name.
+fn header_says_nofollow(exchange: &Exchange) -> bool {
+    let values = base::http::fields(&exchange.response_head, "x-robots-tag");
+    let mut words = values.flat_map(|value| value.split(',')).map(str::trim);
+    words.any(|word| word.eq_ignore_ascii_case("nofollow") || word.eq_ignore_ascii_case("none"))
+}
+
+fn is_page(exchange: &Exchange) -> bool {
+    let kind = exchange.media_type();
+    (200..300).contains(&exchange.status)
+        && matches!(kind.as_str(), "text/html" | "application/xhtml+xml" | "")
+}

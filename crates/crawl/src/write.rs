@@ -1,0 +1,179 @@
+//! The archive's own thread: takes captures, syncs them in batches, then says so.
+//!
+//! **Invariant:** a capture is acknowledged only after the sync of its batch (D2), which waits at most
+//! [`BATCH_WAIT_MAX`]. When the disk is full the batch waits for room and nothing acknowledged is lost (M4).
+//!
+//! **Invariant:** the words of the thread are never more than the captures on their way, and two: one a batch, one each
+//! when the disk is full and when it no longer is. So their channel needs no bound of its own.
+
+use archive::{Appended, Archive, Before};
+use base::Capture;
+use base::limits::BATCH_WAIT_MAX;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+/// As many captures as one batch holds.
+const BATCH_CAPTURES_MAX: usize = 512;
+/// As many received bytes as one batch holds.
+const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
+/// How long a batch that could grow waits at a time.
+const GATHER_STEP: Duration = Duration::from_millis(20);
+/// How often a full disk is tried again.
+const FULL_RETRY: Duration = Duration::from_millis(250);
+
+/// A capture on its way into the archive, with whatever its sender wants back.
+pub(crate) struct Work<T> {
+    pub capture: Capture,
+    pub before: Option<Before>,
+    pub ticket: T,
+}
+
+/// Captures that are in the archive, or about to be.
+pub(crate) type Batch<T> = Vec<(Work<T>, Appended)>;
+
+/// What the archive's thread says.
+pub(crate) enum Word<T> {
+    /// These captures are durable.
+    Kept(Batch<T>),
+    /// The disk is full; everything waits for room.
+    Full(archive::Error),
+    /// There is room again.
+    Room,
+}
+
+/// The near end of the archive's thread.
+pub(crate) struct Writer<T> {
+    work: Option<SyncSender<Work<T>>>,
+    pub words: UnboundedReceiver<Word<T>>,
+    thread: Option<JoinHandle<Result<u64, archive::Error>>>,
+    give_up: Arc<AtomicBool>,
+}
+
+impl<T: Send + 'static> Writer<T> {
+    /// Starts the thread. At most `captures_max` may be on their way at once.
+    pub(crate) fn start(archive: Archive, captures_max: usize) -> Self {
+        let (work, receiver) = sync_channel(captures_max);
+        let (sender, words) = unbounded_channel();
+        let give_up = Arc::new(AtomicBool::new(false));
+        let far = Far { archive, receiver, sender, give_up: Arc::clone(&give_up) };
+        let thread = std::thread::Builder::new().name("archive".into()).spawn(move || far.run());
+        let thread = Some(thread.expect("a thread can be started"));
+        Self { work: Some(work), words, thread, give_up }
+    }
+
+    /// Hands over a capture. Tells whether the thread is still there to take it.
+    ///
+    /// # Panics
+    /// When more captures are on their way than was said at the start.
+    pub(crate) fn hand_over(&self, work: Work<T>) -> bool {
+        use std::sync::mpsc::TrySendError;
+        let Some(sender) = &self.work else { return false };
+        match sender.try_send(work) {
+            Ok(()) => true,
+            Err(TrySendError::Full(_)) => panic!("more captures on their way than agreed"),
+            Err(TrySendError::Disconnected(_)) => false,
+        }
+    }
+
+    /// No more captures come; what is there is synced and the archive closed.
+    pub(crate) fn finish(&mut self) {
+        self.work = None;
+    }
+
+    /// A full disk is no longer waited for; what could not be synced by then is given up.
+    pub(crate) fn give_up(&self) {
+        self.give_up.store(true, Ordering::Relaxed);
+    }
+
+    /// Waits for the thread's end; how many captures were given up.
+    pub(crate) fn join(&mut self) -> Result<u64, archive::Error> {
+        self.finish();
+        let thread = self.thread.take().expect("the thread is joined once");
+        thread.join().expect("the archive's thread does not panic")
+    }
+}
+
+/// The far end: the thread itself.
+struct Far<T> {
+    archive: Archive,
+    receiver: Receiver<Work<T>>,
+    sender: UnboundedSender<Word<T>>,
+    give_up: Arc<AtomicBool>,
+}
+
+impl<T> Far<T> {
+    /// Works until no more captures come; how many were given up.
+    fn run(mut self) -> Result<u64, archive::Error> {
+        while let Ok(first) = self.receiver.recv() {
+            let (batch, given_up) = self.gather(first)?;
+            if given_up > 0 || self.with_room(Archive::commit)?.is_none() {
+                return Ok(batch.len() as u64 + given_up + self.receiver.iter().count() as u64);
+            }
+            // Nobody listens any more when the walk was dropped; the captures are durable all the same.
+            let _ = self.sender.send(Word::Kept(batch));
+        }
+        self.archive.close()?;
+        Ok(0)
+    }
+
+    /// Appends captures until the batch is old or large enough; the batch, and how many had to be given up.
+    fn gather(&mut self, first: Work<T>) -> Result<(Batch<T>, u64), archive::Error> {
+        let (mut batch, mut bytes) = (Vec::new(), 0);
+        let mut patience = BATCH_WAIT_MAX / 2;
+        let mut next = Some(first);
+        while let Some(work) = next.take() {
+            bytes += work.capture.exchange.as_ref().map_or(0, |exchange| exchange.body.len());
+            let append = |archive: &mut Archive| archive.append(&work.capture, work.before.as_ref());
+            let Some(appended) = self.with_room(append)? else { return Ok((batch, 1)) };
+            batch.push((work, appended));
+            if batch.len() < BATCH_CAPTURES_MAX && bytes < BATCH_BYTES_MAX {
+                next = self.wait(&mut patience);
+            }
+        }
+        Ok((batch, 0))
+    }
+
+    /// The next capture, unless the patience runs out first.
+    fn wait(&self, patience: &mut Duration) -> Option<Work<T>> {
+        while !patience.is_zero() {
+            let step = GATHER_STEP.min(*patience);
+            match self.receiver.recv_timeout(step) {
+                Ok(work) => return Some(work),
+                Err(RecvTimeoutError::Timeout) => *patience -= step,
+                Err(RecvTimeoutError::Disconnected) => return None,
+            }
+        }
+        None
+    }
+
+    /// Does something to the archive, as often as it takes until there is room for it; nothing when that is given up.
+    fn with_room<R>(
+        &mut self,
+        act: impl Fn(&mut Archive) -> Result<R, archive::Error>,
+    ) -> Result<Option<R>, archive::Error> {
+        let mut told = false;
+        loop {
+            match act(&mut self.archive) {
+                Err(error) if error.is_disk_full() => {
+                    if !std::mem::replace(&mut told, true) {
+                        let _ = self.sender.send(Word::Full(error));
+                    }
+                    if self.give_up.load(Ordering::Relaxed) {
+                        return Ok(None);
+                    }
+                    std::thread::sleep(FULL_RETRY);
+                }
+                result => {
+                    if told {
+                        let _ = self.sender.send(Word::Room);
+                    }
+                    return result.map(Some);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Reads a page: charset, title, links, wishes to robots. Never fails.
+//!
+//! ```
+//! let url = base::PageUrl::parse("http://a.example/dir/page.html")?;
+//! let page = html::read(&url, None, b"<title>Hi</title><a href=next.html rel=nofollow>on</a>");
+//! assert_eq!(page.title, "Hi");
+//! assert_eq!(page.links[0].url.as_str(), "http://a.example/dir/next.html");
+//! assert!(page.links[0].nofollow);
+//! # Ok::<(), base::url::UrlError>(())
+//! ```
+//!
+//! **Invariant:** every function here is total, takes time linear in its input and keeps at most
+//! [`LINKS_MAX`] links (H8). The bytes of the page are never changed, only read.
+//!
+//! Not here: fetching, a document tree, the decision which link to follow.
+#![warn(clippy::indexing_slicing)]
+
+pub mod charset;
+mod links;
+
+pub use links::{Link, LinkKind, Page, read};
+
+/// As many links as are taken from one page: more is a trap or a mistake.
+pub const LINKS_MAX: usize = 10_000;
+/// As much of a title as is kept, in bytes.
+pub const TITLE_BYTES_MAX: usize = 1_024;
