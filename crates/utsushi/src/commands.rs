@@ -1,0 +1,129 @@
+//! The commands, one file each.
+
+mod completions;
+mod config;
+mod demo;
+mod man;
+mod sim;
+mod status;
+
+use crate::cli::Cli;
+use crate::config::Config;
+use crate::exit::Exit;
+use crate::logs;
+use crate::output::Output;
+use clap::Subcommand;
+use std::path::PathBuf;
+
+/// What the program can do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Crawl a simulated web on this machine, archive it, and show what was found
+    Demo(demo::Args),
+    /// The simulated web
+    Sim(sim::Args),
+    /// What a data directory holds
+    Status(status::Args),
+    /// The configuration in effect, and where each value comes from
+    Config(config::Args),
+    /// A completion script for a shell
+    Completions(completions::Args),
+    /// The manual
+    Man(man::Args),
+}
+
+/// What a command works with.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// The data directory, which may not exist.
+    pub(crate) data: PathBuf,
+    /// The settings in effect.
+    pub(crate) config: Config,
+    /// Where to speak.
+    pub(crate) output: Output,
+}
+
+/// Runs the command. Those that only describe the program need no configuration, so a wrong one is no obstacle.
+pub(crate) async fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
+    match &cli.command {
+        Command::Completions(args) => Ok(completions::run(args, output)),
+        Command::Man(args) => man::run(args, output),
+        Command::Config(args) if args.default => Ok(config::show_default(output)),
+        command => run_with(command, &context(cli, output)?).await,
+    }
+}
+
+async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> {
+    match command {
+        Command::Demo(args) => demo::run(args, context).await,
+        Command::Sim(args) => sim::run(args, context).await,
+        Command::Status(args) => status::run(args, context),
+        Command::Config(_) => Ok(config::run(context)),
+        Command::Completions(_) | Command::Man(_) => unreachable!("they run without a context"),
+    }
+}
+
+fn context(cli: &Cli, output: &Output) -> anyhow::Result<Context> {
+    let data = cli.global.data();
+    let mut config = Config::load(cli.global.config.as_deref(), &data)?;
+    if let Some((level, origin)) = cli.global.log_level()? {
+        config.set_log_level(level, origin);
+    }
+    logs::start(output, &config.log.level, config.log.format);
+    Ok(Context { data, config, output: output.clone() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    const REFERENCE: &str = include_str!("../../../docs/reference/command-line.md");
+
+    /// Every command with its full name, groups included.
+    fn all_commands() -> Vec<(String, clap::Command)> {
+        let mut found = vec![("utsushi".to_owned(), Cli::command())];
+        let mut next = 0;
+        while let Some((name, command)) = found.get(next).cloned() {
+            found.extend(
+                command.get_subcommands().map(|sub| (format!("{name} {}", sub.get_name()), sub.clone())),
+            );
+            next += 1;
+        }
+        found
+    }
+
+    #[test]
+    fn the_command_line_is_sound() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_help_of_every_command_has_an_example() {
+        for (name, mut command) in all_commands() {
+            let help = command.render_long_help().to_string();
+            assert!(help.contains("Example") && help.contains("  utsushi "), "{name}: {help}");
+        }
+    }
+
+    #[test]
+    fn the_reference_names_every_command_and_flag() {
+        for (name, command) in all_commands() {
+            assert!(REFERENCE.contains(&format!("`{name}")), "`{name}` is missing");
+            for flag in command.get_arguments().filter_map(clap::Arg::get_long).filter(|flag| *flag != "help")
+            {
+                assert!(REFERENCE.contains(&format!("`--{flag}")), "{name}: `--{flag}` is missing");
+            }
+        }
+    }
+
+    #[test]
+    fn every_argument_says_what_it_is() {
+        for (name, command) in all_commands() {
+            assert!(command.get_about().is_some(), "{name}");
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{name}: {}", argument.get_id());
+            }
+        }
+    }
+}

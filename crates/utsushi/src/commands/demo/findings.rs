@@ -1,0 +1,104 @@
+//! What the archive holds of this run, read back from its files and compared with the truth.
+
+use archive::{Entry, Stored};
+use base::disk::RealDisk;
+use base::{PageUrl, Timestamp};
+use sim::Web;
+use sim::change::Process;
+use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+
+/// How many pages are considered for the one that is shown.
+const CANDIDATES_MAX: usize = 100;
+/// How many of the last captures are listed.
+const LAST_SHOWN: usize = 5;
+
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Findings {
+    /// Records that were read back.
+    pub(super) records: u64,
+    /// Records that cannot be read.
+    pub(super) damaged: u64,
+    /// The last captures, the newest last.
+    pub(super) last: VecDeque<Entry>,
+    /// The page that was seen to change most often.
+    pub(super) page: Option<PageLife>,
+}
+
+/// The life of one page as it was seen, and as it was.
+#[derive(Debug)]
+pub(super) struct PageLife {
+    /// Its URL.
+    pub(super) url: PageUrl,
+    /// Its title by the web's own account.
+    pub(super) title: String,
+    /// How it changes, by the web's own account.
+    pub(super) process: String,
+    /// Its visits, the oldest first.
+    pub(super) visits: Vec<Entry>,
+    /// When it really changed between the first and the last of them.
+    pub(super) changes: Vec<Timestamp>,
+}
+
+/// Reads back the files of this run. Damage is counted, not hidden.
+pub(super) fn read(files: Vec<PathBuf>, web: &Web, now: Timestamp) -> Findings {
+    let mut lives: HashMap<PageUrl, Vec<Entry>> = HashMap::new();
+    let mut findings = Findings::default();
+    for entry in archive::list_files(&RealDisk, files) {
+        let Ok(entry) = entry else {
+            findings.damaged += 1;
+            continue;
+        };
+        findings.records += 1;
+        findings.last.push_back(entry.clone());
+        if findings.last.len() > LAST_SHOWN {
+            findings.last.pop_front();
+        }
+        lives.entry(entry.url.clone()).or_default().push(entry);
+    }
+    let mut lives: Vec<_> = lives.into_iter().collect();
+    lives.sort_by(|a, b| interest(b).cmp(&interest(a)));
+    findings.page = most_telling(lives, web, now);
+    findings
+}
+
+/// Of the pages with the most versions one whose text changes, if there is one: adverts tell no story.
+fn most_telling(lives: Vec<(PageUrl, Vec<Entry>)>, web: &Web, now: Timestamp) -> Option<PageLife> {
+    let mut first = None;
+    for (url, visits) in lives.into_iter().take(CANDIDATES_MAX) {
+        let Some((process, life)) = life(url, visits, web, now) else { continue };
+        if !matches!(process, Process::AdvertOnly { .. } | Process::Never) && life.visits.len() > 1 {
+            return Some(life);
+        }
+        first = first.or(Some(life));
+    }
+    first
+}
+
+/// Pages with several versions first, then those with more visits; the name decides between equals.
+fn interest((url, visits): &(PageUrl, Vec<Entry>)) -> (usize, usize, std::cmp::Reverse<&str>) {
+    let versions =
+        visits.iter().filter(|entry| entry.kind == Stored::Response && entry.status == Some(200)).count();
+    let versions = if url.path() == "/robots.txt" { 0 } else { versions };
+    (versions, visits.len(), std::cmp::Reverse(url.as_str()))
+}
+
+fn life(url: PageUrl, visits: Vec<Entry>, web: &Web, now: Timestamp) -> Option<(Process, PageLife)> {
+    let first = visits.first()?.at;
+    let truth = web.truth(&url, first, now)?;
+    let last = visits.last()?.at;
+    let changes = truth.byte_changes.iter().copied().filter(|at| *at <= last).collect();
+    let life = PageLife { title: truth.title, process: in_words(truth.process), url, visits, changes };
+    Some((truth.process, life))
+}
+
+fn in_words(process: Process) -> String {
+    match process {
+        Process::Poisson { mean } => format!("it changes at random, every {mean} on average"),
+        Process::Periodic { every } => format!("it changes every {every}"),
+        Process::Bursty { mean } => format!("it changes in bursts, every {mean} on average"),
+        Process::Never => "its text never changes".to_owned(),
+        Process::AdvertOnly { mean } => format!("only its adverts change, every {mean} on average"),
+    }
+}

@@ -1,0 +1,198 @@
+//! The last words of a demo: what was visited, what the servers felt, what is archived, how one page lived.
+
+use super::findings::{Findings, PageLife};
+use crate::node::directory::Writer;
+use archive::Stored;
+use base::Interval;
+use crawl::Report;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+
+/// The most visits of a page's life that are shown.
+const VISITS_SHOWN_MAX: usize = 8;
+
+/// What there is to tell.
+pub(super) struct Told<'a> {
+    pub(super) report: Report,
+    pub(super) politeness: sim::observe::Report,
+    pub(super) findings: Findings,
+    pub(super) pause: Interval,
+    pub(super) directory: &'a Writer,
+}
+
+impl Told<'_> {
+    /// For programs.
+    pub(super) fn to_json(&self) -> Value {
+        let Report { pages, robots, new, changed, unchanged, moved, gone, failed, refused, .. } = self.report;
+        json!({
+            "pages": pages, "robots": robots, "new": new, "changed": changed, "unchanged": unchanged,
+            "moved": moved, "gone": gone, "failed": failed, "refused": refused,
+            "unreachable": self.report.unreachable,
+            "requests": self.report.requests,
+            "bytes_received": self.report.bytes_received,
+            "bytes_written": self.report.bytes_written,
+            "servers": self.report.servers,
+            "known": self.report.known,
+            "waiting": self.report.waiting,
+            "dropped": self.report.dropped,
+            "lost": self.report.lost,
+            "archive": self.directory.archive_path().to_string_lossy(),
+            "read_back": self.findings.records,
+            "damaged": self.findings.damaged,
+            "politeness": self.politeness.to_json(),
+        })
+    }
+
+    /// For people.
+    pub(super) fn to_text(&self) -> String {
+        let mut text = String::new();
+        // Writing to a string cannot fail.
+        let _ = self.write_visits(&mut text);
+        let _ = self.write_politeness(&mut text);
+        let _ = self.write_archive(&mut text);
+        if let Some(page) = &self.findings.page {
+            let _ = write_life(&mut text, page);
+        }
+        let _ = self.write_hints(&mut text);
+        text
+    }
+
+    fn write_visits(&self, text: &mut String) -> std::fmt::Result {
+        let r = &self.report;
+        writeln!(text, "\nWhat was visited")?;
+        row(text, "pages archived", r.pages, "")?;
+        row(text, "  new", r.new, "")?;
+        row(text, "  changed", r.changed, "since they were last seen")?;
+        row(text, "  unchanged", r.unchanged, "stored as a reference to what is there already")?;
+        row(text, "  moved", r.moved, "")?;
+        row(text, "  gone", r.gone, "")?;
+        row(text, "  refused", r.refused, "because a robots file says so; nothing was sent")?;
+        row(text, "  failed", r.failed + r.unreachable, "or not reached; recorded too")?;
+        row(text, "servers", r.servers, &format!("and {} robots files", grouped(r.robots)))?;
+        row(
+            text,
+            "pages known",
+            r.known,
+            &format!("of which {} wait for their first visit", grouped(r.waiting)),
+        )?;
+        if r.lost > 0 {
+            row(
+                text,
+                "not kept",
+                r.lost,
+                "because the disk was full at the end; nothing said to be kept is lost",
+            )?;
+        }
+        Ok(())
+    }
+
+    fn write_politeness(&self, text: &mut String) -> std::fmt::Result {
+        let (servers, addresses) = (&self.politeness.at_servers, &self.politeness.at_addresses);
+        let shortest = |gap: Option<Interval>| gap.map_or("none".to_owned(), |gap| gap.to_string());
+        writeln!(text, "\nWhat the servers felt of it, by an observer on their side")?;
+        row(text, "requests", servers.requests, "")?;
+        let (server, address) = (shortest(servers.gap_min), shortest(addresses.gap_min));
+        writeln!(
+            text,
+            "  {:<16}{server:>10}  on one server, {address} on one address; asked for: {}",
+            "shortest pause", self.pause
+        )?;
+        row(text, "violations", self.politeness.violations(), "of pauses, robots rules or Retry-After")
+    }
+
+    fn write_archive(&self, text: &mut String) -> std::fmt::Result {
+        let r = &self.report;
+        writeln!(text, "\nWhat is archived")?;
+        writeln!(
+            text,
+            "  {:<16}{:>10}  from {} received, in {}",
+            "bytes written",
+            bytes(r.bytes_written),
+            bytes(r.bytes_received),
+            self.directory.archive_path().display()
+        )?;
+        row(text, "read back", self.findings.records, "captures of this run, from the WARC files")?;
+        if self.findings.damaged > 0 {
+            row(text, "damaged", self.findings.damaged, "records; the disk may be failing")?;
+        }
+        self.findings.last.iter().try_for_each(|entry| {
+            let status = entry.status.map_or_else(|| "---".to_owned(), |status| status.to_string());
+            let (file, offset) = (&entry.location.file, entry.location.offset);
+            writeln!(text, "  {:<12} {status}  {}\n      {file} at {offset}", entry.outcome, entry.url)
+        })
+    }
+
+    fn write_hints(&self, text: &mut String) -> std::fmt::Result {
+        let data = self.directory.directory().path().display();
+        writeln!(text, "\nLook for yourself")?;
+        writeln!(text, "  utsushi --data {data} status")?;
+        writeln!(text, "  zcat {}/*.warc.gz | less", self.directory.archive_path().display())?;
+        writeln!(text, "  utsushi sim serve          the same kind of web, for any crawler")
+    }
+}
+
+fn write_life(text: &mut String, page: &PageLife) -> std::fmt::Result {
+    let seen = page.visits.iter().skip(1).filter(|visit| visit.kind == Stored::Response).count();
+    writeln!(text, "\nOne page's life, as it was seen")?;
+    writeln!(text, "  {}  {}", page.url, page.title)?;
+    for (place, visit) in page.visits.iter().take(VISITS_SHOWN_MAX).enumerate() {
+        let word = match (visit.kind, place) {
+            (Stored::Response, 0) => "stored",
+            (Stored::Response, _) => "changed",
+            (Stored::Revisit, _) => "unchanged",
+            (Stored::Metadata, _) => "no answer",
+        };
+        let status = visit.status.map_or_else(|| "---".to_owned(), |status| status.to_string());
+        writeln!(text, "  {}  {word:<10} {status}  {}", visit.at, bytes(visit.location.length))?;
+    }
+    if page.visits.len() > VISITS_SHOWN_MAX {
+        writeln!(text, "  … and {} more visits", page.visits.len() - VISITS_SHOWN_MAX)?;
+    }
+    let (real, process) = (page.changes.len(), &page.process);
+    writeln!(
+        text,
+        "  The web itself says: {process}; changes in that time: {real}, seen as new versions: {seen}."
+    )
+}
+
+fn row(text: &mut String, name: &str, count: u64, remark: &str) -> std::fmt::Result {
+    let line = format!("  {name:<16}{:>10}  {remark}", grouped(count));
+    writeln!(text, "{}", line.trim_end())
+}
+
+/// `1234567` as `1,234,567`.
+fn grouped(count: u64) -> String {
+    let digits = count.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
+fn bytes(count: u64) -> String {
+    match count {
+        0..1_000 => format!("{count} B"),
+        1_000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", count as f64 / 1e6),
+        _ => format!("{:.1} GB", count as f64 / 1e9),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_grouped_and_bytes_are_rounded() {
+        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
+        assert_eq!(
+            [0, 999, 1_000, 2_500_000, 3_000_000_000].map(bytes),
+            ["0 B", "999 B", "1.0 kB", "2.5 MB", "3.0 GB"]
+        );
+    }
+}

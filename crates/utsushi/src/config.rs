@@ -1,0 +1,194 @@
+//! The configuration: one TOML file over the compiled-in `default.toml`, checked once.
+//!
+//! **Invariant:** a [`Config`] exists only if every setting has a value of its type and in its range, so no reader of
+//! a setting checks it again.
+//!
+//! **Invariant:** `default.toml` names every setting; what it does not name is refused in any file.
+
+mod error;
+mod settings;
+mod value;
+
+pub(crate) use error::{Error, Problem};
+pub(crate) use settings::SETTINGS;
+
+use crate::logs::{Filter, Form};
+use base::Interval;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+
+/// The compiled-in file that shows every setting.
+pub(crate) const DEFAULT: &str = include_str!("default.toml");
+/// The name of the file in a data directory.
+pub(crate) const FILE_NAME: &str = "utsushi.toml";
+/// The longest configuration that is read: a hundred times what all settings with their comments take.
+const FILE_BYTES_MAX: u64 = 1024 * 1024;
+
+/// Every setting.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Config {
+    /// How pages are visited.
+    pub(crate) crawl: Crawl,
+    /// How the crawler presents itself.
+    pub(crate) fetch: Fetch,
+    /// How captures are kept.
+    pub(crate) archive: Archive,
+    /// The simulated web.
+    pub(crate) sim: Sim,
+    /// What is logged.
+    pub(crate) log: Log,
+    origins: BTreeMap<&'static str, Origin>,
+}
+
+/// `[crawl]`
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Crawl {
+    /// The least time between two requests to one server, and to one address.
+    pub(crate) pause: Interval,
+    /// Servers asked at the same moment.
+    pub(crate) connections_max: usize,
+}
+
+/// `[fetch]`
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Fetch {
+    /// The value of `User-Agent`.
+    pub(crate) agent: String,
+    /// The value of `Accept-Language`.
+    pub(crate) accept_language: String,
+}
+
+/// `[archive]`
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Archive {
+    /// The size at which an archive file is closed.
+    pub(crate) file_bytes_max: u64,
+    gzip_level: u8,
+    /// A writer pauses when fewer bytes are free.
+    pub(crate) disk_free_bytes_min: u64,
+    /// A writer pauses when a smaller share of the disk is free.
+    pub(crate) disk_free_percent_min: u64,
+}
+
+impl Archive {
+    /// How hard records are compressed.
+    pub(crate) fn gzip_level(&self) -> warc::Level {
+        warc::Level::new(self.gzip_level).expect("the configuration was checked")
+    }
+}
+
+/// `[sim]`
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Sim {
+    /// Pages on all honest servers together.
+    pub(crate) pages: u64,
+    /// Honest servers.
+    pub(crate) servers: u32,
+    /// What the web is made from.
+    pub(crate) seed: u64,
+}
+
+/// `[log]`
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Log {
+    /// What is logged.
+    pub(crate) level: Filter,
+    /// The form of log lines.
+    pub(crate) format: Form,
+}
+
+/// Where a value comes from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Origin {
+    /// The compiled-in default.
+    Default,
+    /// A line of a file, counted from 1.
+    File { path: PathBuf, line: usize },
+    /// A flag of this run.
+    Flag(&'static str),
+    /// A variable of the environment.
+    Environment(&'static str),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File { path, line } => write!(f, "{}, line {line}", path.display()),
+            Self::Flag(name) => write!(f, "flag {name}"),
+            Self::Environment(name) => write!(f, "environment {name}"),
+        }
+    }
+}
+
+impl Config {
+    /// The configuration from the file that was named, else from the one in the data directory if there is one.
+    pub(crate) fn load(named: Option<&Path>, data: &Path) -> Result<Self, Error> {
+        let mut config = Self::compiled_in();
+        let in_data = data.join(FILE_NAME);
+        let path = named.unwrap_or(&in_data);
+        match read(path) {
+            Ok(text) => config.apply_file(path, &text)?,
+            Err(error) if named.is_none() && is_absent(&error) => {}
+            Err(source) => return Err(Error::Read { path: path.to_owned(), source }),
+        }
+        Ok(config)
+    }
+
+    /// The defaults.
+    pub(crate) fn compiled_in() -> Self {
+        let mut config = Self::default();
+        let outcome = config.apply(DEFAULT, |_| Origin::Default);
+        assert!(outcome.is_ok(), "default.toml must pass its own checks: {outcome:?}");
+        assert!(config.origins.len() == SETTINGS.len(), "default.toml must name every setting");
+        config
+    }
+
+    /// Sets what is logged, for this run.
+    pub(crate) fn set_log_level(&mut self, level: Filter, origin: Origin) {
+        self.log.level = level;
+        self.origins.insert("log.level", origin);
+    }
+
+    /// Where the value of a setting comes from.
+    pub(crate) fn origin(&self, key: &str) -> &Origin {
+        self.origins.get(key).unwrap_or(&Origin::Default)
+    }
+
+    fn apply_file(&mut self, path: &Path, text: &str) -> Result<(), Error> {
+        self.apply(text, |line| Origin::File { path: path.to_owned(), line })
+            .map_err(|problems| Error::Invalid { path: path.to_owned(), problems })
+    }
+
+    fn apply(&mut self, text: &str, origin: impl Fn(usize) -> Origin) -> Result<(), Vec<Problem>> {
+        let mut problems = Vec::new();
+        for entry in value::entries(text).map_err(|problem| vec![problem])? {
+            match settings::find(&entry.key).and_then(|setting| setting.apply(self, &entry)) {
+                Ok(key) => drop(self.origins.insert(key, origin(entry.line))),
+                Err(what) => problems.push(Problem { line: entry.line, column: entry.column, what }),
+            }
+        }
+        problems.sort_by_key(|problem| (problem.line, problem.column));
+        if problems.is_empty() { Ok(()) } else { Err(problems) }
+    }
+}
+
+fn read(path: &Path) -> io::Result<String> {
+    let mut text = String::new();
+    File::open(path)?.take(FILE_BYTES_MAX + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > FILE_BYTES_MAX {
+        return Err(io::Error::other(format!("it is longer than {FILE_BYTES_MAX} bytes")));
+    }
+    Ok(text)
+}
+
+/// A data directory that does not exist yet, or is something else, holds no configuration.
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,137 @@
+//! Every setting: its key, how it is read and how it is shown.
+
+use super::Config;
+use super::value::{Entry, Unfit, bytes, header_text, interval, log_filter, log_form, whole};
+use base::Interval;
+use base::limits::SERVER_PAUSE_MAX;
+use toml::de::DeValue;
+
+const MIB: u64 = 1024 * 1024;
+const GIB: u64 = 1024 * MIB;
+
+/// The settings in the order of `default.toml`.
+pub(crate) const SETTINGS: [Setting; 13] = [
+    Setting {
+        key: "crawl.pause",
+        take: |c, v| interval(v, Interval::from_seconds(1)..=SERVER_PAUSE_MAX).map(|t| c.crawl.pause = t),
+        show: |c| quoted(c.crawl.pause),
+    },
+    Setting {
+        key: "crawl.connections_max",
+        take: |c, v| whole(v, 1..=4096).map(|n| c.crawl.connections_max = n),
+        show: |c| c.crawl.connections_max.to_string(),
+    },
+    Setting {
+        key: "fetch.agent",
+        take: |c, v| header_text(v).map(|t| c.fetch.agent = t),
+        show: |c| quoted(&c.fetch.agent),
+    },
+    Setting {
+        key: "fetch.accept_language",
+        take: |c, v| header_text(v).map(|t| c.fetch.accept_language = t),
+        show: |c| quoted(&c.fetch.accept_language),
+    },
+    Setting {
+        key: "archive.file_bytes_max",
+        take: |c, v| bytes(v, MIB..=64 * GIB).map(|n| c.archive.file_bytes_max = n),
+        show: |c| c.archive.file_bytes_max.to_string(),
+    },
+    Setting {
+        key: "archive.gzip_level",
+        take: |c, v| whole(v, 1..=12).map(|n| c.archive.gzip_level = n),
+        show: |c| c.archive.gzip_level.to_string(),
+    },
+    Setting {
+        key: "archive.disk_free_bytes_min",
+        take: |c, v| bytes(v, 0..=64 * 1024 * GIB).map(|n| c.archive.disk_free_bytes_min = n),
+        show: |c| c.archive.disk_free_bytes_min.to_string(),
+    },
+    Setting {
+        key: "archive.disk_free_percent_min",
+        take: |c, v| whole(v, 0..=50).map(|n| c.archive.disk_free_percent_min = n),
+        show: |c| c.archive.disk_free_percent_min.to_string(),
+    },
+    Setting {
+        key: "sim.pages",
+        take: |c, v| whole(v, 1..=1_000_000_000).map(|n| c.sim.pages = n),
+        show: |c| c.sim.pages.to_string(),
+    },
+    Setting {
+        key: "sim.servers",
+        take: |c, v| whole(v, 1..=1_000_000).map(|n| c.sim.servers = n),
+        show: |c| c.sim.servers.to_string(),
+    },
+    Setting {
+        key: "sim.seed",
+        // What TOML can write: its whole numbers are signed.
+        take: |c, v| whole(v, 0..=i64::MAX.unsigned_abs()).map(|n| c.sim.seed = n),
+        show: |c| c.sim.seed.to_string(),
+    },
+    Setting {
+        key: "log.level",
+        take: |c, v| log_filter(v).map(|f| c.log.level = f),
+        show: |c| quoted(&c.log.level),
+    },
+    Setting {
+        key: "log.format",
+        take: |c, v| log_form(v).map(|f| c.log.format = f),
+        show: |c| quoted(c.log.format),
+    },
+];
+
+/// One setting.
+pub(crate) struct Setting {
+    /// Section and name, with a dot between.
+    pub(crate) key: &'static str,
+    take: fn(&mut Config, &DeValue<'_>) -> Result<(), Unfit>,
+    /// The value as TOML.
+    pub(crate) show: fn(&Config) -> String,
+}
+
+impl Setting {
+    /// Puts the value of `entry` into `config`; gives the key, or what is wrong with the value.
+    pub(super) fn apply(&self, config: &mut Config, entry: &Entry<'_>) -> Result<&'static str, String> {
+        let (key, given) = (self.key, &entry.source);
+        (self.take)(config, entry.value.get_ref()).map(|()| key).map_err(|unfit| match unfit {
+            Unfit::Type(allowed) => format!("`{key}` is {allowed}; `{given}` is {}", entry.type_name()),
+            Unfit::Value(allowed) => format!("`{key}` cannot be `{given}`; it is {allowed}"),
+        })
+    }
+}
+
+#[cfg(test)]
+impl Setting {
+    /// What the value may be, in words.
+    pub(super) fn allowed(&self) -> String {
+        let wrong = toml::de::DeTable::parse("x = true").unwrap();
+        let unfit = (self.take)(&mut Config::default(), wrong.get_ref()["x"].get_ref()).unwrap_err();
+        let (Unfit::Type(allowed) | Unfit::Value(allowed)) = unfit;
+        allowed
+    }
+}
+
+/// The setting with this key, or a sentence that names the nearest one.
+pub(super) fn find(key: &str) -> Result<&'static Setting, String> {
+    SETTINGS.iter().find(|setting| setting.key == key).ok_or_else(|| {
+        let shown = base::printable(key);
+        match nearest(key) {
+            Some(near) => format!("there is no setting `{shown}`; did you mean `{near}`?"),
+            None => format!("there is no setting `{shown}`"),
+        }
+    })
+}
+
+/// The known key that looks most like `key`: as a whole, or by its name in another section.
+fn nearest(key: &str) -> Option<&'static str> {
+    let name = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
+    let distance = |known: &str| {
+        let whole = strsim::damerau_levenshtein(key, known);
+        whole.min(strsim::damerau_levenshtein(&name(key), &name(known)) + 1)
+    };
+    let (steps, near) = SETTINGS.iter().map(|setting| (distance(setting.key), setting.key)).min()?;
+    (steps * 2 <= key.chars().count()).then_some(near)
+}
+
+fn quoted(value: impl std::fmt::Display) -> String {
+    toml::Value::String(value.to_string()).to_string()
+}

@@ -1,0 +1,111 @@
+//! How the program ends: its three exit codes, and what it says when it could not do what was asked.
+
+use crate::config;
+use crate::node::directory;
+use crate::output::Output;
+use std::fmt;
+use std::io;
+
+/// How a command ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// Done, and found something to tell.
+    Found,
+    /// Could not; also a second signal.
+    CouldNot,
+}
+
+impl Exit {
+    /// The exit code of the process.
+    pub(crate) const fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Found => 1,
+            Self::CouldNot => 2,
+        }
+    }
+}
+
+/// An error together with what a person can do about it.
+#[derive(Debug)]
+pub(crate) struct Advised {
+    what: String,
+    advice: String,
+    source: anyhow::Error,
+}
+
+impl Advised {
+    /// `what` could not be done because of `source`; `advice` says what to do.
+    pub(crate) fn new(
+        what: impl Into<String>,
+        advice: impl Into<String>,
+        source: impl Into<anyhow::Error>,
+    ) -> Self {
+        Self { what: what.into(), advice: advice.into(), source: source.into() }
+    }
+}
+
+impl fmt::Display for Advised {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.what)
+    }
+}
+
+impl std::error::Error for Advised {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.source.as_ref())
+    }
+}
+
+/// Says on standard error what could not be done, why, and what to do about it.
+pub(crate) fn report(output: &Output, error: &anyhow::Error) {
+    output.complaint(format!("utsushi: {error:#}"));
+    if let Some(advice) = advice(error) {
+        output.complaint(format!("what to do: {advice}"));
+    }
+}
+
+/// The advice of the outermost cause that has one.
+fn advice(error: &anyhow::Error) -> Option<String> {
+    error.chain().find_map(|cause| {
+        let advised = cause.downcast_ref::<Advised>().map(|advised| advised.advice.clone());
+        let directory = || cause.downcast_ref::<directory::Error>().map(directory::Error::advice);
+        let config = || cause.downcast_ref::<config::Error>().map(config::Error::advice);
+        let machine = || cause.downcast_ref::<io::Error>().and_then(machine_advice);
+        advised.or_else(directory).or_else(config).or_else(machine)
+    })
+}
+
+/// `EMFILE` and `ENFILE`.
+const TOO_MANY_OPEN_FILES: [i32; 2] = [24, 23];
+
+fn machine_advice(error: &io::Error) -> Option<String> {
+    if error.raw_os_error().is_some_and(|code| TOO_MANY_OPEN_FILES.contains(&code)) {
+        return Some("allow more open files (`ulimit -n`), or lower `crawl.connections_max`".to_owned());
+    }
+    let advice = match error.kind() {
+        io::ErrorKind::StorageFull => "free some space on that disk, then run the command again",
+        io::ErrorKind::PermissionDenied => "run it as a user who may do this, or choose another place",
+        io::ErrorKind::ReadOnlyFilesystem => "choose a place on a file system that can be written to",
+        _ => return None,
+    };
+    Some(advice.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use anyhow::Context as _;
+
+    #[test]
+    fn the_outermost_advice_is_given() {
+        let full = || io::Error::from(io::ErrorKind::StorageFull);
+        let plain = Err::<(), _>(full()).context("cannot write").unwrap_err();
+        assert!(advice(&plain).unwrap().starts_with("free some space"));
+        let advised = anyhow::Error::new(Advised::new("cannot listen", "choose another port", full()));
+        assert_eq!(advice(&advised.context("cannot serve")).unwrap(), "choose another port");
+        assert_eq!(advice(&anyhow::anyhow!("cannot say why")), None);
+    }
+}

@@ -1,0 +1,71 @@
+//! utsushi: a living copy of a part of the web: visits that are polite, an archive of everything they brought, and
+//! the means to look at both.
+//!
+//! This crate is the program: it reads the command line and the configuration, opens the data directory, and hands
+//! both to a command. What the commands do is done by the other crates.
+//!
+//! **Invariant:** results go to standard output and everything else to standard error, both through [`output`].
+//!
+//! **Invariant:** the exit codes stand in [`exit`] and nowhere else.
+
+mod cli;
+mod commands;
+mod config;
+mod exit;
+mod logs;
+mod node;
+mod output;
+mod progress;
+mod signals;
+
+use anyhow::Context as _;
+use clap::Parser as _;
+use cli::Cli;
+use exit::Exit;
+use output::Output;
+use std::process::ExitCode;
+use std::time::Duration;
+
+/// How long tasks that are still running are waited for once a command has ended.
+const RUNTIME_END_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// As many files as the system lets us open: every connection is one. Where that fails, the old limit stays.
+fn raise_file_limit() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    let _ = setrlimit(Resource::Nofile, limit);
+}
+
+fn main() -> ExitCode {
+    raise_file_limit();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(said) => return said_by_parser(&said),
+    };
+    let output = Output::of_process(cli.global.json, cli.global.quiet);
+    let outcome = run(&cli, &output).and_then(|exit| {
+        output.finish().context("cannot write the results to standard output")?;
+        Ok(exit)
+    });
+    let exit = outcome.unwrap_or_else(|error| {
+        exit::report(&output, &error);
+        Exit::CouldNot
+    });
+    exit.code().into()
+}
+
+/// Help and version are results; everything else the parser says is a wrong command line. A closed stream is no
+/// reason to end otherwise.
+fn said_by_parser(said: &clap::Error) -> ExitCode {
+    let _ = said.print();
+    let exit = if said.use_stderr() { Exit::CouldNot } else { Exit::Done };
+    exit.code().into()
+}
+
+fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
+    let runtime = tokio::runtime::Runtime::new().context("cannot start the runtime")?;
+    let outcome = runtime.block_on(commands::run(cli, output));
+    runtime.shutdown_timeout(RUNTIME_END_TIME_MAX);
+    outcome
+}

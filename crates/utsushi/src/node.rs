@@ -1,0 +1,3 @@
+//! What one machine holds: the data directory and who may write to it.
+
+pub(crate) mod directory;

@@ -1,0 +1,146 @@
+//! What the program says: results on standard output, notes on standard error.
+//!
+//! A reader that has seen enough (`utsushi … | head`) closes the pipe. The stream then goes quiet, the command goes
+//! on, and its exit code is what it would have been. Any other failure to write a result is remembered and makes
+//! the program end with "could not": a script must not take half a result for a whole one.
+//!
+//! **Invariant:** no control character leaves this module except in [`Output::own_text`], which prints text of our
+//! own only: neither a page nor a server can move the cursor, forge a line or reorder what is read (H24).
+//!
+//! **Invariant:** nothing here panics, whatever the streams are connected to.
+
+mod json;
+mod stream;
+
+pub(crate) use stream::Stream;
+
+use crate::progress::Progress;
+use base::printable;
+use serde::Serialize;
+use std::fmt::Display;
+use std::io;
+use std::sync::Arc;
+
+/// Both streams and how to speak on them. Copies speak on the same streams.
+#[derive(Clone, Debug)]
+pub(crate) struct Output {
+    results: Arc<Stream>,
+    notes: Arc<Stream>,
+    json: bool,
+    quiet: bool,
+}
+
+impl Output {
+    /// The streams of this process.
+    pub(crate) fn of_process(json: bool, quiet: bool) -> Self {
+        Self { results: Arc::new(Stream::stdout()), notes: Arc::new(Stream::stderr()), json, quiet }
+    }
+
+    /// Whether results are printed as JSON, one object a line.
+    pub(crate) fn json(&self) -> bool {
+        self.json
+    }
+
+    /// One line of a result, in text form.
+    pub(crate) fn line(&self, text: impl Display) {
+        self.write_result(&format!("{}\n", printable(&text.to_string())));
+    }
+
+    /// One object of a result, on a line of its own.
+    pub(crate) fn object(&self, value: &impl Serialize) {
+        match json::to_line(value) {
+            Ok(line) => self.write_result(&line),
+            Err(error) => self.results.fail(io::Error::other(error)),
+        }
+    }
+
+    /// One result in whichever form was asked for; the text may have several lines.
+    pub(crate) fn result(&self, value: &impl Serialize, text: impl FnOnce() -> String) {
+        if self.json {
+            self.object(value);
+        } else {
+            text().lines().for_each(|line| self.line(line));
+        }
+    }
+
+    /// Text of our own that is a result as it stands: a manual page, a completion script, the default configuration.
+    pub(crate) fn own_text(&self, text: &str) {
+        self.write_result(text);
+    }
+
+    /// A remark for whoever watches; not shown with `--quiet`.
+    pub(crate) fn note(&self, text: impl Display) {
+        if !self.quiet {
+            self.complaint(text);
+        }
+    }
+
+    /// What went wrong; shown whatever was asked for.
+    pub(crate) fn complaint(&self, text: impl Display) {
+        let text = text.to_string();
+        let lines: String = text.lines().map(|line| format!("{}\n", printable(line))).collect();
+        self.notes.write(lines.as_bytes());
+    }
+
+    /// How far a long command has come; `total` is left out when the end is not known.
+    pub(crate) fn progress(&self, what: &str, total: Option<u64>) -> Progress {
+        if self.quiet { Progress::none() } else { Progress::start(&self.notes, what, total) }
+    }
+
+    /// The stream of notes, for logs.
+    pub(crate) fn notes(&self) -> &Arc<Stream> {
+        &self.notes
+    }
+
+    /// Whether every result was written, or the reader did not want the rest.
+    pub(crate) fn finish(&self) -> io::Result<()> {
+        self.results.failure().map_or(Ok(()), Err)
+    }
+
+    /// A result on a terminal must not run into a bar on the same terminal.
+    fn write_result(&self, text: &str) {
+        self.notes.without_bar(|| self.results.write(text.as_bytes()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn output(json: bool) -> (Output, Arc<Stream>) {
+        let results = Arc::new(Stream::memory());
+        let notes = Arc::new(Stream::memory());
+        (Output { results: Arc::clone(&results), notes, json, quiet: false }, results)
+    }
+
+    #[test]
+    fn survives_h24_text_from_the_web_cannot_steer_the_terminal() {
+        let (plain, written) = output(false);
+        plain.line("title \u{1b}[2J\nforged \u{202e}line");
+        assert_eq!(written.taken(), "title \\u{1b}[2J\\nforged \\u{202e}line\n");
+
+        let (json, written) = output(true);
+        json.object(&serde_json::json!({ "title": "\u{1b}[2J \u{9b}1m \u{202e}\n日本語" }));
+        assert_eq!(written.taken(), "{\"title\":\"\\u001b[2J \\u009b1m \\u202e\\n日本語\"}\n");
+    }
+
+    #[test]
+    fn a_result_has_one_form_or_the_other() {
+        for (json, expected) in [(true, "{\"pages\":3}\n"), (false, "pages\n3\n")] {
+            let (output, written) = output(json);
+            output.result(&serde_json::json!({ "pages": 3 }), || "pages\n3".to_owned());
+            assert_eq!(written.taken(), expected);
+        }
+    }
+
+    #[test]
+    fn a_closed_pipe_is_no_failure_and_a_full_disk_is_one() {
+        for (kind, fails) in [(io::ErrorKind::BrokenPipe, false), (io::ErrorKind::StorageFull, true)] {
+            let (output, written) = output(false);
+            written.fail(kind.into());
+            output.line("nobody reads this");
+            assert_eq!(output.finish().is_err(), fails);
+            assert_eq!(written.taken(), "");
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Ctrl-C and SIGTERM: the first asks the command to end in good order, the second ends it at once.
+//!
+//! Ending at once is safe: whatever was acknowledged is synced, and the next start mends the rest (M1).
+
+use crate::exit::Exit;
+use crate::output::Output;
+use std::io;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
+
+/// Tells a command that it should end. Copies hear the same signal.
+#[derive(Clone, Debug)]
+pub(crate) struct Stop(watch::Receiver<bool>);
+
+impl Stop {
+    /// Returns once the command should end.
+    pub(crate) async fn wait(&self) {
+        // The sender lives as long as the runtime does; without it nobody could ask any more.
+        let mut asked = self.0.clone();
+        if asked.wait_for(|asked| *asked).await.is_err() {
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Begins to listen. Until this is called both signals end the program as they end any other.
+pub(crate) fn listen(output: &Output) -> io::Result<Stop> {
+    let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    let (sender, receiver) = watch::channel(false);
+    tokio::spawn(hear(interrupt, terminate, sender, output.clone()));
+    Ok(Stop(receiver))
+}
+
+async fn hear(mut interrupt: Signal, mut terminate: Signal, sender: watch::Sender<bool>, output: Output) {
+    either(&mut interrupt, &mut terminate).await;
+    output.note("stopping; once more to stop at once");
+    sender.send_replace(true);
+    either(&mut interrupt, &mut terminate).await;
+    std::process::exit(Exit::CouldNot.code().into());
+}
+
+async fn either(interrupt: &mut Signal, terminate: &mut Signal) {
+    tokio::select! {
+        _ = interrupt.recv() => {}
+        _ = terminate.recv() => {}
+    }
+}

@@ -1,0 +1,14 @@
+//! The program as its users meet it: run as a process, judged by exit code, output and what it leaves on disk.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy knows test functions by their mark; here the functions they call are tests too"
+)]
+
+mod config;
+mod data_directory;
+mod demo;
+mod describing;
+mod program;
+mod sim_serve;
+mod streams;
