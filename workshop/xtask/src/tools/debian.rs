@@ -1,0 +1,129 @@
+//! Debian packages, installed or only unpacked.
+//!
+//! A package that brings a service is never installed, since installing starts the service. [`tree`] unpacks it
+//! into a directory of ours instead, and the system stays as it was.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::process;
+use crate::workspace::Workspace;
+
+/// Written last into a tree: the packages it was made of.
+const STAMP: &str = ".packages";
+
+/// Whether packages may be installed here: as root, on a Debian-like system.
+pub(crate) fn may_install() -> bool {
+    is_root() && Path::new("/etc/debian_version").exists() && process::find("apt-get").is_some()
+}
+
+/// Installs `packages` on the system.
+pub(crate) fn install(packages: &[&str]) -> Result<()> {
+    process::must_succeed(apt_get().arg("update"))?;
+    process::must_succeed(apt_get().args(["install", "--yes", "--no-install-recommends"]).args(packages))
+}
+
+/// A directory that holds `packages` and whatever they depend on that the system lacks, unpacked but not installed.
+///
+/// It is made once and kept as `tools/debian/NAME` beside the builds.
+pub(crate) fn tree(workspace: &Workspace, name: &str, packages: &[&str]) -> Result<PathBuf> {
+    let directory = workspace.tools().join("debian");
+    let tree = directory.join(name);
+    if fs::read_to_string(tree.join(STAMP)).is_ok_and(|made_of| made_of == packages.join("\n")) {
+        return Ok(tree);
+    }
+    let archives = directory.join(format!("{name}.archives"));
+    make_empty(&archives)?;
+    make_empty(&tree)?;
+    download(&with_dependencies(packages)?, &archives)?;
+    unpack(&archives, &tree)?;
+    fs::write(tree.join(STAMP), packages.join("\n")).with_context(|| cannot("write into", &tree))?;
+    fs::remove_dir_all(&archives).with_context(|| cannot("remove", &archives))?;
+    Ok(tree)
+}
+
+/// The directories of `tree` in which its programs look for libraries.
+pub(crate) fn library_directories(tree: &Path) -> Vec<PathBuf> {
+    ["lib", "usr/lib"]
+        .iter()
+        .filter_map(|directory| fs::read_dir(tree.join(directory)).ok())
+        .flat_map(|entries| entries.flatten().map(|entry| entry.path()))
+        .filter(|path| path.is_dir() && path.to_string_lossy().contains("-linux-gnu"))
+        .collect()
+}
+
+/// `packages` and their dependencies that are not installed, as apt would choose them.
+fn with_dependencies(packages: &[&str]) -> Result<BTreeSet<String>> {
+    let plan = || {
+        process::output(apt_get().args(["install", "--simulate", "--no-install-recommends"]).args(packages))
+    };
+    let plan = match plan() {
+        Err(_) if may_install() => {
+            process::must_succeed(apt_get().arg("update"))?;
+            plan()?
+        }
+        first => first.context("apt knows no such package: run `apt-get update` as root, then try again")?,
+    };
+    Ok(packages.iter().map(ToString::to_string).chain(planned(&plan)).collect())
+}
+
+/// The packages named by the `Inst` lines of a simulated installation.
+fn planned(plan: &str) -> impl Iterator<Item = String> {
+    plan.lines().filter_map(|line| line.strip_prefix("Inst ")?.split(' ').next()).map(str::to_owned)
+}
+
+fn download(packages: &BTreeSet<String>, into: &Path) -> Result<()> {
+    let mut command = apt_get();
+    if is_root() {
+        // Otherwise apt drops to a user who may not write here, and complains.
+        command.args(["-o", "APT::Sandbox::User=root"]);
+    }
+    process::must_succeed(command.arg("download").args(packages).current_dir(into))
+}
+
+fn unpack(archives: &Path, tree: &Path) -> Result<()> {
+    for entry in fs::read_dir(archives).with_context(|| cannot("list", archives))? {
+        let archive = entry.with_context(|| cannot("list", archives))?.path();
+        process::must_succeed(Command::new("dpkg").arg("--extract").args([&archive, tree]))?;
+    }
+    Ok(())
+}
+
+fn make_empty(directory: &Path) -> Result<()> {
+    if directory.exists() {
+        fs::remove_dir_all(directory).with_context(|| cannot("remove", directory))?;
+    }
+    fs::create_dir_all(directory).with_context(|| cannot("make", directory))
+}
+
+fn apt_get() -> Command {
+    let mut command = Command::new("apt-get");
+    command.env("DEBIAN_FRONTEND", "noninteractive").env("LC_ALL", "C").stdin(std::process::Stdio::null());
+    command
+}
+
+fn is_root() -> bool {
+    fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
+}
+
+fn cannot(action: &str, path: &Path) -> String {
+    format!("cannot {action} `{}`", path.display())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::planned;
+
+    #[test]
+    fn a_plan_names_what_would_be_installed() {
+        let plan = "The following NEW packages will be installed:\n  b a\n\
+                    Inst a (1.0 Debian:12/stable [all])\nInst b [0.9] (1.0 Debian:12/stable [amd64])\n\
+                    Conf a (1.0 Debian:12/stable [all])\n";
+        assert_eq!(planned(plan).collect::<Vec<_>>(), ["a", "b"]);
+    }
+}

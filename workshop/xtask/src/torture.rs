@@ -1,0 +1,136 @@
+//! `cargo xtask torture`: the crash and fault tests at full length.
+//!
+//! The tests are the ones that every test run carries out in short. They read from the environment how many rounds
+//! to play and with which seed.
+
+use anyhow::{Result, bail, ensure};
+
+use crate::{Verdict, process};
+
+/// The variable that tells a test how many rounds to play.
+const COUNT: &str = "UTSUSHI_TORTURE_COUNT";
+/// The variable that tells a test where its random numbers start.
+const SEED: &str = "UTSUSHI_TORTURE_SEED";
+
+/// One kind of torture.
+struct Torture {
+    name: &'static str,
+    package: &'static str,
+    /// What the names of its tests contain.
+    filter: &'static str,
+    rounds: u64,
+    about: &'static str,
+}
+
+const TORTURES: &[Torture] = &[
+    Torture {
+        name: "archive-cut",
+        package: "archive",
+        filter: "survives_",
+        rounds: 5_000,
+        about: "fail or cut the archive's writes, reopen it, find every synced capture",
+    },
+    Torture {
+        name: "disk",
+        package: "base",
+        filter: "model_",
+        rounds: 200_000,
+        about: "random operations on the disks, compared with a model",
+    },
+    Torture {
+        name: "kill",
+        package: "utsushi",
+        filter: "kill_",
+        rounds: 100,
+        about: "kill the running program, start it again, lose nothing it had confirmed",
+    },
+];
+
+/// Run the crash and fault tests at full length.
+#[derive(clap::Args)]
+#[command(after_help = "Examples:
+  cargo xtask torture --list
+  cargo xtask torture archive-cut
+  cargo xtask torture kill --count 1000 --seed 7")]
+pub(crate) struct Args {
+    /// What to torture.
+    #[arg(required_unless_present = "list")]
+    name: Option<String>,
+    /// How many rounds to play; each torture has a number of its own.
+    #[arg(long, value_name = "N")]
+    count: Option<u64>,
+    /// Where the random numbers start; without it the tests choose.
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Print the tortures and do nothing.
+    #[arg(long, conflicts_with_all = ["name", "count", "seed"])]
+    list: bool,
+}
+
+/// Runs the task.
+pub(crate) fn run(args: &Args) -> Result<Verdict> {
+    let Some(name) = &args.name else {
+        print_list();
+        return Ok(Verdict::Clean);
+    };
+    let torture = find(name)?;
+    ensure_has_tests(torture)?;
+    let mut test = cargo_test(torture);
+    test.args(["--nocapture", torture.filter]);
+    test.env(COUNT, args.count.unwrap_or(torture.rounds).to_string());
+    if let Some(seed) = args.seed {
+        test.env(SEED, seed.to_string());
+    }
+    let passed = process::succeeds(&mut test)?;
+    println!("torture `{name}`: {}", if passed { "survived" } else { "FAILED" });
+    Ok(Verdict::passed(passed))
+}
+
+fn print_list() {
+    println!("{:<12} {:<8} {:<10} {:>7}  what it does", "name", "package", "tests", "rounds");
+    for Torture { name, package, filter, rounds, about } in TORTURES {
+        println!("{name:<12} {package:<8} {filter:<10} {rounds:>7}  {about}");
+    }
+}
+
+fn find(name: &str) -> Result<&'static Torture> {
+    if let Some(torture) = TORTURES.iter().find(|torture| torture.name == name) {
+        return Ok(torture);
+    }
+    let known: Vec<String> = TORTURES.iter().map(|torture| format!("`{}`", torture.name)).collect();
+    bail!("there is no torture `{name}`; there are {}", known.join(", "))
+}
+
+/// A torture whose filter finds no test would pass without having done anything.
+fn ensure_has_tests(torture: &Torture) -> Result<()> {
+    let listing = process::output(cargo_test(torture).args(["--list", torture.filter]))?;
+    let has_tests = listing.lines().any(|line| line.ends_with(": test"));
+    ensure!(has_tests, "package `{}` has no test named `{}…`", torture.package, torture.filter);
+    Ok(())
+}
+
+/// `cargo test` for the tests of `torture`, ready for arguments to the test programs.
+fn cargo_test(torture: &Torture) -> std::process::Command {
+    let mut test = process::cargo();
+    test.args(["test", "--release", "--package", torture.package, "--tests", "--"]);
+    test
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::{TORTURES, find};
+
+    #[test]
+    fn no_two_tortures_share_a_name() {
+        let names: BTreeSet<_> = TORTURES.iter().map(|torture| torture.name).collect();
+        assert_eq!(names.len(), TORTURES.len());
+    }
+
+    #[test]
+    fn an_unknown_torture_is_answered_with_the_known_ones() {
+        let message = find("feather").map(|torture| torture.name).unwrap_err().to_string();
+        assert_eq!(message, "there is no torture `feather`; there are `archive-cut`, `disk`, `kill`");
+    }
+}
