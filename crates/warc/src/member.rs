@@ -16,7 +16,7 @@ use std::io::{self, BufRead};
 pub struct Level(u8);
 
 impl Level {
-    /// On pages every level above takes more time and saves less than the one before.
+    /// Between the fastest and the usual one.
     pub const DEFAULT: Self = Self(3);
 
     /// The level, if there is such a one.
