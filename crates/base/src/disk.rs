@@ -1,15 +1,20 @@
 //! Files: one small trait, so that a test can fail, cut, tear or reorder any write.
 //!
-//! [`RealDisk`] is the machine's file system. [`SimulatedDisk`] lives in memory, keeps apart what was written and
-//! what was synced, and loses, tears or reorders the difference at a power cut.
+//! [`RealDisk`] is the machine's file system. [`DirectDisk`] is the same one around the page cache, for who keeps a
+//! cache of their own and reads and writes whole blocks from [`AlignedBytes`]. [`SimulatedDisk`] lives in memory,
+//! keeps apart what was written and what was synced, and loses, tears or reorders the difference at a power cut.
 //!
 //! **Invariant:** whoever keeps data across a crash reaches the disk only through this trait. Data is durable
 //! after [`DiskFile::sync`] of its file; a new, renamed or removed name is durable after [`Disk::sync_directory`]
 //! of its directory.
 
+mod aligned;
+mod direct;
 mod real;
 mod simulated;
 
+pub use aligned::AlignedBytes;
+pub use direct::DirectDisk;
 pub use real::RealDisk;
 pub use simulated::{Fault, SimulatedDisk, Survival};
 
@@ -17,6 +22,9 @@ use std::fmt::Debug;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What [`DirectDisk`] reads and writes around the page cache is a whole number of these, in the file and in memory.
+pub const BLOCK_BYTES: usize = 4096;
 
 /// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,7 +59,9 @@ pub trait Disk: Debug + Send + Sync {
 pub trait DiskFile: Debug + Send + Sync {
     /// Fills `buffer` from `offset`; an error of kind `UnexpectedEof` when the file ends before.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
-    /// Fills several buffers, each from its own offset; an implementation may have them in flight at once.
+    /// Fills several buffers, each from its own offset; an implementation may have them in flight at once. Those on
+    /// the machine's file system read one after another: who wants reads in flight at once there calls
+    /// [`DiskFile::read_at`] from several threads.
     fn read_many(&self, reads: &mut [(u64, &mut [u8])]) -> io::Result<()> {
         reads.iter_mut().try_for_each(|(offset, buffer)| self.read_at(*offset, buffer))
     }

@@ -17,9 +17,7 @@ pub struct RealDisk;
 
 impl Disk for RealDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn DiskFile>> {
-        let mut options = File::options();
-        options.read(true).write(how != Open::Read).create_new(how == Open::CreateNew);
-        Ok(Arc::new(RealFile(options.open(path)?)))
+        Ok(Arc::new(RealFile::open(path, how)?))
     }
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
         fs::rename(from, to)
@@ -58,7 +56,7 @@ fn is_file(entry: &DirEntry) -> io::Result<bool> {
 }
 
 #[derive(Debug)]
-struct RealFile(File);
+pub(super) struct RealFile(pub(super) File);
 
 impl DiskFile for RealFile {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
@@ -94,6 +92,11 @@ impl DiskFile for RealFile {
 }
 
 impl RealFile {
+    pub(super) fn open(path: &Path, how: Open) -> io::Result<Self> {
+        let mut options = File::options();
+        options.read(true).write(how != Open::Read).create_new(how == Open::CreateNew);
+        Ok(Self(options.open(path)?))
+    }
     fn grow(&self, length: u64) -> io::Result<()> {
         if self.length()? < length { self.truncate(length) } else { Ok(()) }
     }

@@ -13,7 +13,8 @@
 //!
 //! Every change passes one *point*: `write_at`, `sync`, `truncate`, `allocate`, `open` with [`Open::CreateNew`],
 //! `rename`, `remove`, `create_directory`, `sync_directory`. A test plays its workload once to learn how many points
-//! there are, then again for each point with a [`Fault`] planned there.
+//! there are, then again for each point with a [`Fault`] planned there. Reads are counted apart, and fail where
+//! [`SimulatedDisk::fail_read_at`] says.
 //!
 //! ```
 //! use base::disk::{Disk, DiskFile, Fault, Open, SimulatedDisk};
@@ -77,6 +78,15 @@ pub enum Fault {
     /// The power is cut: the operation is under way, and it and all that follow fail until
     /// [`SimulatedDisk::restart`].
     Cut,
+    /// The hardware loses a write: it reports success, and not a byte of it lands, whatever is synced later. A
+    /// file that it should have grown reads as zeros there, for the length is the file system's. Only for `write_at`;
+    /// elsewhere nothing goes wrong.
+    Lost,
+    /// The hardware misplaces a write: it reports success, but lands some whole number of 4 KiB blocks before or
+    /// behind its place in the same file, as the seed decides; what would land behind the end of the file is lost,
+    /// all of it when the file has no other block. Its own place is as after [`Fault::Lost`]. Only for `write_at`;
+    /// elsewhere nothing goes wrong.
+    Misdirected,
 }
 
 /// What becomes of unsynced changes at a power cut.
@@ -104,6 +114,20 @@ impl SimulatedDisk {
     /// Plans a fault. Points go on counting over restarts, so recovery can be cut as well (M2).
     pub fn fail_at(&self, point: u64, fault: Fault) {
         self.machine().plan.insert(point, fault);
+    }
+    /// How many reads were asked for so far: the number of the next one. Each buffer of a `read_many` is one.
+    #[must_use]
+    pub fn reads(&self) -> u64 {
+        self.machine().reads
+    }
+    /// Plans that a read fails, once, with an I/O error. Reads go on counting over restarts.
+    pub fn fail_read_at(&self, read: u64) {
+        self.machine().read_plan.insert(read);
+    }
+    /// Every file and its length in bytes, as readers see them, in order of their paths from `/`.
+    #[must_use]
+    pub fn files(&self) -> Vec<(PathBuf, u64)> {
+        self.machine().names.files()
     }
     /// Cuts the power.
     pub fn cut_now(&self) {

@@ -1,10 +1,11 @@
 //! What every disk does: the same facts on the machine's file system and on the simulated one.
 
+mod direct;
 mod faults;
 mod model;
 mod survives;
 
-use base::disk::{Disk, DiskFile, Open, RealDisk, SimulatedDisk};
+use base::disk::{DirectDisk, Disk, DiskFile, Open, RealDisk, SimulatedDisk};
 use std::io::ErrorKind;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,6 +28,12 @@ const FACTS: [fn(&dyn Disk, &Path); 10] = [
 fn the_real_disk_does_what_a_disk_does() {
     let directory = tempfile::tempdir().unwrap();
     check(&RealDisk, directory.path());
+}
+
+#[test]
+fn the_direct_disk_does_what_a_disk_does() {
+    let directory = direct::directory();
+    check(&DirectDisk, directory.path());
 }
 
 #[test]

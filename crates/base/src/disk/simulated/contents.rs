@@ -1,7 +1,7 @@
 //! One file: what its readers see, what a power cut leaves, and the changes in between.
 
 use super::Survival;
-use super::image::{Image, pieces};
+use super::image::{Image, PAGE_BYTES, Page, pieces};
 use crate::Chance;
 
 /// What a drive writes whole or not at all.
@@ -21,9 +21,11 @@ pub(super) struct Contents {
     pub(super) is_named: bool,
 }
 
+/// A write of whole pages shares them with the images, for copies are what costs time here.
 #[derive(Debug)]
 enum Change {
     Write { offset: u64, bytes: Box<[u8]> },
+    WritePages { first: u64, pages: Vec<Page> },
     Cut(u64),
     Grow(u64),
 }
@@ -36,9 +38,14 @@ impl Contents {
         self.seen.read(offset, buffer)
     }
     pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) {
-        if !bytes.is_empty() {
-            self.change(Change::Write { offset, bytes: bytes.into() });
+        if bytes.is_empty() {
+            return;
         }
+        self.seen.write(offset, bytes);
+        self.pending.push(match self.seen.written_pages(offset, bytes.len()) {
+            Some((first, pages)) => Change::WritePages { first, pages },
+            None => Change::Write { offset, bytes: bytes.into() },
+        });
     }
     pub(super) fn truncate(&mut self, length: u64) {
         self.change(if length < self.length() { Change::Cut(length) } else { Change::Grow(length) });
@@ -97,24 +104,35 @@ impl Change {
     fn apply(&self, image: &mut Image) {
         match self {
             Self::Write { offset, bytes } => image.write(*offset, bytes),
+            Self::WritePages { first, pages } => image.write_pages(*first, pages),
             Self::Cut(length) => image.cut(*length),
             Self::Grow(length) => image.grow(*length),
         }
     }
     /// What is left of a change that was under way when the power went: nothing, or a part.
     fn apply_torn(&self, image: &mut Image, chance: &mut Chance) {
-        let Self::Write { offset, bytes } = self else { return };
-        match chance.below(4) {
-            0 => {}
-            // The file system wrote the new length before the data.
-            1 => image.grow(offset + bytes.len() as u64),
-            2 => image.write(*offset, &bytes[..chance.index(bytes.len())]),
-            _ => apply_sectors(*offset, bytes, image, chance),
+        match self {
+            Self::Write { offset, bytes } => write_torn(*offset, bytes, image, chance),
+            Self::WritePages { first, pages } => {
+                let bytes: Vec<&[u8]> = pages.iter().map(|page| page.as_slice()).collect();
+                write_torn(first * PAGE_BYTES as u64, &bytes.concat(), image, chance);
+            }
+            Self::Cut(_) | Self::Grow(_) => {}
         }
     }
 }
 
-fn apply_sectors(offset: u64, bytes: &[u8], image: &mut Image, chance: &mut Chance) {
+fn write_torn(offset: u64, bytes: &[u8], image: &mut Image, chance: &mut Chance) {
+    match chance.below(4) {
+        0 => {}
+        // The file system wrote the new length before the data.
+        1 => image.grow(offset + bytes.len() as u64),
+        2 => image.write(offset, &bytes[..chance.index(bytes.len())]),
+        _ => write_sectors(offset, bytes, image, chance),
+    }
+}
+
+fn write_sectors(offset: u64, bytes: &[u8], image: &mut Image, chance: &mut Chance) {
     if chance.happens(0.5) {
         image.grow(offset + bytes.len() as u64);
     }
@@ -173,6 +191,36 @@ mod tests {
             file.write(512, &[b'c'; 512]);
         };
         check(two, &["aa", "ba", "ac", "bc", "-a", "-c", "a-", "b-", "--"]);
+    }
+
+    #[test]
+    fn an_unsynced_page_lands_whole_not_at_all_or_torn() {
+        let found = outcomes(|file| file.write(0, &[b'b'; 4_096]));
+        for expected in ["aa", "bbbbbbbb", "aa000000", "-a", "b-", "ba", "bbbb"] {
+            assert!(found.contains(expected), "{expected}");
+        }
+        assert!(found.iter().any(|outcome| outcome.starts_with("ab") && outcome.contains("0b0")), "sectors");
+    }
+
+    #[test]
+    fn pages_that_are_shared_change_one_by_one() {
+        let mut file = Contents::default();
+        let read = |file: &Contents| {
+            let mut bytes = [0; 3];
+            assert!(file.read(4_096, &mut bytes));
+            bytes
+        };
+        file.write(0, &[b'a'; 8_192]);
+        file.sync();
+        file.write(4_096, &[b'b'; 4_096]);
+        file.write(4_097, b"c");
+        assert_eq!(read(&file), *b"bcb");
+        file.sync();
+        file.write(4_098, b"d");
+        assert_eq!(read(&file), *b"bcd");
+        file.settle(Survival::None, &mut Chance::new(1));
+        file.restart();
+        assert_eq!(read(&file), *b"bcb");
     }
 
     #[test]

@@ -38,7 +38,8 @@ impl SimulatedFile {
 
 impl DiskFile for SimulatedFile {
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
-        let _machine = self.machine()?;
+        let mut machine = self.machine()?;
+        machine.pass_read()?;
         let is_filled = buffer.is_empty() || lock(&self.file).read(offset, buffer);
         if is_filled { Ok(()) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
     }

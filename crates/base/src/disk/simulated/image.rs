@@ -1,4 +1,5 @@
-//! The bytes of a file, held in pages so that holes cost nothing and a copy shares what it does not change.
+//! The bytes of a file, held in pages so that holes cost nothing and a copy shares what it does not change. Whole pages
+//! can be handed from one image to another.
 //!
 //! **Invariant:** no page lies wholly behind the end, and the bytes of the last page behind the end are zero; so
 //! a file that grows again reads as zeros there.
@@ -7,12 +8,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-const PAGE_BYTES: usize = 4096;
+pub(super) const PAGE_BYTES: usize = 4096;
+
+pub(super) type Page = Arc<[u8; PAGE_BYTES]>;
 
 #[derive(Clone, Debug, Default)]
 pub(super) struct Image {
     length: u64,
-    pages: BTreeMap<u64, Arc<[u8; PAGE_BYTES]>>,
+    pages: BTreeMap<u64, Page>,
 }
 
 impl Image {
@@ -36,12 +39,34 @@ impl Image {
     pub(super) fn write(&mut self, offset: u64, bytes: &[u8]) {
         for piece in pieces(offset, bytes.len(), PAGE_BYTES) {
             let source = &bytes[piece.bytes];
+            if let Ok(whole) = source.try_into() {
+                self.pages.insert(piece.unit, Arc::new(whole));
+                continue;
+            }
             let page = self.pages.entry(piece.unit).or_insert_with(|| Arc::new([0; PAGE_BYTES]));
             Arc::make_mut(page)[piece.within..piece.within + source.len()].copy_from_slice(source);
         }
         if !bytes.is_empty() {
             self.grow(offset + bytes.len() as u64);
         }
+    }
+    /// Writes whole pages without copying them.
+    pub(super) fn write_pages(&mut self, first: u64, pages: &[Page]) {
+        for (unit, page) in (first..).zip(pages) {
+            self.pages.insert(unit, Arc::clone(page));
+            self.grow((unit + 1) * PAGE_BYTES as u64);
+        }
+    }
+    /// The number of the first page and the pages where `length` bytes were written at `offset`, if that was whole
+    /// pages.
+    pub(super) fn written_pages(&self, offset: u64, length: usize) -> Option<(u64, Vec<Page>)> {
+        let (first, within) = place(offset, PAGE_BYTES);
+        if within > 0 || !length.is_multiple_of(PAGE_BYTES) {
+            return None;
+        }
+        let units = first..first + (length / PAGE_BYTES) as u64;
+        let pages: Option<Vec<Page>> = units.map(|unit| self.pages.get(&unit).cloned()).collect();
+        Some((first, pages?))
     }
     /// Makes the file at least `length` long.
     pub(super) fn grow(&mut self, length: u64) {

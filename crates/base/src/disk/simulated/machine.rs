@@ -1,17 +1,20 @@
 //! The machine that the disk belongs to: its power, its room, and the faults that are planned for it.
 
+use super::super::BLOCK_BYTES;
 use super::contents::Contents;
 use super::names::{File, Names};
 use super::{Fault, Survival};
 use crate::Chance;
 use rustix::io::Errno;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The room on a disk that nobody limited.
 const FREE_BYTES_UNLIMITED: u64 = 1 << 50;
+/// How far a misplaced write lands from its place: some number of these.
+const BLOCK: u64 = BLOCK_BYTES as u64;
 /// The longest file: a signed offset must reach its end.
 const FILE_BYTES_MAX: u64 = i64::MAX.unsigned_abs();
 
@@ -24,6 +27,10 @@ pub(super) struct Machine {
     pub(super) plan: BTreeMap<u64, Fault>,
     /// How many changes were asked for.
     pub(super) points: u64,
+    /// Reads that are to fail, by their number.
+    pub(super) read_plan: BTreeSet<u64>,
+    /// How many reads were asked for.
+    pub(super) reads: u64,
     /// How often the machine was started; a file that was opened before the last start is dead.
     pub(super) starts: u64,
     pub(super) is_full: bool,
@@ -41,6 +48,8 @@ impl Machine {
             ignores_syncs: false,
             plan: BTreeMap::new(),
             points: 0,
+            read_plan: BTreeSet::new(),
+            reads: 0,
             starts: 0,
             is_full: false,
             is_cut: false,
@@ -80,7 +89,7 @@ impl Machine {
     /// Carries out a change that happens whole or not at all.
     pub(super) fn change<T>(&mut self, action: impl FnOnce(&mut Self) -> io::Result<T>) -> io::Result<T> {
         match self.pass_point()? {
-            None | Some(Fault::Full) => action(self),
+            None | Some(Fault::Full | Fault::Lost | Fault::Misdirected) => action(self),
             Some(Fault::Error) => Err(Errno::IO.into()),
             Some(Fault::Cut) => {
                 // It was under way and not synced, so it may come to pass or not.
@@ -112,6 +121,13 @@ impl Machine {
                 self.cut();
                 Err(power_is_cut())
             }
+            Some(Fault::Lost | Fault::Misdirected) if bytes.is_empty() => Ok(()),
+            Some(Fault::Lost) => self.pretend_to_write(&mut contents, end),
+            Some(Fault::Misdirected) => {
+                self.pretend_to_write(&mut contents, end)?;
+                self.misplace(&mut contents, offset, bytes);
+                Ok(())
+            }
         }
     }
     /// Makes a file durable. When that fails, what was to be synced is in limbo: it may be lost though it is seen
@@ -126,8 +142,8 @@ impl Machine {
                 lock(file).settle(self.survival, &mut self.chance);
                 return Err(Errno::IO.into());
             }
-            None | Some(Fault::Full) if self.ignores_syncs => {}
-            None | Some(Fault::Full) => lock(file).sync(),
+            _ if self.ignores_syncs => {}
+            None | Some(Fault::Full | Fault::Lost | Fault::Misdirected) => lock(file).sync(),
         }
         Ok(())
     }
@@ -140,8 +156,8 @@ impl Machine {
                 return Err(power_is_cut());
             }
             Some(Fault::Error) => return Err(Errno::IO.into()),
-            None | Some(Fault::Full) if self.ignores_syncs => {}
-            None | Some(Fault::Full) => self.names.sync(&directory),
+            _ if self.ignores_syncs => {}
+            None | Some(Fault::Full | Fault::Lost | Fault::Misdirected) => self.names.sync(&directory),
         }
         Ok(())
     }
@@ -153,6 +169,37 @@ impl Machine {
         self.is_full |= fault == Some(Fault::Full);
         Ok(fault)
     }
+    /// Counts a read, and fails the one that is to fail.
+    pub(super) fn pass_read(&mut self) -> io::Result<()> {
+        let fails = self.read_plan.remove(&self.reads);
+        self.reads += 1;
+        if fails { Err(Errno::IO.into()) } else { Ok(()) }
+    }
+
+    // Hardware that lies.
+
+    /// What the file system does for a write whose bytes the hardware then loses.
+    fn pretend_to_write(&mut self, contents: &mut Contents, end: u64) -> io::Result<()> {
+        if contents.growth(end) > self.free_bytes() {
+            return Err(Errno::NOSPC.into());
+        }
+        self.take_room(contents, end);
+        contents.grow(end);
+        Ok(())
+    }
+    /// Writes at another block of the file, as far as the file goes.
+    fn misplace(&mut self, contents: &mut Contents, offset: u64, bytes: &[u8]) {
+        let (block, within) = (offset / BLOCK, offset % BLOCK);
+        let others = contents.length().div_ceil(BLOCK) - 1;
+        if others == 0 {
+            return;
+        }
+        let other = self.chance.below(others);
+        let landing = (other + u64::from(other >= block)) * BLOCK + within;
+        let room = usize::try_from(contents.length().saturating_sub(landing)).unwrap_or(usize::MAX);
+        contents.write(landing, &bytes[..room.min(bytes.len())]);
+    }
+
     // Room.
 
     pub(super) fn free_bytes(&self) -> u64 {

@@ -9,6 +9,7 @@
 
 use super::Survival;
 use super::contents::Contents;
+use super::machine::lock;
 use crate::Chance;
 use rustix::io::Errno;
 use std::collections::{BTreeMap, BTreeSet};
@@ -83,6 +84,13 @@ impl Names {
         let files = below
             .filter(|(path, node)| !is_root(path) && parent(path) == inside && matches!(node, Node::File(_)));
         Ok(files.filter_map(|(path, _)| Some(directory.join(path.file_name()?))).collect())
+    }
+    pub(super) fn files(&self) -> Vec<(PathBuf, u64)> {
+        let file = |(path, node): (&PathBuf, &Node)| match node {
+            Node::File(file) => Some((Path::new("/").join(path), lock(file).length())),
+            Node::Directory => None,
+        };
+        self.seen.iter().filter_map(file).collect()
     }
     pub(super) fn create_directory(&mut self, path: &Path) -> io::Result<()> {
         let path = plain(path)?;

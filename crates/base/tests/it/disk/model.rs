@@ -2,18 +2,18 @@
 
 mod certainty;
 
-use super::contents;
+use super::{contents, direct};
 use base::Chance;
-use base::disk::{Disk, DiskFile, Fault, Open, RealDisk, SimulatedDisk};
+use base::disk::{DirectDisk, Disk, DiskFile, Fault, Open, RealDisk, SimulatedDisk};
 use certainty::{Model, NAMES, path};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-fn operations() -> u64 {
+pub(super) fn operations() -> u64 {
     crate::number("UTSUSHI_TORTURE_COUNT", 3_000)
 }
 
-fn seed() -> u64 {
+pub(super) fn seed() -> u64 {
     crate::number("UTSUSHI_TORTURE_SEED", 1)
 }
 
@@ -21,6 +21,12 @@ fn seed() -> u64 {
 fn model_the_real_disk_is_a_map_of_names_to_bytes() {
     let directory = tempfile::tempdir().unwrap();
     play_against_map(&RealDisk, directory.path());
+}
+
+#[test]
+fn model_the_direct_disk_is_a_map_of_names_to_bytes() {
+    let directory = direct::directory();
+    play_against_map(&DirectDisk, directory.path());
 }
 
 #[test]
@@ -89,6 +95,10 @@ fn change_both(disk: &dyn Disk, path: &Path, bytes: Option<&mut Vec<u8>>, chance
 
 fn random_bytes(chance: &mut Chance, below: usize) -> Vec<u8> {
     let length = chance.index(below);
+    random_bytes_of(chance, length)
+}
+
+fn random_bytes_of(chance: &mut Chance, length: usize) -> Vec<u8> {
     // No zeros: those stand for what was never written.
     (0..length).map(|_| chance.bits().to_le_bytes()[0] | 1).collect()
 }
@@ -154,6 +164,12 @@ fn change_file(disk: &SimulatedDisk, model: &mut Model, name: usize, chance: &mu
             model.allocate(name, place);
         }
         2..5 => sync(disk, model, &*file, name, chance.happens(0.1)),
+        5 => {
+            // A whole page.
+            let (place, data) = (chance.index(2) * 4_096, random_bytes_of(chance, 4_096));
+            file.write_at(place as u64, &data).unwrap();
+            model.write(name, place, data);
+        }
         _ => {
             let data = random_bytes(chance, 2_000);
             file.write_at(place as u64, &data).unwrap();
