@@ -5,7 +5,9 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the output of a benchmark is its result")]
 
 mod load;
+mod meter;
 mod process;
+mod sat_cell;
 mod simulated;
 
 use clap::{Parser, Subcommand};
@@ -22,11 +24,19 @@ struct Cli {
 enum Comparison {
     /// How fast the simulated web is served, and from how much memory, against nginx with the same pages as files
     Sim(simulated::Args),
+    /// Loads the store for one variant of it
+    #[command(hide = true)]
+    SatLoad(sat_cell::LoadArgs),
+    /// Runs one variant of the store in this process
+    #[command(hide = true)]
+    SatCell(sat_cell::CellArgs),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().comparison {
         Comparison::Sim(args) => simulated::run(&args),
+        Comparison::SatLoad(args) => sat_cell::load(&args),
+        Comparison::SatCell(args) => sat_cell::run(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

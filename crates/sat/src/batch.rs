@@ -1,0 +1,39 @@
+//! Records that are due, handed out together.
+
+use crate::record::Record;
+use base::disk::AlignedBytes;
+
+/// Some records that are due. It is filled anew by each [`crate::Store::next_due`] and keeps its memory.
+#[derive(Debug, Default)]
+pub struct Batch {
+    pub(crate) bytes: AlignedBytes,
+    /// Where in the bytes records begin.
+    pub(crate) offsets: Vec<u32>,
+}
+
+impl Batch {
+    /// An empty batch.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// How many records it holds.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.offsets.len()
+    }
+    /// Whether it holds none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.offsets.is_empty()
+    }
+    /// The records.
+    pub fn records(&self) -> impl ExactSizeIterator<Item = Record<'_>> {
+        self.offsets.iter().map(|offset| Record::read(&self.bytes[*offset as usize..]))
+    }
+    /// The records from place `from` on, at most `count`.
+    pub fn slice(&self, from: usize, count: usize) -> impl ExactSizeIterator<Item = Record<'_>> {
+        let end = from.saturating_add(count).min(self.offsets.len());
+        self.offsets[from.min(end)..end].iter().map(|offset| Record::read(&self.bytes[*offset as usize..]))
+    }
+}

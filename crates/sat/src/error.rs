@@ -1,0 +1,97 @@
+//! What can go wrong with a store.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why the store cannot do what was asked.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A file could not be read or written. After a failed write the store is stopped: open it again (M3).
+    #[error("cannot {action} `{}`: {source}", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// With which file or directory.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Bytes are not what was written. They are never served; the rest of the store is not concerned unless the
+    /// message comes from opening it.
+    #[error("`{}` is damaged at byte `{offset}`: {what}; restore the file from a copy, or build the store anew", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Where in it.
+        offset: u64,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// The directory holds files of a store, but not what is needed to read them.
+    #[error("`{}` is not a whole store: {what}; choose an empty directory, or restore the missing file", path.display())]
+    NotAStore {
+        /// The directory.
+        path: PathBuf,
+        /// What is missing or foreign.
+        what: &'static str,
+    },
+    /// The files are of a format that this version does not know.
+    #[error("`{}` has format version `{found}` and this program reads `{known}`; use the program that wrote it", path.display())]
+    Version {
+        /// The superblock.
+        path: PathBuf,
+        /// The version it names.
+        found: u32,
+        /// The version that is known here.
+        known: u32,
+    },
+    /// An earlier call failed in a way after which nothing can be trusted to reach the disk (M3).
+    #[error("writing to `{}` failed before and was stopped; open the store again, which checks what is there", path.display())]
+    Stopped {
+        /// The directory of the store.
+        path: PathBuf,
+    },
+    /// No record has this number: it was never given, or its record was deleted.
+    #[error("no record has the number `{number}`; offer its key again")]
+    Unknown {
+        /// The number asked for.
+        number: u32,
+    },
+    /// A key, a value or both together are longer than a record may be.
+    #[error("a record of `{bytes}` bytes is too long; key and value together may have `{bytes_max}`")]
+    TooLong {
+        /// What was given.
+        bytes: usize,
+        /// What is allowed.
+        bytes_max: usize,
+    },
+    /// The commit under way is full. Nothing was changed by this call.
+    #[error("the commit holds `{bytes}` bytes already and may have `{bytes_max}`; commit, then go on")]
+    CommitFull {
+        /// What the commit holds.
+        bytes: usize,
+        /// What it may hold.
+        bytes_max: usize,
+    },
+    /// Too many offered keys wait to be judged. Nothing was changed by this call.
+    #[error("`{pending}` offered keys wait to be judged; settle them, then go on")]
+    PendingFull {
+        /// How many wait.
+        pending: usize,
+    },
+}
+
+/// What one says of a call that may fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Adds to an error of the system what was tried and with what.
+pub(crate) trait Trying<T> {
+    fn trying(self, action: &'static str, path: &Path) -> Result<T>;
+}
+
+impl<T> Trying<T> for io::Result<T> {
+    fn trying(self, action: &'static str, path: &Path) -> Result<T> {
+        self.map_err(|source| Error::Io { action, path: path.to_owned(), source })
+    }
+}

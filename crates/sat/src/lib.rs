@@ -1,0 +1,73 @@
+//! Small states ordered by when they are next due, on disk: the SAT/L organisation.
+//!
+//! A store holds records of any bytes under keys of any bytes. Each is due at a minute, is handed out then, and is
+//! written back with its next state and its next minute. Everything happens at sequential speed in a few megabytes of
+//! buffers, and with three bytes of memory a record: what is due soon lies in fine buckets, what is due in a year in
+//! coarse ones, and a record moves to finer ones as its time comes near.
+//!
+//! ```
+//! use base::disk::{Disk, SimulatedDisk};
+//! use sat::{Batch, Minute, Options, Store};
+//! use std::{path::Path, sync::Arc};
+//!
+//! let disk: Arc<dyn Disk> = Arc::new(SimulatedDisk::new(1)); // or base::disk::DirectDisk
+//! # let mut options = Options::default();
+//! # (options.log_bytes, options.segment_bytes) = (1 << 20, 1 << 20);
+//! let mut store = Store::open(disk, Path::new("/states"), options)?;
+//! store.offer(b"https://example.com/", Minute(5), b"never seen")?;
+//! let answers = store.settle()?;
+//! assert!(answers[0].is_new);
+//!
+//! store.advance(Minute(7));
+//! let mut batch = Batch::new();
+//! while store.next_due(&mut batch)? {
+//!     for record in batch.records() {
+//!         store.update(record.number, record.key, Minute(1_500), b"seen once")?;
+//!     }
+//!     store.set(b"place", b"line 17")?; // commits together with the records
+//!     store.commit()?;
+//! }
+//! assert_eq!(store.get(b"https://example.com/")?.unwrap().value, b"seen once");
+//! # Ok::<(), sat::Error>(())
+//! ```
+
+mod batch;
+mod bucket;
+mod checkpoint;
+mod checksum;
+mod error;
+mod extent;
+mod files;
+mod index;
+mod log;
+mod options;
+mod pool;
+mod record;
+mod resolution;
+mod segment;
+mod slots;
+mod statistics;
+mod store;
+mod superblock;
+mod work;
+mod worker;
+
+pub use batch::Batch;
+pub use error::{Error, Result};
+pub use options::{Buffers, Options};
+pub use record::{RECORD_BYTES_MAX, Record};
+pub use resolution::Resolution;
+pub use statistics::{Recovery, Statistics};
+pub use store::{Answer, OwnedRecord, Store};
+
+/// A minute on the store's clock, counted from whatever moment the caller likes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Minute(pub u32);
+
+/// The dense number of a record.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Number(pub u32);
+
+/// A commit.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Frame(pub u64);

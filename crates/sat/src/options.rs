@@ -1,0 +1,87 @@
+//! What a store is opened with.
+
+use crate::Resolution;
+
+/// Settings of a store. `log_bytes`, `segment_bytes`, `begin` and `secret` are settled when a store is made; the others
+/// may differ from one opening to the next.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct Options {
+    /// Memory for all write buffers together (S2): at least 512 KiB.
+    pub pool_bytes: usize,
+    /// Memory for what is read ahead.
+    pub read_bytes: usize,
+    /// How much log may be written before a checkpoint: what opening after a crash has to read at most, twice. At least
+    /// 1 MiB.
+    pub log_bytes: u64,
+    /// Size of a data file; at least 512 KiB.
+    pub segment_bytes: u32,
+    /// Whether a record is handed out at its own minute and never before (S3). Without it a record may come as
+    /// early as the minute of its bucket.
+    pub strict: bool,
+    /// How buckets are cut out of time (S1).
+    pub resolution: Resolution,
+    /// How write buffers share the pool.
+    pub buffers: Buffers,
+    /// How many offered keys may wait to be judged; each takes 20 bytes of memory.
+    pub pending_max: usize,
+    /// Reads in flight at once, each on a thread of its own. With 0 all work is done on the caller's thread, in a
+    /// fixed order.
+    pub read_threads: usize,
+    /// The minute at which a new store begins.
+    pub begin: crate::Minute,
+    /// The secret of a new store, without which nobody can make two keys that look alike. `None`: drawn from the
+    /// system.
+    pub secret: Option<[u8; 16]>,
+}
+
+/// How write buffers share the pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffers {
+    /// Buffers grow as they need; when the pool is empty the large ones are written together, in time order (S2).
+    Shared,
+    /// Every buffer has this size and is written when it is full: the paper's "naive", for comparison.
+    Fixed {
+        /// The size of each buffer.
+        bytes: usize,
+    },
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            pool_bytes: 32 << 20,
+            read_bytes: 16 << 20,
+            log_bytes: 256 << 20,
+            segment_bytes: 64 << 20,
+            strict: true,
+            resolution: Resolution::default(),
+            buffers: Buffers::Shared,
+            pending_max: 1 << 20,
+            read_threads: 8,
+            begin: crate::Minute(0),
+            secret: None,
+        }
+    }
+}
+
+impl Options {
+    /// Below these the longest record would not fit.
+    pub(crate) fn raise_to_minima(&mut self) {
+        self.pool_bytes = self.pool_bytes.max(512 << 10);
+        self.log_bytes = self.log_bytes.max(1 << 20);
+        self.segment_bytes = self.segment_bytes.max(512 << 10);
+        self.pending_max = self.pending_max.max(1);
+    }
+    /// What one commit may hold. It bounds how far behind a damaged commit the next one can be.
+    pub(crate) fn commit_bytes_max(&self) -> usize {
+        usize::try_from(self.log_bytes / 4).unwrap_or(usize::MAX).min(16 << 20)
+    }
+    /// Size of one log file.
+    pub(crate) fn log_file_bytes(&self) -> u64 {
+        (self.log_bytes + 2 * self.commit_bytes_max() as u64).next_multiple_of(4096)
+    }
+    pub(crate) fn threads(&self) -> usize {
+        usize::from(self.read_threads > 0)
+    }
+}

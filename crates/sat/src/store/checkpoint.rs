@@ -1,0 +1,251 @@
+//! Making the state durable, beside the running work.
+//!
+//! At the moment of a checkpoint everything that is not in extents or index runs is copied into an image; a thread
+//! writes it while the caller goes on in the next part of the log. Only when the superblock names the new checkpoint is
+//! anything given back that the old one needed: extents, index runs, parts of the log.
+
+use super::{Checkpointer, Store, SuperblockFile};
+use crate::bucket::{Bucket, Kind};
+use crate::checkpoint::{self, Image};
+use crate::error::Result;
+use crate::slots;
+use crate::superblock::Superblock;
+use crate::work::{CheckpointDone, CheckpointJob};
+use base::disk::AlignedBytes;
+use std::path::PathBuf;
+
+/// Before a checkpoint, buffers of at least this size are written: they need not be copied then.
+const FLUSH_BYTES_MIN: usize = 16 << 10;
+
+/// The checkpoints of a store.
+#[derive(Debug)]
+pub(super) struct Checkpoints {
+    pub(super) worker: Checkpointer,
+    pub(super) superblock_file: SuperblockFile,
+    /// The last durable one.
+    pub(super) generation: u64,
+    pub(super) running: Option<Running>,
+    /// Whether large buffers were flushed for the next one.
+    is_prepared: bool,
+    /// Index files that are not needed once the next one is durable.
+    pub(super) obsolete: Vec<PathBuf>,
+    /// What the last image was put together in.
+    memory: AlignedBytes,
+}
+
+/// A checkpoint being written.
+#[derive(Debug)]
+pub(super) struct Running {
+    generation: u64,
+    /// The part of the log that follows it.
+    part: u64,
+    retired: Vec<(u32, u32)>,
+    obsolete: Vec<PathBuf>,
+}
+
+impl Checkpoints {
+    pub(super) fn new(worker: Checkpointer, superblock_file: SuperblockFile, generation: u64) -> Self {
+        Self {
+            worker,
+            superblock_file,
+            generation,
+            running: None,
+            is_prepared: false,
+            obsolete: Vec::new(),
+            memory: AlignedBytes::new(),
+        }
+    }
+}
+
+impl Store {
+    /// Makes a checkpoint and waits for it. It is made by itself as the log grows; opening a store that was
+    /// checkpointed last has nothing to replay.
+    pub fn checkpoint(&mut self) -> Result<()> {
+        self.commit()?;
+        self.finish_checkpoint()?;
+        self.begin_checkpoint()?;
+        self.finish_checkpoint()
+    }
+    /// Begins a checkpoint when the log is long enough; called between commits.
+    pub(super) fn checkpoint_if_due(&mut self) -> Result<()> {
+        self.poll_checkpoint()?;
+        let log_bytes = self.log.part_bytes();
+        if !self.checkpoints.is_prepared && log_bytes >= self.options.log_bytes / 8 * 7 {
+            self.checkpoints.is_prepared = true;
+            self.flush_large(FLUSH_BYTES_MIN)?;
+        }
+        if log_bytes >= self.options.log_bytes && self.checkpoints.running.is_none() {
+            self.begin_checkpoint()?;
+        }
+        Ok(())
+    }
+    /// Makes sure that a commit of `bytes` fits into the log: waits for the running checkpoint, which lets the next
+    /// begin.
+    pub(super) fn make_log_room(&mut self, bytes: usize) -> Result<()> {
+        debug_assert!(self.log.has_room(bytes) || self.checkpoints.running.is_some());
+        if !self.log.has_room(bytes) {
+            self.finish_checkpoint()?;
+        }
+        Ok(())
+    }
+    pub(super) fn begin_checkpoint(&mut self) -> Result<()> {
+        self.give_space_back()?;
+        self.wait_for_all_flushes()?;
+        if self.log.part_bytes() > 0 {
+            self.log.begin_part().expect("no checkpoint is running, so a log file is free");
+        }
+        let generation = self.checkpoints.generation + 1;
+        let memory = std::mem::take(&mut self.checkpoints.memory);
+        let image = self.image(memory);
+        let job = CheckpointJob {
+            files: self.files.clone(),
+            data: self.segments.take_unsynced(),
+            image,
+            superblock_file: self.checkpoints.superblock_file.clone(),
+            superblock: Superblock {
+                store: self.store,
+                secret: self.secret,
+                generation,
+                checkpoint_bytes: 0,
+            },
+        };
+        self.checkpoints.running = Some(Running {
+            generation,
+            part: self.log.part(),
+            retired: self.segments.take_retired(),
+            obsolete: std::mem::take(&mut self.checkpoints.obsolete),
+        });
+        self.checkpoints.is_prepared = false;
+        self.checkpoints.worker.submit(job);
+        Ok(())
+    }
+    fn poll_checkpoint(&mut self) -> Result<()> {
+        match self.checkpoints.worker.poll() {
+            Some(done) => self.note_checkpoint(done),
+            None => Ok(()),
+        }
+    }
+    /// Waits for the running checkpoint, if there is one.
+    pub(super) fn finish_checkpoint(&mut self) -> Result<()> {
+        match self.checkpoints.worker.wait() {
+            Some(done) => self.note_checkpoint(done),
+            None => Ok(()),
+        }
+    }
+    fn note_checkpoint(&mut self, done: CheckpointDone) -> Result<()> {
+        let image = self.stop_on_error(done)?;
+        let bytes = image.len() as u64;
+        self.checkpoints.memory = image;
+        let running = self.checkpoints.running.take().expect("a checkpoint that ended was running");
+        self.statistics.checkpoints += 1;
+        self.statistics.checkpoint_bytes_written += bytes;
+        self.checkpoints.generation = running.generation;
+        self.log.release_before(running.part);
+        let released = self.segments.release(&running.retired);
+        self.stop_on_error(released)?;
+        for path in running.obsolete {
+            let removed = self.files.remove(&path);
+            self.stop_on_error(removed)?;
+        }
+        let removed = self.files.remove(&self.files.checkpoint(running.generation - 1));
+        if running.generation > 1 { self.stop_on_error(removed) } else { Ok(()) }
+    }
+    /// Everything that is not in extents and index runs.
+    pub(super) fn image(&self, memory: AlignedBytes) -> Image {
+        let mut image = Image::new(memory, self.image_bytes());
+        image.chunk(checkpoint::STATE, |bytes| {
+            put(bytes, &[self.sequence, self.frame.number - 1, self.log.part(), self.count]);
+            put_words(bytes, &[self.position, self.options.segment_bytes, self.pending.slot]);
+            put(bytes, &[self.options.log_bytes]);
+            put_words(bytes, &[self.slots.len()]);
+        });
+        image.chunk(checkpoint::TABLE, |bytes| {
+            for (name, value) in &self.table {
+                put_words(bytes, &[word(name.len()), word(value.len())]);
+                bytes.extend_from_slice(name);
+                bytes.extend_from_slice(value);
+            }
+        });
+        for piece in 0..self.slots.pieces() {
+            image.chunk(checkpoint::SLOTS, |bytes| self.slots.write_piece(piece, bytes));
+        }
+        for (slot, bucket) in self.buckets.iter() {
+            image.chunk(checkpoint::BUCKET, |bytes| write_bucket(slot, bucket, bytes));
+        }
+        for run in self.index.runs() {
+            image.chunk(checkpoint::INDEX, |bytes| {
+                put(bytes, &[run.generation, run.entries]);
+                put(bytes, &run.fences);
+            });
+        }
+        image
+    }
+}
+
+impl Store {
+    /// About how many bytes an image takes.
+    fn image_bytes(&self) -> usize {
+        let buckets = self.buckets.iter().map(|(_, bucket)| {
+            let dead = bucket.dead.as_ref().map_or(0, |dead| dead.len());
+            64 + 24 * (bucket.extents.len() + bucket.spent.len()) + 12 * dead + bucket.chain.bytes()
+        });
+        let index = self.index.runs().iter().map(|run| 32 + 8 * run.fences.len());
+        let table = self.table.iter().map(|(name, value)| 8 + name.len() + value.len());
+        let slots = self.slots.len() as usize;
+        slots * 2 + slots / 512 + buckets.chain(index).chain(table).sum::<usize>() + (64 << 10)
+    }
+}
+
+/// The number of a bucket's kind on disk.
+pub(super) fn kind_number(kind: Kind) -> u32 {
+    match kind {
+        Kind::Due => 0,
+        Kind::Held => 1,
+        Kind::Pending => 2,
+    }
+}
+
+fn write_bucket(slot: u32, bucket: &Bucket, bytes: &mut AlignedBytes) {
+    put_words(bytes, &[slot, kind_number(bucket.kind), u32::from(bucket.is_open), bucket.start]);
+    put(bytes, &[bucket.live, bucket.copies]);
+    let dead = bucket.dead.as_ref().map_or(0, |dead| dead.len());
+    let extents = bucket.extents.len() + bucket.spent.len();
+    put_words(bytes, &[word(extents), word(dead), bucket.chain.records(), word(bucket.chain.bytes())]);
+    // What an open bucket has handed out comes after the rest: opening plans all of it anew.
+    for extent in bucket.all_extents() {
+        put_words(
+            bytes,
+            &[
+                extent.segment,
+                extent.offset,
+                extent.body_bytes,
+                extent.records,
+                extent.first_due,
+                extent.head_checksum,
+            ],
+        );
+    }
+    if let Some(dead) = &bucket.dead {
+        let mut dead: Vec<_> = dead.iter().collect();
+        dead.sort_unstable();
+        for (number, sequence) in dead {
+            put_words(bytes, &[*number]);
+            put(bytes, &[*sequence]);
+        }
+    }
+    bucket.chain.pieces().for_each(|piece| bytes.extend_from_slice(piece));
+}
+
+fn put(bytes: &mut AlignedBytes, numbers: &[u64]) {
+    numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+}
+
+fn put_words(bytes: &mut AlignedBytes, numbers: &[u32]) {
+    numbers.iter().for_each(|number| bytes.extend_from_slice(&number.to_le_bytes()));
+}
+
+fn word(length: usize) -> u32 {
+    u32::try_from(length).expect("counts and lengths in a checkpoint fit 32 bits")
+}
+
+const _: () = assert!(slots::NONE == 0);

@@ -1,0 +1,535 @@
+//! Handing out what is due, minute by minute, reading ahead.
+//!
+//! *Planning* a minute takes the extents whose first record is due then out of their buckets and sets them in a queue;
+//! reads are begun from the front of the queue as memory allows. *Opening* a minute lets nothing more be written to its
+//! bucket and hands out what was planned for it, what came after the planning, and what is still in the write buffer.
+//!
+//! **Invariant:** a copy is handed out only if the record's slot names the bucket it was read for and no later copy
+//! replaced it there. With strict timing it is not handed out before its own minute.
+
+use super::{Reader, Store};
+use crate::Minute;
+use crate::batch::Batch;
+use crate::bucket::{Bucket, Kind};
+use crate::error::{Error, Result};
+use crate::extent::Extent;
+use crate::record::{self, Record};
+use crate::work::{self, ReadDone, ReadJob};
+use base::disk::{AlignedBytes, BLOCK_BYTES};
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+
+/// How far ahead of the present minute extents are planned.
+const AHEAD_MINUTES_MAX: u32 = 64;
+/// Extents this close together are read at once.
+const GAP_BYTES_MAX: u32 = 8 << 10;
+/// And no more bytes than this at once.
+const READ_BYTES_MAX: usize = 512 << 10;
+/// The most bytes of records in one batch.
+const BATCH_BYTES_MAX: usize = 1 << 20;
+/// What one buffer holds: a read and the blocks around it.
+const BUFFER_BYTES: usize = READ_BYTES_MAX + 2 * BLOCK_BYTES;
+/// With fewer buffers no read would be under way while another is used.
+const BUFFERS_MIN: usize = 4;
+
+/// What will be handed out, in order.
+#[derive(Debug, Default)]
+pub(super) struct Plan {
+    queue: VecDeque<Item>,
+    /// How many at the front of the queue need no read, or are being read.
+    begun: usize,
+    /// Up to which minute extents were planned.
+    planned: u32,
+    /// When open or planned buckets have more: minute → slots and uids.
+    agenda: BTreeMap<u32, Vec<(u32, u64)>>,
+    /// Damage that was met and not told yet.
+    damage: VecDeque<Error>,
+    /// What was too much for one batch.
+    rest: Option<Rest>,
+}
+
+/// Records of one bucket of which some were handed out already.
+#[derive(Debug)]
+struct Rest {
+    slot: u32,
+    uid: u64,
+    records: Batch,
+    /// The place of the next one.
+    next: usize,
+}
+
+#[derive(Debug)]
+struct Item {
+    minute: u32,
+    slot: u32,
+    uid: u64,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    /// The write buffer of the bucket.
+    Memory,
+    /// Extents that are read together, and the ticket of the read once it is begun.
+    Disk { extents: Vec<Extent>, ticket: Option<u64> },
+}
+
+/// Reads under way.
+#[derive(Debug)]
+pub(super) struct Reads {
+    pub(super) worker: Reader,
+    next_ticket: u64,
+    done: HashMap<u64, ReadDone>,
+    /// Buffers, all of one size, made when they are first needed.
+    spare: Vec<AlignedBytes>,
+    buffers: usize,
+    buffers_max: usize,
+    /// A buffer of any size, for what comes from memory and not from a read.
+    large: AlignedBytes,
+    spare_offsets: Vec<Vec<u32>>,
+}
+
+impl Reads {
+    /// Reads ahead in about `bytes` of memory.
+    pub(super) fn new(worker: Reader, bytes: usize) -> Self {
+        Self {
+            worker,
+            next_ticket: 0,
+            done: HashMap::new(),
+            spare: Vec::new(),
+            buffers: 0,
+            buffers_max: (bytes / BUFFER_BYTES).max(BUFFERS_MIN),
+            large: AlignedBytes::new(),
+            spare_offsets: Vec::new(),
+        }
+    }
+    fn recycle(&mut self, buffer: AlignedBytes) {
+        if buffer.capacity() >= 2 * BUFFER_BYTES {
+            self.large = buffer;
+        } else if self.buffers > self.buffers_max && buffer.capacity() > 0 {
+            self.buffers -= 1;
+        } else if buffer.capacity() > 0 {
+            self.spare.push(buffer);
+        }
+    }
+    /// An empty buffer for `bytes` that are in memory already.
+    fn buffer_for(&mut self, bytes: usize) -> AlignedBytes {
+        if bytes <= BUFFER_BYTES {
+            return self.buffer();
+        }
+        let mut buffer = std::mem::take(&mut self.large);
+        buffer.clear();
+        if buffer.capacity() < bytes {
+            AlignedBytes::with_capacity(bytes.max(2 * BUFFER_BYTES))
+        } else {
+            buffer
+        }
+    }
+    fn has_buffer(&self) -> bool {
+        !self.spare.is_empty() || self.buffers < self.buffers_max
+    }
+    /// An empty buffer; one more than there should be if it is wanted at once and all are in use.
+    fn buffer(&mut self) -> AlignedBytes {
+        let mut buffer = self.spare.pop().unwrap_or_else(|| {
+            self.buffers += 1;
+            AlignedBytes::with_capacity(BUFFER_BYTES)
+        });
+        buffer.clear();
+        buffer
+    }
+    /// What the read with `ticket` brought.
+    fn wait(&mut self, ticket: u64) -> ReadDone {
+        loop {
+            if let Some(done) = self.done.remove(&ticket) {
+                return done;
+            }
+            let done = self.worker.wait().expect("a ticket was given for a read that was begun");
+            self.done.insert(done.ticket, done);
+        }
+    }
+}
+
+impl Plan {
+    pub(super) fn new(position: u32) -> Self {
+        Self { planned: position, ..Self::default() }
+    }
+    /// The segments of extents that are planned and not handed out yet.
+    pub(super) fn segments(&self) -> impl Iterator<Item = u32> + '_ {
+        self.queue.iter().flat_map(|item| match &item.source {
+            Source::Disk { extents, .. } => extents.iter().map(|extent| extent.segment).collect(),
+            Source::Memory => Vec::new(),
+        })
+    }
+    /// Has `slot` looked at again in the present minute.
+    pub(super) fn note_overdue(&mut self, position: u32, slot: u32, uid: u64) {
+        self.agenda.entry(position).or_default().push((slot, uid));
+    }
+    fn is_overdue(&self, position: u32) -> bool {
+        self.agenda.first_key_value().is_some_and(|(minute, _)| *minute <= position)
+    }
+    /// The buckets of which something is planned and not handed out yet.
+    pub(super) fn uids(&self) -> HashSet<u64> {
+        self.queue.iter().map(|item| item.uid).chain(self.rest.as_ref().map(|rest| rest.uid)).collect()
+    }
+}
+
+impl Store {
+    /// Fills `batch` with records that are due by the minute that [`Store::advance`] told, and says whether there
+    /// were any. Every one is handed out once; it is due again after a crash until it was written back by
+    /// [`Store::update`] or deleted (D5).
+    ///
+    /// An extent that fails its checksum is told once, as [`Error::Damaged`], and set aside; call again for the rest.
+    pub fn next_due(&mut self, batch: &mut Batch) -> Result<bool> {
+        self.check_running()?;
+        batch.offsets.clear();
+        self.reads.recycle(std::mem::take(&mut batch.bytes));
+        loop {
+            if self.hand_out_rest(batch) {
+                return Ok(true);
+            }
+            if let Some(damage) = self.plan.damage.pop_front() {
+                return Err(damage);
+            }
+            self.plan_overdue();
+            while self.plan.queue.front().is_some_and(|item| item.minute <= self.position) {
+                self.begin_reads();
+                let item = self.plan.queue.pop_front().expect("looked at just now");
+                self.plan.begun -= 1;
+                let (slot, uid) = (item.slot, item.uid);
+                self.hand_out(item, batch)?;
+                if !batch.is_empty() {
+                    if batch.bytes.len() <= self.batch_bytes_max() {
+                        self.statistics.delivered += batch.len() as u64;
+                    } else {
+                        self.plan.rest = Some(Rest { slot, uid, records: std::mem::take(batch), next: 0 });
+                        self.hand_out_rest(batch);
+                    }
+                    return Ok(true);
+                }
+                self.reads.recycle(std::mem::take(&mut batch.bytes));
+                if let Some(damage) = self.plan.damage.pop_front() {
+                    return Err(damage);
+                }
+            }
+            if self.plan.is_overdue(self.position) {
+                continue;
+            }
+            if self.position >= self.now {
+                return Ok(false);
+            }
+            self.open_next_minute()?;
+        }
+    }
+    /// A batch whose records are all written back fits one commit.
+    fn batch_bytes_max(&self) -> usize {
+        BATCH_BYTES_MAX.min(self.options.commit_bytes_max() / 4)
+    }
+    /// Hands out some of what was too much for one batch; `false` if there is nothing. What was written back or deleted
+    /// meanwhile is left out.
+    fn hand_out_rest(&mut self, batch: &mut Batch) -> bool {
+        let bytes_max = self.batch_bytes_max();
+        let Some(mut rest) = self.plan.rest.take() else { return false };
+        let is_current = self.buckets.get(rest.slot).is_some_and(|bucket| bucket.uid == rest.uid);
+        batch.bytes = self.reads.buffer_for(bytes_max);
+        while is_current && rest.next < rest.records.len() && batch.bytes.len() < bytes_max / 2 {
+            let copy = &rest.records.bytes[rest.records.offsets[rest.next] as usize..];
+            rest.next += 1;
+            if self.slots.get(record::number_of(copy)) == rest.slot {
+                batch.offsets.push(narrow(batch.bytes.len()));
+                batch.bytes.extend_from_slice(&copy[..record::bytes_of(copy)]);
+            }
+        }
+        if is_current && rest.next < rest.records.len() {
+            self.plan.rest = Some(rest);
+        } else {
+            self.reads.recycle(rest.records.bytes);
+        }
+        self.statistics.delivered += batch.len() as u64;
+        if batch.is_empty() {
+            self.reads.recycle(std::mem::take(&mut batch.bytes));
+        }
+        !batch.is_empty()
+    }
+    /// Goes to the next minute in which there is something to do.
+    fn open_next_minute(&mut self) -> Result<()> {
+        let planned = self.plan.queue.front().map(|item| item.minute);
+        let agenda = self.plan.agenda.keys().next().copied();
+        let closed = self.buckets.next_closed(self.position);
+        let next = [planned, agenda, closed].into_iter().flatten().min().unwrap_or(self.now);
+        let next = next.max(self.position + 1).min(self.now);
+        while self.plan.planned < next {
+            self.plan_next_minute();
+        }
+        self.position = next;
+        if let Some(slot) = self.buckets.open_minute(self.position) {
+            if self.buckets.at(slot).flushing > 0 {
+                self.wait_for_all_flushes()?;
+            }
+            // The wait may have shown that nothing is left in it.
+            if let Some(bucket) = self.buckets.get(slot).filter(|bucket| bucket.is_open) {
+                let (uid, has_chain) = (bucket.uid, !bucket.chain.is_empty());
+                self.plan_late(slot, uid);
+                if has_chain {
+                    let item = Item { minute: self.position, slot, uid, source: Source::Memory };
+                    self.plan.queue.push_front(item);
+                    self.plan.begun += 1;
+                }
+            }
+        }
+        self.begin_reads();
+        Ok(())
+    }
+    /// Plans what a flush brought to a bucket after the minute in which it is due was planned.
+    fn plan_overdue(&mut self) {
+        while let Some(entry) = self.plan.agenda.first_entry().filter(|entry| *entry.key() <= self.position) {
+            for (slot, uid) in entry.remove() {
+                if self.buckets.get(slot).is_some_and(|bucket| bucket.uid == uid) {
+                    self.plan_late(slot, uid);
+                }
+            }
+        }
+    }
+    /// Plans what open buckets hold, after a store was opened: it is due again (D5).
+    pub(super) fn plan_again(&mut self) {
+        self.plan = Plan::new(self.position);
+        let is_due_again = |bucket: &Bucket| bucket.is_open && bucket.kind != Kind::Pending;
+        let open: Vec<(u32, u64, bool)> = self
+            .buckets
+            .iter()
+            .filter(|(_, bucket)| is_due_again(bucket))
+            .map(|(slot, bucket)| (slot, bucket.uid, !bucket.chain.is_empty()))
+            .collect();
+        for (slot, uid, has_chain) in open {
+            if has_chain {
+                self.plan.queue.push_back(Item { minute: self.position, slot, uid, source: Source::Memory });
+            }
+            let items = self.due_items(self.position, slot, uid);
+            self.plan.queue.extend(items);
+        }
+    }
+    /// Plans what came to a bucket after it was planned.
+    fn plan_late(&mut self, slot: u32, uid: u64) {
+        let items = self.due_items(self.position, slot, uid);
+        for mut item in items.into_iter().rev() {
+            self.begin_read(&mut item);
+            self.plan.queue.push_front(item);
+            self.plan.begun += 1;
+        }
+    }
+    fn plan_next_minute(&mut self) {
+        self.plan.planned += 1;
+        let minute = self.plan.planned;
+        // Entries of minutes that were planned before are left to the opening of those minutes.
+        let mut slots = self.plan.agenda.remove(&minute).unwrap_or_default();
+        slots.extend(self.buckets.closed(minute).map(|slot| (slot, self.buckets.at(slot).uid)));
+        for (slot, uid) in slots {
+            if self.buckets.get(slot).is_some_and(|bucket| bucket.uid == uid) {
+                let items = self.due_items(minute, slot, uid);
+                self.plan.queue.extend(items);
+            }
+        }
+    }
+    /// Takes the extents of a bucket that are due at `minute`, grouped into reads. Those that are due before are taken
+    /// too when the minute has come, and left alone when it is only planned: their own minute is yet to come.
+    fn due_items(&mut self, minute: u32, slot: u32, uid: u64) -> Vec<Item> {
+        let from = if minute <= self.position { 0 } else { minute };
+        let (mut extents, next) = self.buckets.at_mut(slot).take_due(from, minute, self.options.strict);
+        if let Some(next) = next {
+            self.plan.agenda.entry(next).or_default().push((slot, uid));
+        }
+        extents.sort_unstable_by_key(|extent| (extent.segment, extent.offset));
+        let groups = extents.chunk_by({
+            let mut begin = None;
+            move |one: &Extent, next: &Extent| {
+                let first = *begin.get_or_insert(one.offset);
+                let end = one.offset + u32::try_from(one.bytes()).unwrap_or(u32::MAX);
+                let joins = one.segment == next.segment
+                    && next.offset - end <= GAP_BYTES_MAX
+                    && (next.offset - first) as usize + next.bytes() <= READ_BYTES_MAX;
+                if !joins {
+                    begin = None;
+                }
+                joins
+            }
+        });
+        let source = |group: &[Extent]| Source::Disk { extents: group.to_vec(), ticket: None };
+        groups.map(|group| Item { minute, slot, uid, source: source(group) }).collect()
+    }
+    /// Begins reads from the front of the queue, and plans further, as far as memory allows.
+    fn begin_reads(&mut self) {
+        while self.reads.has_buffer() {
+            if self.plan.begun < self.plan.queue.len() {
+                let place = self.plan.begun;
+                let mut item = std::mem::replace(&mut self.plan.queue[place], Item::placeholder());
+                self.begin_read(&mut item);
+                self.plan.queue[place] = item;
+                self.plan.begun += 1;
+            } else if self.plan.planned < self.position.saturating_add(AHEAD_MINUTES_MAX) {
+                self.plan_next_minute();
+            } else {
+                break;
+            }
+        }
+        // What is next is read in any case.
+        if self.plan.begun == 0
+            && let Some(mut item) = self.plan.queue.pop_front()
+        {
+            self.begin_read(&mut item);
+            self.plan.queue.push_front(item);
+            self.plan.begun = 1;
+        }
+    }
+    fn begin_read(&mut self, item: &mut Item) {
+        let Source::Disk { extents, ticket } = &mut item.source else { return };
+        // A bucket that is gone has given its extents back.
+        if ticket.is_some() || self.buckets.get(item.slot).is_none_or(|bucket| bucket.uid != item.uid) {
+            return;
+        }
+        let (Some(first), Some(last)) = (extents.first(), extents.last()) else { return };
+        let (offset, length) = work::covering(first, last);
+        self.reads.next_ticket += 1;
+        self.statistics.reads += 1;
+        self.statistics.data_bytes_read += length as u64;
+        *ticket = Some(self.reads.next_ticket);
+        let (buffer, offsets) = (self.reads.buffer(), self.reads.spare_offsets.pop().unwrap_or_default());
+        self.reads.worker.submit(ReadJob {
+            ticket: self.reads.next_ticket,
+            file: self.segments.file(first.segment).clone(),
+            path: self.files.segment(first.segment),
+            store: self.store,
+            offset,
+            length,
+            extents: extents.clone(),
+            buffer,
+            offsets,
+        });
+    }
+    fn hand_out(&mut self, item: Item, batch: &mut Batch) -> Result<()> {
+        let is_current = self.buckets.get(item.slot).is_some_and(|bucket| bucket.uid == item.uid);
+        match item.source {
+            Source::Memory if is_current => self.hand_out_memory(item.slot, batch),
+            Source::Disk { extents, ticket: Some(ticket) } => {
+                let done = self.reads.wait(ticket);
+                if is_current {
+                    return self.hand_out_read(item.slot, &extents, done, batch);
+                }
+                self.reads.recycle(done.buffer);
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+    fn hand_out_memory(&mut self, slot: u32, batch: &mut Batch) -> Result<()> {
+        if self.buckets.at(slot).flushing > 0 {
+            // What is on its way to the disk is not spent: it comes again as extents.
+            self.wait_for_all_flushes()?;
+        }
+        let Some(bucket) = self.buckets.get_mut(slot) else { return Ok(()) };
+        bucket.is_chain_spent = true;
+        let mut bytes = self.reads.buffer_for(bucket.chain.bytes());
+        bucket.chain.pieces().for_each(|piece| bytes.extend_from_slice(piece));
+        let copies =
+            record::offsets(&bytes).map(|offset| (narrow(offset), record::number_of(&bytes[offset..])));
+        self.sift(slot, &bytes, copies, u32::MAX, batch)?;
+        batch.bytes = bytes;
+        self.statistics.from_memory += batch.len() as u64;
+        Ok(())
+    }
+    fn hand_out_read(
+        &mut self,
+        slot: u32,
+        extents: &[Extent],
+        done: ReadDone,
+        batch: &mut Batch,
+    ) -> Result<()> {
+        if let Err(error) = done.result {
+            self.statistics.damaged_extents += extents.len() as u64;
+            self.plan.damage.push_back(error);
+            self.reads.recycle(done.buffer);
+            return Ok(());
+        }
+        for (place, what) in &done.damaged {
+            let Extent { segment, offset, .. } = extents[*place];
+            self.statistics.damaged_extents += 1;
+            self.plan.damage.push_back(Error::Damaged {
+                path: self.files.segment(segment),
+                offset: offset.into(),
+                what,
+            });
+        }
+        let (bytes, mut offsets) = (done.buffer, done.offsets.as_slice());
+        for (place, extent) in extents.iter().enumerate() {
+            if done.damaged.iter().any(|(damaged, _)| *damaged == place) {
+                continue;
+            }
+            let start = usize::try_from(u64::from(extent.offset) - done.offset).expect("inside the read");
+            let head = &bytes[start..];
+            let (here, rest) = offsets.split_at(extent.records as usize);
+            offsets = rest;
+            let last_due = Extent::last_due(head);
+            self.sift(slot, &bytes, here.iter().copied().zip(extent.numbers(head)), last_due, batch)?;
+        }
+        batch.bytes = bytes;
+        self.reads.spare_offsets.push(done.offsets);
+        Ok(())
+    }
+    /// Puts those of the records at some offsets into the batch that are the bucket's and due, and moves on those that
+    /// are not due yet. None is due after `last_due`.
+    fn sift(
+        &mut self,
+        slot: u32,
+        bytes: &[u8],
+        copies: impl Iterator<Item = (u32, u32)>,
+        last_due: u32,
+        batch: &mut Batch,
+    ) -> Result<()> {
+        let bucket = self.buckets.at(slot);
+        let before = batch.offsets.len();
+        // Numbers alone are looked at first: many look-ups of slots are under way at once then.
+        batch
+            .offsets
+            .extend(copies.filter(|(_, number)| self.slots.get(*number) == slot).map(|(offset, _)| offset));
+        if bucket.dead.is_some() {
+            let mut place = 0;
+            batch.offsets.retain(|offset| {
+                place += 1;
+                let copy = Record::read(&bytes[*offset as usize..]);
+                place <= before || !bucket.is_dead(copy.number.0, copy.sequence)
+            });
+        }
+        if !self.options.strict || last_due <= self.position {
+            return Ok(());
+        }
+        let mut early = Vec::new();
+        let is_due = |offset: &u32| record::due_of(&bytes[*offset as usize..]) <= self.position;
+        let mut place = 0;
+        batch.offsets.retain(|offset| {
+            place += 1;
+            let stays = place <= before || is_due(offset);
+            if !stays {
+                early.push(*offset);
+            }
+            stays
+        });
+        for offset in early {
+            self.move_on(&Record::read(&bytes[offset as usize..]))?;
+        }
+        Ok(())
+    }
+    /// Puts a record that was met too early at the place that its distance asks for now.
+    fn move_on(&mut self, record: &Record<'_>) -> Result<()> {
+        let bucket = self.options.resolution.bucket(Minute(self.position), record.due);
+        let to = self.buckets.of_minute(bucket.0);
+        self.statistics.moved += 1;
+        self.move_record(record, to)
+    }
+}
+
+impl Item {
+    fn placeholder() -> Self {
+        Self { minute: 0, slot: 0, uid: 0, source: Source::Memory }
+    }
+}
+
+fn narrow(offset: usize) -> u32 {
+    u32::try_from(offset).expect("a batch is small")
+}
