@@ -1,6 +1,6 @@
 //! Records that are due, handed out together.
 
-use crate::record::Record;
+use crate::record::{RECORD_BYTES_MAX, Record};
 use base::disk::AlignedBytes;
 
 /// Some records that are due. It is filled anew by each [`crate::Store::next_due`] and keeps its memory.
@@ -26,6 +26,15 @@ impl Batch {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.offsets.is_empty()
+    }
+    /// About how many bytes its records take.
+    pub(crate) fn record_bytes(&self) -> usize {
+        match (self.offsets.first(), self.offsets.last()) {
+            (Some(first), Some(last)) => {
+                last.abs_diff(*first) as usize + RECORD_BYTES_MAX.min(self.bytes.len())
+            }
+            _ => 0,
+        }
     }
     /// The records.
     pub fn records(&self) -> impl ExactSizeIterator<Item = Record<'_>> {

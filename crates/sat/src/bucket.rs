@@ -5,7 +5,12 @@
 
 use crate::extent::Extent;
 use crate::pool::Chain;
+use crate::slots::SLOT_MAX;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
+
+/// No extent is read longer than this before it is due.
+const TOGETHER_MINUTES_MAX: u32 = 12;
 
 /// What a bucket is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -85,11 +90,9 @@ impl Bucket {
         self.extents.iter_mut().chain(&mut self.spent)
     }
     /// Takes the extents whose first record is due from minute `from` to `to`; without strict timing all of them.
-    /// Also tells when the next one after that is due.
-    pub(crate) fn take_due(&mut self, from: u32, to: u32, strict: bool) -> (Vec<Extent>, Option<u32>) {
+    pub(crate) fn take_due(&mut self, from: u32, to: u32, strict: bool) -> Vec<Extent> {
         if !self.is_ordered {
-            let order =
-                |extent: &Extent| std::cmp::Reverse((extent.first_due, extent.segment, extent.offset));
+            let order = |extent: &Extent| Reverse((extent.first_due, extent.segment, extent.offset));
             self.extents.sort_unstable_by_key(order);
             self.is_ordered = true;
         }
@@ -97,7 +100,55 @@ impl Bucket {
         let earlier = self.extents.partition_point(|extent| !strict || extent.first_due >= from);
         let taken: Vec<Extent> = self.extents.drain(later..earlier).collect();
         self.spent.extend(&taken);
-        (taken, later.checked_sub(1).map(|next| self.extents[next].first_due))
+        taken
+    }
+    /// Takes extents that lie right behind one of `taken` on the disk, and behind each other, and are due so soon after
+    /// `minute` that they wait for no more than `byte_minutes_max` each, until `bytes_max` are read together. The extents
+    /// must be in order.
+    pub(crate) fn take_following(
+        &mut self,
+        taken: &[Extent],
+        minute: u32,
+        byte_minutes_max: usize,
+        bytes_max: usize,
+    ) -> Vec<Extent> {
+        let to = minute.saturating_add(TOGETHER_MINUTES_MAX);
+        let first = self.extents.partition_point(|extent| extent.first_due > to);
+        if taken.is_empty() || first == self.extents.len() {
+            return Vec::new();
+        }
+        let waits = |extent: &Extent| extent.first_due.saturating_sub(minute) as usize * extent.bytes();
+        let near = self.extents[first..].iter().enumerate();
+        let mut by_place: HashMap<(u32, u32), usize> =
+            near.map(|(place, extent)| ((extent.segment, extent.offset), first + place)).collect();
+        let mut following = Vec::new();
+        for begin in taken {
+            let (mut last, mut bytes) = (*begin, begin.bytes());
+            while let Some(place) = by_place.get(&(last.segment, last.end())) {
+                let next = self.extents[*place];
+                bytes += next.bytes();
+                if bytes > bytes_max || next.first_due <= minute || waits(&next) > byte_minutes_max {
+                    break;
+                }
+                by_place.remove(&(next.segment, next.offset));
+                following.push(next);
+                last = next;
+            }
+        }
+        if !following.is_empty() {
+            let mut place = 0;
+            self.extents.retain(|extent| {
+                place += 1;
+                place <= first || by_place.contains_key(&(extent.segment, extent.offset))
+            });
+            self.spent.extend(&following);
+        }
+        following
+    }
+    /// When the first of the extents that are left and due after `minute` is due. The extents must be in order.
+    pub(crate) fn next_due(&self, minute: u32) -> Option<u32> {
+        let later = self.extents.partition_point(|extent| extent.first_due > minute);
+        later.checked_sub(1).map(|next| self.extents[next].first_due)
     }
 }
 
@@ -149,14 +200,15 @@ impl Buckets {
             }
             None => {
                 self.slab.push(bucket);
-                u32::try_from(self.slab.len() - 1).expect("slots fit three bytes")
+                let slot = u32::try_from(self.slab.len() - 1).ok().filter(|slot| *slot <= SLOT_MAX);
+                slot.expect("fewer than 2²⁴ buckets")
             }
         }
     }
     /// Puts a bucket at a given slot, as a checkpoint names it.
     pub(crate) fn add_at(&mut self, slot: u32, kind: Kind, start: u32) -> Option<&mut Bucket> {
         let place = slot as usize;
-        if place == 0 || slot > crate::slots::SLOT_MAX {
+        if place == 0 || slot > SLOT_MAX {
             return None;
         }
         if self.slab.len() <= place {

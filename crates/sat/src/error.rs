@@ -31,7 +31,7 @@ pub enum Error {
     /// The directory holds files of a store, but not what is needed to read them.
     #[error("`{}` is not a whole store: {what}; choose an empty directory, or restore the missing file", path.display())]
     NotAStore {
-        /// The directory.
+        /// The directory, or the file that is missing.
         path: PathBuf,
         /// What is missing or foreign.
         what: &'static str,

@@ -16,13 +16,13 @@
 //! | … | the records ([`crate::record`]) |
 //!
 //! A flush cuts a buffer into several extents where the due minute changes, so that with strict timing each is read
-//! when its own first record is due and not before (S3). They lie one after the other, without gaps.
+//! when its own first record is due and not before (S3). Those of one flush lie one after the other, without gaps.
 //!
 //! **Invariant:** the checksum of the head stands in the checkpoint as well. What an earlier use of the same place
 //! left behind may be whole, but it is not what is looked for.
 
 use crate::checksum::{Kind, Place};
-use crate::record;
+use crate::record::{self, RECORD_BYTES_MAX};
 use base::disk::AlignedBytes;
 
 /// Bytes before the numbers.
@@ -44,6 +44,10 @@ impl Extent {
     /// Its bytes on disk.
     pub(crate) fn bytes(&self) -> usize {
         self.head_bytes() + self.body_bytes as usize
+    }
+    /// Where the byte after it is.
+    pub(crate) fn end(&self) -> u32 {
+        self.offset + narrow(self.bytes() as u64)
     }
     /// Head and numbers.
     pub(crate) fn head_bytes(&self) -> usize {
@@ -106,7 +110,9 @@ pub(crate) struct Label {
 
 /// The most bytes that `records` in `body_bytes` can take when cut.
 pub(crate) fn bytes_max(body_bytes: usize, records: u32, cut: Cut) -> usize {
-    let extents = (body_bytes / cut.bytes_min + 1).min(records as usize);
+    // An extent ends where the next record would not fit, or later than `bytes_min`.
+    let bytes_least = cut.bytes_min.min(cut.bytes_max - RECORD_BYTES_MAX - record::HEAD_BYTES);
+    let extents = (body_bytes / bytes_least + 1).min(records as usize);
     body_bytes + 4 * records as usize + extents * HEAD_BYTES
 }
 
@@ -122,8 +128,8 @@ pub(crate) fn write(
     let mut order: Vec<u64> = record::offsets(body)
         .map(|offset| u64::from(record::due_of(&body[offset..])) << 32 | offset as u64)
         .collect();
-    if cut.sorted && !order.is_sorted_by_key(|entry| entry >> 32) {
-        order.sort_unstable();
+    if cut.sorted {
+        order = sorted_by_due(order);
     }
     let mut extents = Vec::new();
     let mut left = order.as_slice();
@@ -133,6 +139,27 @@ pub(crate) fn write(
         left = later;
     }
     extents
+}
+
+/// The entries in order of their due minutes. A bucket spans few minutes: they are counted, not compared.
+fn sorted_by_due(mut order: Vec<u64>) -> Vec<u64> {
+    let dues = || order.iter().map(|entry| entry >> 32);
+    let (Some(first), Some(last)) = (dues().min(), dues().max()) else { return order };
+    if last - first > order.len() as u64 {
+        order.sort_unstable();
+        return order;
+    }
+    let place = |entry: u64| narrow((entry >> 32) - first) as usize;
+    let mut begins = vec![0_usize; place(last << 32) + 2];
+    order.iter().for_each(|entry| begins[place(*entry) + 1] += 1);
+    (1..begins.len()).for_each(|minute| begins[minute] += begins[minute - 1]);
+    let mut sorted = vec![0; order.len()];
+    for entry in order {
+        let begin = &mut begins[place(entry)];
+        sorted[*begin] = entry;
+        *begin += 1;
+    }
+    sorted
 }
 
 /// How many of the records in `order` belong to the next extent.

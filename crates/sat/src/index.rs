@@ -9,7 +9,7 @@
 //! | 10 | nothing |
 //! | 16 each | number 4, fingerprint 12, little endian, ascending as one number |
 //!
-//! The first fingerprint of every block (its upper half) stands in memory and in the checkpoint, so a look-up reads one
+//! The first fingerprint of every block (its upper 64 bits) stands in memory and in the checkpoint, so a look-up reads one
 //! block. A key is known by 96 bits of `SipHash` under the store's secret: among a thousand million keys a new one is
 //! taken for known once in about 8·10¹⁹ offers.
 //!
@@ -30,7 +30,7 @@ const BLOCK_ENTRIES: usize = (BLOCK_BYTES - HEAD_BYTES) / ENTRY_BYTES;
 const WINDOW_BLOCKS: usize = 256;
 /// A run is merged into the next one unless that has more than this many times its entries.
 const SIZE_RATIO: u64 = 4;
-/// Below this many keys for each block of a run, blocks are looked up one by one and not read through.
+/// With fewer than one key for this many blocks of a run, blocks are looked up one by one and not read through.
 const LOOKUP_RATIO: usize = 16;
 
 /// A fingerprint (upper 96 bits) with a number below it.
@@ -69,7 +69,7 @@ pub(crate) struct Index {
 pub(crate) struct Run {
     pub(crate) generation: u64,
     pub(crate) entries: u64,
-    /// Upper half of the first fingerprint of each block.
+    /// Upper 64 bits of the first fingerprint of each block.
     pub(crate) fences: Vec<u64>,
     file: Arc<dyn DiskFile>,
     path: PathBuf,

@@ -64,6 +64,11 @@ pub use store::{Answer, OwnedRecord, Store};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Minute(pub u32);
 
+impl Minute {
+    /// The last minute that a store's clock reaches, 4,000 years after its first.
+    pub const MAX: Self = Self(u32::MAX / 2);
+}
+
 /// The dense number of a record.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Number(pub u32);

@@ -1,14 +1,15 @@
 //! The log: one frame a commit, synced before it is acknowledged (S5, M1).
 //!
 //! A log is cut into *parts*, one begun with every checkpoint. A part fills one of a few files, which are used again
-//! and again. Frames begin at multiples of 4 KiB, one after the other:
+//! and again; its first block, written once, says whose it is (`SATLOG1` and a zero, store, place among the files,
+//! checksum). Frames begin at multiples of 4 KiB after it, one after the other:
 //!
 //! | bytes | what |
 //! |---|---|
 //! | 4 | `SATF` |
-//! | 4 | checksum of everything after it, with its place; the place's file number is the part of the log |
+//! | 4 | checksum of what follows up to the last operation, with its place; its file number is the part of the log |
 //! | 8 | frame |
-//! | 8 | last frame that was durable when this one was sealed |
+//! | 8 | last frame that was known to be durable when this one was committed |
 //! | 8 | sequence of the first operation |
 //! | 4 | bytes of operations |
 //! | 4 | minute of the store at the end of the frame |
@@ -28,6 +29,7 @@ pub(crate) use replay::{PARTS_MAX, Replay};
 use crate::checksum::{Kind, Place};
 use crate::error::{Error, Result, Trying};
 use crate::files::Files;
+use crate::options::Options;
 use crate::worker::Worker;
 use base::disk::{AlignedBytes, BLOCK_BYTES, DiskFile, Open};
 use std::path::PathBuf;
@@ -38,6 +40,9 @@ pub(crate) const HEAD_BYTES: usize = 48;
 /// Bytes at the end of the last block.
 const END_BYTES: usize = 16;
 const MAGIC: &[u8; 4] = b"SATF";
+/// The first block of a file.
+pub(crate) const FILE_HEAD_BYTES: u64 = BLOCK_BYTES as u64;
+const FILE_MAGIC: &[u8; 8] = b"SATLOG1\0";
 /// One file is written while a checkpoint makes another superfluous.
 pub(crate) const LOG_FILES: usize = 3;
 
@@ -49,6 +54,13 @@ pub(crate) struct FrameHead {
     pub(crate) first_sequence: u64,
     pub(crate) operation_bytes: u32,
     pub(crate) minute: u32,
+}
+
+/// Where a log is gone on with: its next part, and the last durable frame.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Begin {
+    pub(crate) part: u64,
+    pub(crate) durable: u64,
 }
 
 /// The writing end of the log.
@@ -86,22 +98,22 @@ struct WrittenFrame {
 
 impl Log {
     /// Makes the files of a new log.
-    pub(crate) fn create(files: &Files, file_bytes: u64) -> Result<()> {
+    pub(crate) fn create(files: &Files, store: u64, file_bytes: u64) -> Result<()> {
         for place in 0..LOG_FILES {
             let path = files.log(place);
             let file = files.open(&path, Open::CreateNew)?;
             file.allocate(file_bytes).trying("reserve room for", &path)?;
+            file.write_at(0, &file_head(store, place)).trying("write to", &path)?;
             file.sync().trying("sync", &path)?;
         }
         Ok(())
     }
     /// A log that begins with `part`; `durable` is the last frame of the store so far.
-    pub(crate) fn open(files: &Files, store: u64, part: u64, durable: u64, threads: usize) -> Result<Self> {
+    pub(crate) fn open(files: &Files, store: u64, begin: Begin, options: &Options) -> Result<Self> {
+        let Begin { part, durable } = begin;
         let paths: Vec<PathBuf> = (0..LOG_FILES).map(|place| files.log(place)).collect();
         let handles = paths.iter().map(|path| files.open(path, Open::Write)).collect::<Result<Vec<_>>>()?;
-        let lengths = handles.iter().zip(&paths).map(|(file, path)| file.length().trying("measure", path));
-        let file_bytes = lengths.collect::<Result<Vec<_>>>()?.into_iter().min().unwrap_or(0);
-        let worker = Worker::new("sat-log", threads, 16, write_frames)
+        let worker = Worker::new("sat-log", options.threads(), 16, write_frames)
             .trying("start a thread for", &files.directory)?;
         Ok(Self {
             store,
@@ -109,8 +121,8 @@ impl Log {
             handles,
             file: 0,
             part,
-            tail: 0,
-            file_bytes,
+            tail: FILE_HEAD_BYTES,
+            file_bytes: options.log_file_bytes(),
             needed: vec![(0, part)],
             worker,
             durable,
@@ -131,7 +143,7 @@ impl Log {
         let file = (0..LOG_FILES).find(|file| !is_needed(*file))?;
         self.part += 1;
         self.needed.push((file, self.part));
-        (self.file, self.tail) = (file, 0);
+        (self.file, self.tail) = (file, FILE_HEAD_BYTES);
         Some(self.part)
     }
     /// Frees the files of the parts before `part`, which no durable checkpoint needs.
@@ -142,13 +154,17 @@ impl Log {
     pub(crate) fn has_room(&self, bytes: usize) -> bool {
         self.tail + whole_blocks(bytes) as u64 <= self.file_bytes
     }
+    /// How many parts follow the last durable checkpoint.
+    pub(crate) fn parts(&self) -> usize {
+        self.needed.len()
+    }
     /// The part that is being written.
     pub(crate) fn part(&self) -> u64 {
         self.part
     }
     /// How many bytes of the part that is being written are used.
     pub(crate) fn part_bytes(&self) -> u64 {
-        self.tail
+        self.tail - FILE_HEAD_BYTES
     }
     /// Gives a frame to be written; the part must have room for it.
     pub(crate) fn submit(&mut self, head: FrameHead, mut bytes: AlignedBytes) {
@@ -180,6 +196,10 @@ impl Log {
         }
         Ok(())
     }
+    /// Notes that a checkpoint has made `frame` durable.
+    pub(crate) fn note_durable(&mut self, frame: u64) {
+        self.durable = self.durable.max(frame);
+    }
     /// How many frames are being written.
     pub(crate) fn in_flight(&self) -> usize {
         self.worker.outstanding()
@@ -193,6 +213,17 @@ impl Log {
         self.durable = self.durable.max(written.frame);
         Ok(())
     }
+}
+
+/// The first block of a log file.
+fn file_head(store: u64, place: usize) -> AlignedBytes {
+    let mut block = AlignedBytes::zeroed(BLOCK_BYTES);
+    block[0..8].copy_from_slice(FILE_MAGIC);
+    block[8..16].copy_from_slice(&store.to_le_bytes());
+    block[16..24].copy_from_slice(&(place as u64).to_le_bytes());
+    let sum = Place { store, kind: Kind::Log, file: place as u64, offset: 0 }.checksum(&[&block[0..24]]);
+    block[24..28].copy_from_slice(&sum.to_le_bytes());
+    block
 }
 
 /// Writes frames and syncs them together; all of them are durable, or none is known to be.

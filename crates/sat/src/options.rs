@@ -11,8 +11,8 @@ pub struct Options {
     pub pool_bytes: usize,
     /// Memory for what is read ahead.
     pub read_bytes: usize,
-    /// How much log may be written before a checkpoint: what opening after a crash has to read at most, twice. At least
-    /// 1 MiB.
+    /// How much log is written before a checkpoint is begun. Opening after a crash reads that, and what was written while
+    /// the checkpoint was under way. At least 1 MiB.
     pub log_bytes: u64,
     /// Size of a data file; at least 512 KiB.
     pub segment_bytes: u32,
@@ -23,7 +23,7 @@ pub struct Options {
     pub resolution: Resolution,
     /// How write buffers share the pool.
     pub buffers: Buffers,
-    /// How many offered keys may wait to be judged; each takes 20 bytes of memory.
+    /// How many offered keys may wait to be judged; each takes 16 bytes of memory, and some 64 while they are.
     pub pending_max: usize,
     /// Reads in flight at once, each on a thread of its own. With 0 all work is done on the caller's thread, in a
     /// fixed order.

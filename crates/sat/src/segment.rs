@@ -22,6 +22,8 @@ struct Segment {
     file: Arc<dyn DiskFile>,
     /// Bytes of extents that are needed, retired ones included.
     used: u64,
+    /// Bytes of extents that are needed.
+    live: u64,
     /// Where the next run goes.
     tail: u32,
     is_filling: bool,
@@ -99,17 +101,21 @@ impl Segments {
         let file = self.files.open(&path, Open::CreateNew)?;
         self.next += 1;
         file.allocate(self.segment_bytes.into()).trying("reserve room for", &path)?;
-        self.segments.insert(id, Segment { file, used: 0, tail: 0, is_filling: true, writing: 0 });
+        self.segments.insert(id, Segment { file, used: 0, live: 0, tail: 0, is_filling: true, writing: 0 });
         Ok(id)
     }
     /// Notes a run that was written to `id`, with its extents.
     pub(crate) fn note_written<'a>(&mut self, id: u32, extents: impl Iterator<Item = &'a Extent>) {
         let segment = self.segments.get_mut(&id).expect("it was given room there");
         segment.writing -= 1;
-        segment.used += extents.map(|extent| extent.bytes() as u64).sum::<u64>();
+        let bytes = extents.map(|extent| extent.bytes() as u64).sum::<u64>();
+        segment.used += bytes;
+        segment.live += bytes;
     }
     /// Notes that an extent is not needed any more, once a checkpoint says so too.
     pub(crate) fn retire(&mut self, extent: &Extent) {
+        let segment = self.segments.get_mut(&extent.segment).expect("it was written there");
+        segment.live -= extent.bytes() as u64;
         self.retired.push((extent.segment, u32::try_from(extent.bytes()).expect("smaller than a segment")));
     }
     /// What was retired up to now, for the checkpoint that is begun now.
@@ -149,19 +155,20 @@ impl Segments {
         &self.segments[&id].file
     }
     /// The segment with the fewest needed bytes, if less than half of it is and more than half of all space is
-    /// wasted: what cleaning takes next.
+    /// wasted: what cleaning takes next. One that waits to be released is nothing to clean.
     pub(crate) fn emptiest(&self) -> Option<u32> {
-        let kept =
-            || self.segments.iter().filter(|(id, segment)| !segment.is_filling && !self.spare.contains(id));
-        let used: u64 = kept().map(|(_, segment)| segment.used).sum();
+        let is_kept =
+            |id: &u32, segment: &Segment| !segment.is_filling && segment.live > 0 && !self.spare.contains(id);
+        let kept = || self.segments.iter().filter(|(id, segment)| is_kept(id, segment));
+        let live: u64 = kept().map(|(_, segment)| segment.live).sum();
         let total = kept().count() as u64 * u64::from(self.segment_bytes);
-        let wasted = total > 2 * used + 4 * u64::from(self.segment_bytes);
-        let (id, segment) = kept().min_by_key(|(_, segment)| segment.used)?;
-        (wasted && segment.used * 2 < u64::from(self.segment_bytes)).then_some(*id)
+        let wasted = total > 2 * live + 4 * u64::from(self.segment_bytes);
+        let (id, segment) = kept().min_by_key(|(_, segment)| segment.live)?;
+        (wasted && segment.live * 2 < u64::from(self.segment_bytes)).then_some(*id)
     }
     /// Bytes of files, and bytes in them that are needed.
     pub(crate) fn bytes(&self) -> (u64, u64) {
-        let used = self.segments.values().map(|segment| segment.used).sum();
+        let used = self.segments.values().map(|segment| segment.live).sum();
         (self.segments.len() as u64 * u64::from(self.segment_bytes), used)
     }
     /// Takes up the files of a store that is opened: those that `extents` need are kept closed to further writes,
@@ -175,7 +182,7 @@ impl Segments {
             self.next = self.next.max(id + 1);
             self.segments.insert(
                 id,
-                Segment { file, used: 0, tail: self.segment_bytes, is_filling: false, writing: 0 },
+                Segment { file, used: 0, live: 0, tail: self.segment_bytes, is_filling: false, writing: 0 },
             );
         }
         for extent in extents {
@@ -187,6 +194,7 @@ impl Segments {
                 });
             };
             segment.used += extent.bytes() as u64;
+            segment.live += extent.bytes() as u64;
         }
         let empty: Vec<u32> =
             self.segments.iter().filter(|(_, segment)| segment.used == 0).map(|(id, _)| *id).collect();

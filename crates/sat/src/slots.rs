@@ -27,7 +27,7 @@ impl Slots {
         if self.length as usize == self.chunks.len() * CHUNK {
             self.chunks.push(vec![[0; 3]; CHUNK].into_boxed_slice());
         }
-        self.length += 1;
+        self.length = self.length.checked_add(1).expect("fewer than 2³² records");
         self.length - 1
     }
     /// The slot of `number`; [`NONE`] for a number that was never given.

@@ -9,6 +9,7 @@ mod compact;
 mod due;
 mod flush;
 mod look;
+mod reads;
 mod recover;
 mod settle;
 mod write;
@@ -62,7 +63,7 @@ pub struct Store {
     frame: FrameUnderWay,
     segments: Segments,
     flusher: Worker<RunJob, RunDone>,
-    reads: due::Reads,
+    reads: reads::Reads,
     plan: due::Plan,
     index: Index,
     checkpoints: checkpoint::Checkpoints,

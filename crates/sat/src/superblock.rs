@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 8 | `SATSTORE` |
 //! | 4 | format version |
-//! | 4 | checksum of what follows, with its place |
+//! | 4 | checksum of the version and of what follows, with its place |
 //! | 8 | store |
 //! | 16 | secret of the fingerprints |
 //! | 8 | generation of the checkpoint |
@@ -47,7 +47,7 @@ impl Superblock {
         block[24..40].copy_from_slice(&self.secret);
         block[40..48].copy_from_slice(&self.generation.to_le_bytes());
         block[48..56].copy_from_slice(&self.checkpoint_bytes.to_le_bytes());
-        let sum = place(offset).checksum(&[&block[16..]]);
+        let sum = place(offset).checksum(&[&block[8..12], &block[16..]]);
         block[12..16].copy_from_slice(&sum.to_le_bytes());
         block
     }
@@ -72,7 +72,7 @@ impl Superblock {
     }
     fn parse(block: &[u8], offset: u64, files: &Files) -> Result<Option<Self>> {
         let double = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| block[at + byte]));
-        let sum = place(offset).checksum(&[&block[16..]]);
+        let sum = place(offset).checksum(&[&block[8..12], &block[16..]]);
         if &block[0..8] != MAGIC || block[12..16] != sum.to_le_bytes() {
             return Ok(None);
         }

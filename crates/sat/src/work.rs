@@ -19,6 +19,8 @@ pub(crate) struct RunJob {
     pub(crate) segment: u32,
     pub(crate) offset: u32,
     pub(crate) frame: u64,
+    /// The room that was given to it.
+    pub(crate) bytes_max: usize,
     pub(crate) pieces: Vec<Piece>,
 }
 
@@ -60,6 +62,7 @@ pub(crate) fn write_run(job: RunJob, scratch: &Mutex<RunScratch>) -> RunDone {
         written.push((piece.slot, piece.uid, extent::write(body, piece.cut, label, job.offset, run)));
         blocks.extend(piece.chain.into_blocks());
     }
+    assert!(run.len() <= job.bytes_max, "a run stays in its room");
     run.pad_to(BLOCK_BYTES);
     let result = job.file.write_at(job.offset.into(), run).trying("write to", &job.path);
     RunDone { segment: job.segment, written, blocks, bytes: run.len() as u64, result }
@@ -125,10 +128,20 @@ pub(crate) struct ReadDone {
     pub(crate) damaged: Vec<(usize, &'static str)>,
 }
 
+impl Default for ReadDone {
+    fn default() -> Self {
+        let (buffer, offsets, damaged) = (AlignedBytes::new(), Vec::new(), Vec::new());
+        Self { ticket: 0, offset: 0, buffer, offsets, result: Ok(()), damaged }
+    }
+}
+
 pub(crate) fn read(mut job: ReadJob) -> ReadDone {
-    job.buffer.resize(job.length);
+    // A buffer keeps its length: zeroing what is read over at once would cost as much as the checksum.
+    if job.buffer.len() < job.length {
+        job.buffer.resize(job.length);
+    }
     job.offsets.clear();
-    let result = job.file.read_at(job.offset, &mut job.buffer).trying("read", &job.path);
+    let result = job.file.read_at(job.offset, &mut job.buffer[..job.length]).trying("read", &job.path);
     let mut damaged = Vec::new();
     if result.is_ok() {
         for (place, extent) in job.extents.iter().enumerate() {

@@ -4,10 +4,15 @@
 //! machines are shared and noisy. Each comparison prints a table, or with `--json` one object a line.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the output of a benchmark is its result")]
 
+mod compare;
+mod figures;
 mod load;
 mod meter;
 mod process;
+mod register;
+mod sat_bare;
 mod sat_cell;
+mod sat_compare;
 mod simulated;
 
 use clap::{Parser, Subcommand};
@@ -24,19 +29,31 @@ struct Cli {
 enum Comparison {
     /// How fast the simulated web is served, and from how much memory, against nginx with the same pages as files
     Sim(simulated::Args),
+    Sat(sat_compare::Args),
+    Register(register::Args),
     /// Loads the store for one variant of it
     #[command(hide = true)]
     SatLoad(sat_cell::LoadArgs),
     /// Runs one variant of the store in this process
     #[command(hide = true)]
     SatCell(sat_cell::CellArgs),
+    /// Moves the bytes of a run of the store, and nothing else
+    #[command(hide = true)]
+    SatBare(sat_bare::BareArgs),
+    /// Offers keys to the store in this process
+    #[command(hide = true)]
+    RegisterCell(register::CellArgs),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().comparison {
         Comparison::Sim(args) => simulated::run(&args),
         Comparison::SatLoad(args) => sat_cell::load(&args),
+        Comparison::Sat(args) => sat_compare::run(&args),
+        Comparison::Register(args) => register::run(&args),
         Comparison::SatCell(args) => sat_cell::run(&args),
+        Comparison::SatBare(args) => sat_bare::run(&args),
+        Comparison::RegisterCell(args) => register::cell(&args),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

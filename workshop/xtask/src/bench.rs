@@ -1,5 +1,7 @@
 //! `cargo xtask bench`: builds the benchmarks and the program, and runs one.
 
+mod peers;
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -41,7 +43,8 @@ const PEERS: &[Peer] = &[Peer {
 /// Build the benchmarks and the program, and run one benchmark.
 ///
 /// Programs that a benchmark compares with are unpacked from Debian packages below the target directory; the system
-/// stays as it was, and no service is started.
+/// stays as it was, and no service is started. Stores that a benchmark compares with are built from source, which takes
+/// long the first time.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask bench --list
@@ -67,6 +70,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     for peer in PEERS.iter().filter(|peer| peer.bench == name) {
         lead_to(peer, &workspace, &mut bench)?;
     }
+    if peers::BENCHES.contains(&name.as_str()) {
+        peers::lead_to(&workspace, &mut bench);
+    }
     build()?;
     verdict(&mut bench)
 }
@@ -77,6 +83,9 @@ fn list(release: &Path) -> Result<Verdict> {
     println!("\nDebian packages, unpacked for a benchmark that uses them:");
     for peer in PEERS {
         println!("  {:<12} {}", peer.bench, peer.packages.join(" "));
+    }
+    for bench in peers::BENCHES {
+        println!("  {bench:<12} {}", peers::PACKAGES.join(" "));
     }
     Ok(Verdict::Clean)
 }

@@ -31,6 +31,13 @@ pub(crate) const C_COMPILER: Need = Need {
     find: || env::var("CC").ok().and_then(|name| process::find(&name)).or_else(|| process::find("cc")),
 };
 
+/// A C++ compiler: a store that ours is compared with is written in C++.
+pub(crate) const CXX_COMPILER: Need = Need {
+    name: "C++ compiler",
+    packages: &["g++"],
+    find: || env::var("CXX").ok().and_then(|name| process::find(&name)).or_else(|| process::find("c++")),
+};
+
 /// The `mount` program: tests of a full disk make a small one.
 pub(crate) const MOUNT: Need =
     Need { name: "mount", packages: &["mount", "util-linux"], find: || process::find("mount") };

@@ -44,6 +44,27 @@ const TORTURES: &[Torture] = &[
         rounds: 100,
         about: "kill the running program, start it again, lose nothing it had confirmed",
     },
+    Torture {
+        name: "sat-detects",
+        package: "sat",
+        filter: "detects_",
+        rounds: 5_000,
+        about: "flip bits of the state store, lose and misplace its writes: told, never served",
+    },
+    Torture {
+        name: "sat-model",
+        package: "sat",
+        filter: "model_",
+        rounds: 2_000_000,
+        about: "random use of the state store with power cuts, compared with maps",
+    },
+    Torture {
+        name: "sat-survives",
+        package: "sat",
+        filter: "survives_",
+        rounds: 3_000,
+        about: "fail, fill or cut the state store's writes, fail its reads, find what was acknowledged",
+    },
 ];
 
 /// Run the crash and fault tests at full length.
@@ -131,6 +152,7 @@ mod tests {
     #[test]
     fn an_unknown_torture_is_answered_with_the_known_ones() {
         let message = find("feather").map(|torture| torture.name).unwrap_err().to_string();
-        assert_eq!(message, "there is no torture `feather`; there are `archive-cut`, `disk`, `kill`");
+        let known = "`archive-cut`, `disk`, `kill`, `sat-detects`, `sat-model`, `sat-survives`";
+        assert_eq!(message, format!("there is no torture `feather`; there are {known}"));
     }
 }

@@ -1,6 +1,6 @@
 //! Reading the log back: frame after frame, and what the end of it means.
 
-use super::{END_BYTES, FrameHead, HEAD_BYTES, LOG_FILES, MAGIC, whole_blocks};
+use super::{END_BYTES, FILE_HEAD_BYTES, FrameHead, HEAD_BYTES, LOG_FILES, MAGIC, file_head, whole_blocks};
 use crate::checksum::{Kind, Place};
 use crate::error::{Error, Result, Trying};
 use crate::files::Files;
@@ -45,12 +45,21 @@ pub(crate) struct Tail {
 
 impl Replay {
     /// Reads from the beginning of `part`; its first frame must be `expected`.
-    pub(crate) fn new(files: &Files, store: u64, part: u64, expected: u64) -> Result<Self> {
+    /// Every file must be the store's own, and whole.
+    pub(crate) fn new(files: &Files, store: u64, part: u64, expected: u64, file_bytes: u64) -> Result<Self> {
         let open = |place| {
             let path = files.log(place);
             let file = files.open(&path, Open::Read)?;
             let length = file.length().trying("measure", &path)?;
-            Ok(LogFile { file, path, length })
+            if length < file_bytes {
+                return Err(Error::Damaged { path, offset: length, what: "the log file is cut short" });
+            }
+            let mut head = AlignedBytes::zeroed(BLOCK_BYTES);
+            file.read_at(0, &mut head).trying("read", &path)?;
+            if head[..] != file_head(store, place)[..] {
+                return Err(Error::Damaged { path, offset: 0, what: "it is not the log file of this store" });
+            }
+            Ok(LogFile { file, path, length: file_bytes })
         };
         let mut replay = Self {
             store,
@@ -58,7 +67,7 @@ impl Replay {
             first_part: part,
             file: None,
             part,
-            offset: 0,
+            offset: FILE_HEAD_BYTES,
             expected,
             window: AlignedBytes::new(),
             window_at: None,
@@ -84,11 +93,18 @@ impl Replay {
             }
         }
     }
+    /// Where the frame that was read last ends.
+    pub(crate) fn here(&self) -> (PathBuf, u64) {
+        (self.files[self.file.unwrap_or(0)].path.clone(), self.offset)
+    }
     /// Goes to the beginning of `part` if some file holds it and the frame that comes next with it.
     fn find_part(&mut self, part: u64) -> Result<bool> {
         for file in 0..self.files.len() {
-            if self.whole_frame(file, part, 0)?.is_some_and(|(head, _)| head.frame == self.expected) {
-                (self.file, self.part, self.offset) = (Some(file), part, 0);
+            if self
+                .whole_frame(file, part, FILE_HEAD_BYTES)?
+                .is_some_and(|(head, _)| head.frame == self.expected)
+            {
+                (self.file, self.part, self.offset) = (Some(file), part, FILE_HEAD_BYTES);
                 return Ok(true);
             }
         }
@@ -101,7 +117,7 @@ impl Replay {
     pub(crate) fn tail(&mut self, frame_bytes_max: usize, frames_max: usize) -> Result<Tail> {
         let mut tail = Tail::default();
         for file in 0..self.files.len() {
-            let begin = if Some(file) == self.file { self.offset } else { 0 };
+            let begin = if Some(file) == self.file { self.offset } else { FILE_HEAD_BYTES };
             let end =
                 (begin + (frames_max * (frame_bytes_max + BLOCK_BYTES)) as u64).min(self.files[file].length);
             for at in (begin..end).step_by(BLOCK_BYTES) {

@@ -25,6 +25,8 @@ pub(super) struct Checkpoints {
     /// The last durable one.
     pub(super) generation: u64,
     pub(super) running: Option<Running>,
+    /// The minute of the last one.
+    minute: u32,
     /// Whether large buffers were flushed for the next one.
     is_prepared: bool,
     /// Index files that are not needed once the next one is durable.
@@ -50,6 +52,7 @@ impl Checkpoints {
             superblock_file,
             generation,
             running: None,
+            minute: 0,
             is_prepared: false,
             obsolete: Vec::new(),
             memory: AlignedBytes::new(),
@@ -71,28 +74,46 @@ impl Store {
         self.poll_checkpoint()?;
         let log_bytes = self.log.part_bytes();
         if !self.checkpoints.is_prepared && log_bytes >= self.options.log_bytes / 8 * 7 {
-            self.checkpoints.is_prepared = true;
-            self.flush_large(FLUSH_BYTES_MIN)?;
+            self.prepare_checkpoint()?;
         }
-        if log_bytes >= self.options.log_bytes && self.checkpoints.running.is_none() {
+        let is_long = log_bytes >= self.options.log_bytes || self.log.parts() > 1;
+        if is_long && self.checkpoints.running.is_none() {
             self.begin_checkpoint()?;
         }
         Ok(())
     }
-    /// Makes sure that a commit of `bytes` fits into the log: waits for the running checkpoint, which lets the next
-    /// begin.
-    pub(super) fn make_log_room(&mut self, bytes: usize) -> Result<()> {
-        debug_assert!(self.log.has_room(bytes) || self.checkpoints.running.is_some());
-        if !self.log.has_room(bytes) {
-            self.finish_checkpoint()?;
-        }
+    /// Writes large buffers, which need not be copied into the image then.
+    fn prepare_checkpoint(&mut self) -> Result<()> {
+        self.checkpoints.is_prepared = true;
+        // What will be handed out long before the next checkpoint is cheaper to copy once than to write and read.
+        let elapsed = self.position - self.checkpoints.minute.min(self.position);
+        self.flush_large(FLUSH_BYTES_MIN, elapsed / 4)
+    }
+    /// Whether a commit of `bytes` fits into the log, which goes on in another file while a checkpoint is running.
+    pub(super) fn has_log_room(&mut self, bytes: usize) -> bool {
+        self.log.has_room(bytes) || self.log.begin_part().is_some()
+    }
+    /// Makes the commit under way durable as part of a checkpoint, when the log is full and the one that is running
+    /// takes longer than filling two parts of the log did.
+    pub(super) fn commit_by_checkpoint(&mut self) -> Result<()> {
+        self.finish_checkpoint()?;
+        let frame = self.frame.number;
+        self.begin_next_frame();
+        self.begin_checkpoint()?;
+        self.finish_checkpoint()?;
+        let written = self.log.wait(frame - 1);
+        self.stop_on_error(written)?;
+        self.log.note_durable(frame);
         Ok(())
     }
     pub(super) fn begin_checkpoint(&mut self) -> Result<()> {
         self.give_space_back()?;
+        if !self.checkpoints.is_prepared {
+            self.prepare_checkpoint()?;
+        }
         self.wait_for_all_flushes()?;
-        if self.log.part_bytes() > 0 {
-            self.log.begin_part().expect("no checkpoint is running, so a log file is free");
+        if self.log.part_bytes() > 0 && self.log.begin_part().is_none() {
+            unreachable!("no checkpoint is running, and a part is begun early only while one is");
         }
         let generation = self.checkpoints.generation + 1;
         let memory = std::mem::take(&mut self.checkpoints.memory);
@@ -116,6 +137,7 @@ impl Store {
             obsolete: std::mem::take(&mut self.checkpoints.obsolete),
         });
         self.checkpoints.is_prepared = false;
+        self.checkpoints.minute = self.position;
         self.checkpoints.worker.submit(job);
         Ok(())
     }

@@ -7,7 +7,8 @@
 //! **Invariant:** a copy is handed out only if the record's slot names the bucket it was read for and no later copy
 //! replaced it there. With strict timing it is not handed out before its own minute.
 
-use super::{Reader, Store};
+use super::Store;
+use super::reads::READ_BYTES_MAX;
 use crate::Minute;
 use crate::batch::Batch;
 use crate::bucket::{Bucket, Kind};
@@ -15,21 +16,20 @@ use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::record::{self, Record};
 use crate::work::{self, ReadDone, ReadJob};
-use base::disk::{AlignedBytes, BLOCK_BYTES};
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use base::disk::AlignedBytes;
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 /// How far ahead of the present minute extents are planned.
 const AHEAD_MINUTES_MAX: u32 = 64;
 /// Extents this close together are read at once.
 const GAP_BYTES_MAX: u32 = 8 << 10;
-/// And no more bytes than this at once.
-const READ_BYTES_MAX: usize = 512 << 10;
 /// The most bytes of records in one batch.
 const BATCH_BYTES_MAX: usize = 1 << 20;
-/// What one buffer holds: a read and the blocks around it.
-const BUFFER_BYTES: usize = READ_BYTES_MAX + 2 * BLOCK_BYTES;
-/// With fewer buffers no read would be under way while another is used.
-const BUFFERS_MIN: usize = 4;
+/// With strict timing, extents that follow one on the disk and are due soon after it are read with it, and wait in
+/// memory for their minute. This bounds how long: bytes times minutes of each.
+const WAIT_BYTE_MINUTES_MAX: usize = 64 << 10;
+/// And this how many are read together.
+const TOGETHER_BYTES_MAX: usize = 128 << 10;
 
 /// What will be handed out, in order.
 #[derive(Debug, Default)]
@@ -41,6 +41,8 @@ pub(super) struct Plan {
     planned: u32,
     /// When open or planned buckets have more: minute → slots and uids.
     agenda: BTreeMap<u32, Vec<(u32, u64)>>,
+    /// What was read before it is due: minute → items.
+    waiting: BTreeMap<u32, Vec<Item>>,
     /// Damage that was met and not told yet.
     damage: VecDeque<Error>,
     /// What was too much for one batch.
@@ -71,81 +73,16 @@ enum Source {
     Memory,
     /// Extents that are read together, and the ticket of the read once it is begun.
     Disk { extents: Vec<Extent>, ticket: Option<u64> },
+    /// Extents that were read.
+    Read(ReadExtents),
 }
 
-/// Reads under way.
+/// What a read brought.
 #[derive(Debug)]
-pub(super) struct Reads {
-    pub(super) worker: Reader,
-    next_ticket: u64,
-    done: HashMap<u64, ReadDone>,
-    /// Buffers, all of one size, made when they are first needed.
-    spare: Vec<AlignedBytes>,
-    buffers: usize,
-    buffers_max: usize,
-    /// A buffer of any size, for what comes from memory and not from a read.
-    large: AlignedBytes,
-    spare_offsets: Vec<Vec<u32>>,
-}
-
-impl Reads {
-    /// Reads ahead in about `bytes` of memory.
-    pub(super) fn new(worker: Reader, bytes: usize) -> Self {
-        Self {
-            worker,
-            next_ticket: 0,
-            done: HashMap::new(),
-            spare: Vec::new(),
-            buffers: 0,
-            buffers_max: (bytes / BUFFER_BYTES).max(BUFFERS_MIN),
-            large: AlignedBytes::new(),
-            spare_offsets: Vec::new(),
-        }
-    }
-    fn recycle(&mut self, buffer: AlignedBytes) {
-        if buffer.capacity() >= 2 * BUFFER_BYTES {
-            self.large = buffer;
-        } else if self.buffers > self.buffers_max && buffer.capacity() > 0 {
-            self.buffers -= 1;
-        } else if buffer.capacity() > 0 {
-            self.spare.push(buffer);
-        }
-    }
-    /// An empty buffer for `bytes` that are in memory already.
-    fn buffer_for(&mut self, bytes: usize) -> AlignedBytes {
-        if bytes <= BUFFER_BYTES {
-            return self.buffer();
-        }
-        let mut buffer = std::mem::take(&mut self.large);
-        buffer.clear();
-        if buffer.capacity() < bytes {
-            AlignedBytes::with_capacity(bytes.max(2 * BUFFER_BYTES))
-        } else {
-            buffer
-        }
-    }
-    fn has_buffer(&self) -> bool {
-        !self.spare.is_empty() || self.buffers < self.buffers_max
-    }
-    /// An empty buffer; one more than there should be if it is wanted at once and all are in use.
-    fn buffer(&mut self) -> AlignedBytes {
-        let mut buffer = self.spare.pop().unwrap_or_else(|| {
-            self.buffers += 1;
-            AlignedBytes::with_capacity(BUFFER_BYTES)
-        });
-        buffer.clear();
-        buffer
-    }
-    /// What the read with `ticket` brought.
-    fn wait(&mut self, ticket: u64) -> ReadDone {
-        loop {
-            if let Some(done) = self.done.remove(&ticket) {
-                return done;
-            }
-            let done = self.worker.wait().expect("a ticket was given for a read that was begun");
-            self.done.insert(done.ticket, done);
-        }
-    }
+struct ReadExtents {
+    /// Each with the place of its first record among the offsets; those that were handed out or are damaged are gone.
+    extents: Vec<(Extent, usize)>,
+    done: ReadDone,
 }
 
 impl Plan {
@@ -156,7 +93,7 @@ impl Plan {
     pub(super) fn segments(&self) -> impl Iterator<Item = u32> + '_ {
         self.queue.iter().flat_map(|item| match &item.source {
             Source::Disk { extents, .. } => extents.iter().map(|extent| extent.segment).collect(),
-            Source::Memory => Vec::new(),
+            Source::Memory | Source::Read(_) => Vec::new(),
         })
     }
     /// Has `slot` looked at again in the present minute.
@@ -168,7 +105,8 @@ impl Plan {
     }
     /// The buckets of which something is planned and not handed out yet.
     pub(super) fn uids(&self) -> HashSet<u64> {
-        self.queue.iter().map(|item| item.uid).chain(self.rest.as_ref().map(|rest| rest.uid)).collect()
+        let items = self.queue.iter().chain(self.waiting.values().flatten());
+        items.map(|item| item.uid).chain(self.rest.as_ref().map(|rest| rest.uid)).collect()
     }
 }
 
@@ -197,7 +135,7 @@ impl Store {
                 let (slot, uid) = (item.slot, item.uid);
                 self.hand_out(item, batch)?;
                 if !batch.is_empty() {
-                    if batch.bytes.len() <= self.batch_bytes_max() {
+                    if batch.record_bytes() <= self.batch_bytes_max() {
                         self.statistics.delivered += batch.len() as u64;
                     } else {
                         self.plan.rest = Some(Rest { slot, uid, records: std::mem::take(batch), next: 0 });
@@ -254,9 +192,12 @@ impl Store {
         let planned = self.plan.queue.front().map(|item| item.minute);
         let agenda = self.plan.agenda.keys().next().copied();
         let closed = self.buckets.next_closed(self.position);
-        let next = [planned, agenda, closed].into_iter().flatten().min().unwrap_or(self.now);
+        let waiting = self.plan.waiting.keys().next().copied();
+        let next = [planned, agenda, closed, waiting].into_iter().flatten().min().unwrap_or(self.now);
         let next = next.max(self.position + 1).min(self.now);
-        while self.plan.planned < next {
+        // There is nothing before it.
+        self.plan.planned = self.plan.planned.max(next - 1);
+        if self.plan.planned < next {
             self.plan_next_minute();
         }
         self.position = next;
@@ -273,6 +214,13 @@ impl Store {
                     self.plan.queue.push_front(item);
                     self.plan.begun += 1;
                 }
+            }
+        }
+        while let Some(entry) = self.plan.waiting.first_entry().filter(|entry| *entry.key() <= self.position)
+        {
+            for item in entry.remove() {
+                self.plan.queue.push_front(item);
+                self.plan.begun += 1;
             }
         }
         self.begin_reads();
@@ -332,8 +280,17 @@ impl Store {
     /// too when the minute has come, and left alone when it is only planned: their own minute is yet to come.
     fn due_items(&mut self, minute: u32, slot: u32, uid: u64) -> Vec<Item> {
         let from = if minute <= self.position { 0 } else { minute };
-        let (mut extents, next) = self.buckets.at_mut(slot).take_due(from, minute, self.options.strict);
-        if let Some(next) = next {
+        let bucket = self.buckets.at_mut(slot);
+        let mut extents = bucket.take_due(from, minute, self.options.strict);
+        if self.options.strict {
+            extents.extend(bucket.take_following(
+                &extents,
+                minute,
+                WAIT_BYTE_MINUTES_MAX,
+                TOGETHER_BYTES_MAX,
+            ));
+        }
+        if let Some(next) = bucket.next_due(minute) {
             self.plan.agenda.entry(next).or_default().push((slot, uid));
         }
         extents.sort_unstable_by_key(|extent| (extent.segment, extent.offset));
@@ -404,19 +361,49 @@ impl Store {
         });
     }
     fn hand_out(&mut self, item: Item, batch: &mut Batch) -> Result<()> {
-        let is_current = self.buckets.get(item.slot).is_some_and(|bucket| bucket.uid == item.uid);
-        match item.source {
-            Source::Memory if is_current => self.hand_out_memory(item.slot, batch),
+        let Item { slot, uid, .. } = item;
+        let is_current = self.buckets.get(slot).is_some_and(|bucket| bucket.uid == uid);
+        let read = match item.source {
+            Source::Memory if is_current => return self.hand_out_memory(slot, batch),
             Source::Disk { extents, ticket: Some(ticket) } => {
                 let done = self.reads.wait(ticket);
                 if is_current {
-                    return self.hand_out_read(item.slot, &extents, done, batch);
+                    self.checked(&extents, done)
+                } else {
+                    ReadExtents { extents: Vec::new(), done }
                 }
-                self.reads.recycle(done.buffer);
-                Ok(())
             }
-            _ => Ok(()),
+            Source::Read(read) => read,
+            Source::Memory | Source::Disk { .. } => return Ok(()),
+        };
+        if is_current && !read.extents.is_empty() {
+            return self.hand_out_read(slot, uid, read, batch);
         }
+        self.reads.give_back(read.done);
+        Ok(())
+    }
+    /// What is whole of a read; what is not is noted to be told.
+    fn checked(&mut self, extents: &[Extent], mut done: ReadDone) -> ReadExtents {
+        if let Err(error) = std::mem::replace(&mut done.result, Ok(())) {
+            self.statistics.damaged_extents += extents.len() as u64;
+            self.plan.damage.push_back(error);
+            return ReadExtents { extents: Vec::new(), done };
+        }
+        let (mut whole, mut first) = (Vec::with_capacity(extents.len()), 0);
+        for (place, extent) in extents.iter().enumerate() {
+            match done.damaged.iter().find(|(damaged, _)| *damaged == place) {
+                None => {
+                    whole.push((*extent, first));
+                    first += extent.records as usize;
+                }
+                Some((_, what)) => {
+                    self.statistics.damaged_extents += 1;
+                    let (path, offset) = (self.files.segment(extent.segment), extent.offset.into());
+                    self.plan.damage.push_back(Error::Damaged { path, offset, what });
+                }
+            }
+        }
+        ReadExtents { extents: whole, done }
     }
     fn hand_out_memory(&mut self, slot: u32, batch: &mut Batch) -> Result<()> {
         if self.buckets.at(slot).flushing > 0 {
@@ -434,43 +421,42 @@ impl Store {
         self.statistics.from_memory += batch.len() as u64;
         Ok(())
     }
-    fn hand_out_read(
-        &mut self,
-        slot: u32,
-        extents: &[Extent],
-        done: ReadDone,
-        batch: &mut Batch,
-    ) -> Result<()> {
-        if let Err(error) = done.result {
-            self.statistics.damaged_extents += extents.len() as u64;
-            self.plan.damage.push_back(error);
-            self.reads.recycle(done.buffer);
-            return Ok(());
+    /// Hands out the extents of a read whose minute has come, and lets the others wait.
+    fn hand_out_read(&mut self, slot: u32, uid: u64, read: ReadExtents, batch: &mut Batch) -> Result<()> {
+        let ReadExtents { extents, done } = read;
+        let latest = if self.options.strict { self.position } else { u32::MAX };
+        let (due, later): (Vec<_>, Vec<_>) =
+            extents.into_iter().partition(|(extent, _)| extent.first_due <= latest);
+        for (extent, first) in later {
+            self.let_wait(slot, uid, &extent, first, &done);
         }
-        for (place, what) in &done.damaged {
-            let Extent { segment, offset, .. } = extents[*place];
-            self.statistics.damaged_extents += 1;
-            self.plan.damage.push_back(Error::Damaged {
-                path: self.files.segment(segment),
-                offset: offset.into(),
-                what,
-            });
-        }
-        let (bytes, mut offsets) = (done.buffer, done.offsets.as_slice());
-        for (place, extent) in extents.iter().enumerate() {
-            if done.damaged.iter().any(|(damaged, _)| *damaged == place) {
-                continue;
+        for (extent, first) in due {
+            // Moving the last record on lets the bucket go, and another may have its slot.
+            if self.buckets.get(slot).is_none_or(|bucket| bucket.uid != uid) {
+                break;
             }
             let start = usize::try_from(u64::from(extent.offset) - done.offset).expect("inside the read");
-            let head = &bytes[start..];
-            let (here, rest) = offsets.split_at(extent.records as usize);
-            offsets = rest;
-            let last_due = Extent::last_due(head);
-            self.sift(slot, &bytes, here.iter().copied().zip(extent.numbers(head)), last_due, batch)?;
+            let head = &done.buffer[start..];
+            let offsets = done.offsets[first..first + extent.records as usize].iter().copied();
+            self.sift(slot, &done.buffer, offsets.zip(extent.numbers(head)), Extent::last_due(head), batch)?;
         }
-        batch.bytes = bytes;
+        batch.bytes = done.buffer;
         self.reads.spare_offsets.push(done.offsets);
         Ok(())
+    }
+    /// Copies an extent out of a read, to be handed out at its own minute: the buffer is wanted for other reads.
+    fn let_wait(&mut self, slot: u32, uid: u64, extent: &Extent, first: usize, done: &ReadDone) {
+        let start = usize::try_from(u64::from(extent.offset) - done.offset).expect("inside the read");
+        let mut buffer = AlignedBytes::with_capacity(extent.bytes());
+        buffer.extend_from_slice(&done.buffer[start..start + extent.bytes()]);
+        let mut offsets = self.reads.spare_offsets.pop().unwrap_or_default();
+        offsets.clear();
+        let moved = done.offsets[first..first + extent.records as usize].iter();
+        offsets.extend(moved.map(|offset| *offset - narrow(start)));
+        let done = ReadDone { offset: extent.offset.into(), buffer, offsets, ..ReadDone::default() };
+        let source = Source::Read(ReadExtents { extents: vec![(*extent, 0)], done });
+        let minute = extent.first_due;
+        self.plan.waiting.entry(minute).or_default().push(Item { minute, slot, uid, source });
     }
     /// Puts those of the records at some offsets into the batch that are the bucket's and due, and moves on those that
     /// are not due yet. None is due after `last_due`.

@@ -11,11 +11,15 @@ use crate::record::{self, Record};
 use crate::resolution::CLASSES;
 use crate::work::{Piece, RunDone, RunJob};
 
-/// With strict timing a flush begins a new extent with a new due minute once it has this many bytes: less would cost
-/// more reads than it saves moves.
-const EXTENT_BYTES_MIN: usize = 16 << 10;
+/// With strict timing a flush begins a new extent with a new due minute once it has this many bytes, if the bucket is
+/// so near that each can be read at its own minute …
+const EXTENT_BYTES_MIN: usize = 4 << 10;
+/// … and this many if it is far: its records will move to nearer buckets in any case, and more extents cost memory.
+const FAR_EXTENT_BYTES_MIN: usize = 32 << 10;
+/// From which τ on a bucket is far.
+const FAR_TAU_MINUTES: u32 = 64;
 /// The most bytes of an extent, so that what is read ahead stays bounded.
-const EXTENT_BYTES_MAX: usize = 256 << 10;
+const EXTENT_BYTES_MAX: usize = 128 << 10;
 /// About how many bytes are written by one job.
 const RUN_BYTES: usize = 2 << 20;
 
@@ -76,10 +80,10 @@ impl Store {
         chosen.truncate(enough.map_or(chosen.len(), |place| place + 1));
         self.flush_buckets(chosen.into_iter().map(|(_, _, slot)| slot).collect())
     }
-    /// Begins to write every buffer of at least `bytes_min`, but for those that are due soon.
-    pub(super) fn flush_large(&mut self, bytes_min: usize) -> Result<()> {
+    /// Begins to write every buffer of at least `bytes_min`, but for those that are due within `minutes`.
+    pub(super) fn flush_large(&mut self, bytes_min: usize, minutes: u32) -> Result<()> {
         let elapsed = self.position - self.flush.minute.min(self.position);
-        let soon = self.position.saturating_add(elapsed.max(1));
+        let soon = self.position.saturating_add(elapsed.clamp(1, minutes.max(1)));
         let is_chosen = |slot: &&u32| {
             let bucket = self.buckets.at(**slot);
             bucket.chain.bytes() >= bytes_min && !(bucket.kind == Kind::Due && bucket.start <= soon)
@@ -130,7 +134,12 @@ impl Store {
         let bucket = self.buckets.at_mut(slot);
         bucket.flushing += 1;
         let sorted = self.options.strict && bucket.kind != Kind::Pending;
-        let bytes_min = if sorted { EXTENT_BYTES_MIN } else { EXTENT_BYTES_MAX };
+        let tau = self.options.resolution.tau_minutes(bucket.start.saturating_sub(self.position));
+        let bytes_min = match sorted {
+            true if tau < FAR_TAU_MINUTES => EXTENT_BYTES_MIN,
+            true => FAR_EXTENT_BYTES_MIN,
+            false => EXTENT_BYTES_MAX,
+        };
         let cut = Cut { sorted, bytes_min, bytes_max: EXTENT_BYTES_MAX };
         Piece { slot, uid: bucket.uid, bucket: bucket.start, cut, chain }
     }
@@ -144,6 +153,7 @@ impl Store {
             segment,
             offset,
             frame: self.frame.number,
+            bytes_max: bytes,
             pieces,
         });
         Ok(())

@@ -1,11 +1,12 @@
 //! Opening a store: superblock, checkpoint, log (M1, M2).
 //!
 //! **Invariant:** until its own checkpoint is durable, opening writes only where neither the last checkpoint nor the log
-//! refers to. A crash on the way repeats it.
+//! refers to, but for the superblock, whose content it makes durable once more. A crash on the way repeats it.
 
 use super::checkpoint::{Checkpoints, kind_number};
-use super::due::{Plan, Reads};
+use super::due::Plan;
 use super::flush::Flush;
+use super::reads::Reads;
 use super::settle::Pending;
 use super::{FrameUnderWay, Store};
 use crate::bucket::{Buckets, Kind};
@@ -15,7 +16,7 @@ use crate::extent::Extent;
 use crate::files::Files;
 use crate::index::Index;
 use crate::log::operation::{self, Operation};
-use crate::log::{Log, PARTS_MAX, Replay};
+use crate::log::{Begin, FILE_HEAD_BYTES, Log, PARTS_MAX, Replay};
 use crate::options::Options;
 use crate::pool::Pool;
 use crate::record::Record;
@@ -80,7 +81,7 @@ impl Store {
             jobs.into_iter().map(work::write_checkpoint).collect()
         })
         .trying("start a thread for", &files.directory)?;
-        let mut log = Log::open(files, store, 0, 0, threads)?;
+        let mut log = Log::open(files, store, Begin::default(), &options)?;
         Ok(Self {
             store,
             secret: superblock.secret,
@@ -234,7 +235,8 @@ impl Store {
     /// Does again what was committed after the checkpoint, and checkpoints if there was anything.
     fn replay(&mut self, part: u64, last_frame: u64) -> Result<()> {
         self.restore_pending()?;
-        let mut replay = Replay::new(&self.files, self.store, part, last_frame + 1)?;
+        let mut replay =
+            Replay::new(&self.files, self.store, part, last_frame + 1, self.options.log_file_bytes())?;
         let mut frame = last_frame;
         while let Some((head, operations)) = replay.next()? {
             frame = head.frame;
@@ -244,8 +246,8 @@ impl Store {
                 let applied = operation::read(&mut bytes).map(|operation| self.apply(&operation));
                 applied.unwrap_or(Ok(false)).and_then(|is_sound| {
                     let what = "an operation in the log makes no sense";
-                    let path = self.files.log(0);
-                    if is_sound { Ok(()) } else { Err(Error::Damaged { path, offset: 0, what }) }
+                    let (path, offset) = replay.here();
+                    if is_sound { Ok(()) } else { Err(Error::Damaged { path, offset, what }) }
                 })?;
             }
             self.apply_advance(head.minute);
@@ -256,7 +258,8 @@ impl Store {
         let is_clean = self.recovery == Recovery::default();
         // A part that was begun is never gone on with: what is left in it must not follow what comes now.
         let next_part = if is_clean { part } else { part + PARTS_MAX };
-        self.log = Log::open(&self.files, self.store, next_part, frame, self.options.threads())?;
+        self.log =
+            Log::open(&self.files, self.store, Begin { part: next_part, durable: frame }, &self.options)?;
         let (number, first_sequence) = (frame + 1, self.sequence);
         self.frame = FrameUnderWay { number, first_sequence, bytes: self.log.new_frame() };
         self.now = self.position;
@@ -319,9 +322,10 @@ impl Store {
 /// Makes the files of a new store; the superblock gets its name last.
 fn create(files: &Files, options: &Options) -> Result<()> {
     remove_unfinished(files)?;
-    Log::create(files, options.log_file_bytes())?;
+    let store = random();
+    Log::create(files, store, options.log_file_bytes())?;
     let superblock = Superblock {
-        store: random(),
+        store,
         secret: options
             .secret
             .unwrap_or_else(|| (u128::from(random()) << 64 | u128::from(random())).to_le_bytes()),
@@ -355,7 +359,7 @@ fn remove_unfinished(files: &Files) -> Result<()> {
     for path in paths.iter().filter(|path| Files::number_of(path, "log-").is_some()) {
         let mut begin = [0; 4];
         let file = files.open(path, Open::Read)?;
-        is_store |= file.read_at(0, &mut begin).is_ok() && begin != [0; 4];
+        is_store |= file.read_at(FILE_HEAD_BYTES, &mut begin).is_ok() && begin != [0; 4];
     }
     if is_store {
         let what = "there are data and no superblock";

@@ -57,9 +57,10 @@ impl Store {
         self.table.remove(name);
         Ok(())
     }
-    /// Lets records be handed out that are due up to `now`. Time never goes back: an earlier minute changes nothing.
+    /// Lets records be handed out that are due up to `now`. Time never goes back: an earlier minute changes nothing, and
+    /// neither does one after [`Minute::MAX`].
     pub fn advance(&mut self, now: Minute) {
-        self.now = self.now.max(now.0);
+        self.now = self.now.max(now.0.min(Minute::MAX.0));
     }
     /// Makes all changes since the last commit durable, together.
     pub fn commit(&mut self) -> Result<Frame> {
@@ -99,22 +100,27 @@ impl Store {
             operation_bytes: u32::try_from(self.frame.bytes.len() - HEAD_BYTES).expect("a commit is bounded"),
             minute: self.position,
         };
-        self.make_log_room(self.frame.bytes.len())?;
-        let bytes = std::mem::take(&mut self.frame.bytes);
+        if !self.has_log_room(self.frame.bytes.len()) {
+            return self.commit_by_checkpoint();
+        }
+        let FrameUnderWay { number: submitted, bytes, .. } = self.begin_next_frame();
         self.log.submit(head, bytes);
-        self.logged_minute = self.position;
-        let next = FrameUnderWay {
-            number: self.frame.number + 1,
-            first_sequence: self.sequence,
-            bytes: self.log.new_frame(),
-        };
-        let submitted = std::mem::replace(&mut self.frame, next).number;
         let polled = if self.log.in_flight() > FRAMES_IN_FLIGHT_MAX {
             self.log.wait(submitted - FRAMES_IN_FLIGHT_MAX as u64)
         } else {
             self.log.durable().map(|_| ())
         };
         self.stop_on_error(polled)
+    }
+    /// Ends the frame under way and begins the next.
+    pub(super) fn begin_next_frame(&mut self) -> FrameUnderWay {
+        self.logged_minute = self.position;
+        let next = FrameUnderWay {
+            number: self.frame.number + 1,
+            first_sequence: self.sequence,
+            bytes: self.log.new_frame(),
+        };
+        std::mem::replace(&mut self.frame, next)
     }
     /// What every operation passes first. After it the operation cannot fail but for the disk.
     pub(super) fn begin_operation(&mut self, content_bytes: usize, bytes_max: usize) -> Result<()> {
@@ -133,6 +139,7 @@ impl Store {
         Ok(())
     }
     fn next_sequence(&mut self) -> u64 {
+        assert!(self.sequence < 1 << 48, "fewer than 2⁴⁸ changes");
         self.sequence += 1;
         self.sequence - 1
     }

@@ -1,0 +1,22 @@
+//! The store as its users meet it: what it promises, what a crash leaves, what damage does.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy knows test functions by their mark; here the functions they call are tests too"
+)]
+
+mod behaviour;
+mod detects;
+mod disks;
+mod driver;
+mod examine;
+mod foreign;
+mod image;
+mod model;
+mod model_tests;
+mod player;
+mod setup;
+mod slow;
+mod space;
+mod survives;
+mod timing;

@@ -1,0 +1,158 @@
+//! The bare loop: as many bytes as a run of the store moved, in pieces of the same size, with checksums and syncs, and
+//! nothing else. What the machine could do at best.
+
+use crate::meter::Meter;
+use anyhow::{Context, Result};
+use base::disk::{AlignedBytes, BLOCK_BYTES, DirectDisk, Disk, DiskFile, Open};
+use serde_json::{Value, json};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Reads in flight at once, as in the store.
+const READ_THREADS: u64 = 8;
+/// What the store writes at once when it flushes.
+const RUN_BYTES: u64 = 2 << 20;
+/// Files are written over from their start again and again.
+const FILE_BYTES: u64 = 256 << 20;
+
+/// Moves as many bytes as a measured run.
+#[derive(Debug, clap::Args)]
+pub(crate) struct BareArgs {
+    /// The result of the run that is imitated, as `sat-cell` prints it
+    #[arg(long)]
+    imitate: String,
+    /// A directory with data files of a store to read from
+    #[arg(long)]
+    directory: PathBuf,
+}
+
+/// What is moved.
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    reads: u64,
+    read_bytes: u64,
+    runs: u64,
+    frames: u64,
+    frame_bytes: u64,
+    checkpoints: u64,
+    checkpoint_bytes: u64,
+}
+
+impl Plan {
+    fn of(run: &Value) -> Result<Self> {
+        let count = |name: &str| run[name].as_u64().with_context(|| format!("the run has no `{name}`"));
+        let frames = (count("processed")? / count("commit_records")?).max(1);
+        let (reads, checkpoints) = (count("reads")?.max(1), count("checkpoints")?.max(1));
+        Ok(Self {
+            reads,
+            read_bytes: in_blocks(count("data_bytes_read")? / reads),
+            runs: count("data_bytes_written")?.div_ceil(RUN_BYTES),
+            frames,
+            frame_bytes: in_blocks(count("log_bytes_written")? / frames),
+            checkpoints,
+            checkpoint_bytes: in_blocks(count("checkpoint_bytes_written")? / checkpoints),
+        })
+    }
+}
+
+fn in_blocks(bytes: u64) -> u64 {
+    bytes.next_multiple_of(BLOCK_BYTES as u64).max(BLOCK_BYTES as u64)
+}
+
+/// Runs the loop and prints its result.
+pub(crate) fn run(args: &BareArgs) -> Result<()> {
+    let imitated: Value = serde_json::from_str(&args.imitate).context("`--imitate` is no JSON object")?;
+    let plan = Plan::of(&imitated)?;
+    let data = data_files(&args.directory)?;
+    let log = written_file(&args.directory.join("bare-log"))?;
+    let runs = written_file(&args.directory.join("bare-runs"))?;
+    let checkpoint = written_file(&args.directory.join("bare-checkpoint"))?;
+    let meter = Meter::start()?;
+    let next = AtomicU64::new(0);
+    std::thread::scope(|scope| -> Result<()> {
+        let mut threads = Vec::new();
+        for _ in 0..READ_THREADS {
+            threads.push(scope.spawn(|| read_all(&data, plan, &next)));
+        }
+        threads.push(scope.spawn(|| write_all(&*log, plan.frames, plan.frame_bytes, true)));
+        threads.push(scope.spawn(|| write_all(&*runs, plan.runs, RUN_BYTES, false)));
+        threads.push(scope.spawn(|| write_all(&*checkpoint, plan.checkpoints, plan.checkpoint_bytes, true)));
+        for thread in threads {
+            thread.join().map_err(|_| anyhow::anyhow!("a thread panicked"))??;
+        }
+        Ok(())
+    })?;
+    let processed = imitated["processed"].as_u64().unwrap_or(0);
+    let (seconds, used) = (meter.seconds(), meter.used()?);
+    for name in ["bare-log", "bare-runs", "bare-checkpoint"] {
+        std::fs::remove_file(args.directory.join(name))?;
+    }
+    let mut object = imitated.clone();
+    let changes = json!({
+        "system": "bare loop",
+        "seconds": seconds,
+        "records_per_second": processed as f64 / seconds,
+        "cpu_seconds": used.cpu_seconds,
+        "bytes_read": used.bytes_read,
+        "bytes_written": used.bytes_written,
+    });
+    if let (Some(object), Some(changes)) = (object.as_object_mut(), changes.as_object()) {
+        object.extend(changes.clone());
+    }
+    println!("{object}");
+    Ok(())
+}
+
+fn data_files(directory: &Path) -> Result<Vec<Arc<dyn DiskFile>>> {
+    let paths = DirectDisk.list(directory)?;
+    let is_data =
+        |path: &&PathBuf| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("data-"));
+    paths.iter().filter(is_data).map(|path| Ok(DirectDisk.open(path, Open::Read)?)).collect()
+}
+
+/// A file whose blocks are all there, as those of a store in use are.
+fn written_file(path: &Path) -> Result<Arc<dyn DiskFile>> {
+    let file = DirectDisk.open(path, Open::CreateNew)?;
+    let zeros = AlignedBytes::zeroed(4 << 20);
+    for offset in (0..FILE_BYTES).step_by(zeros.len()) {
+        file.write_at(offset, &zeros)?;
+    }
+    file.sync()?;
+    Ok(file)
+}
+
+fn read_all(files: &[Arc<dyn DiskFile>], plan: Plan, next: &AtomicU64) -> Result<()> {
+    let mut buffer = AlignedBytes::zeroed(usize::try_from(plan.read_bytes)?);
+    loop {
+        let turn = next.fetch_add(1, Ordering::Relaxed);
+        if turn >= plan.reads {
+            return Ok(());
+        }
+        let mut chance = base::chance::Chance::of(&[turn]);
+        let file = &files[chance.index(files.len())];
+        let blocks = (file.length()? - plan.read_bytes) / BLOCK_BYTES as u64;
+        file.read_at(chance.below(blocks) * BLOCK_BYTES as u64, &mut buffer)?;
+        std::hint::black_box(crc32c::crc32c(&buffer));
+    }
+}
+
+fn write_all(file: &dyn DiskFile, count: u64, bytes: u64, sync: bool) -> Result<()> {
+    let mut buffer = AlignedBytes::zeroed(usize::try_from(bytes)?);
+    let mut offset = 0;
+    for turn in 0..count {
+        if offset + bytes > FILE_BYTES.max(bytes) {
+            offset = 0;
+        }
+        buffer[0..8].copy_from_slice(&turn.to_le_bytes());
+        let sum = crc32c::crc32c(&buffer[16..]);
+        buffer[8..12].copy_from_slice(&sum.to_le_bytes());
+        file.write_at(offset, &buffer)?;
+        if sync {
+            file.sync()?;
+        }
+        offset += bytes;
+    }
+    file.sync()?;
+    Ok(())
+}
