@@ -37,6 +37,9 @@ enum Comparison {
     /// Runs one variant of the store in this process
     #[command(hide = true)]
     SatCell(sat_cell::CellArgs),
+    /// Opens the store in this process
+    #[command(hide = true)]
+    SatOpen(sat_cell::LoadArgs),
     /// Moves the bytes of a run of the store, and nothing else
     #[command(hide = true)]
     SatBare(sat_bare::BareArgs),
@@ -52,6 +55,7 @@ fn main() -> ExitCode {
         Comparison::Sat(args) => sat_compare::run(&args),
         Comparison::Register(args) => register::run(&args),
         Comparison::SatCell(args) => sat_cell::run(&args),
+        Comparison::SatOpen(args) => sat_cell::open(&args),
         Comparison::SatBare(args) => sat_bare::run(&args),
         Comparison::RegisterCell(args) => register::cell(&args),
     };

@@ -134,6 +134,30 @@ pub(crate) fn load(args: &LoadArgs) -> Result<()> {
     Ok(())
 }
 
+/// Opens a store, says how long that took and what it found, and closes nothing.
+pub(crate) fn open(args: &LoadArgs) -> Result<()> {
+    drop_page_cache().ok();
+    let meter = Meter::start()?;
+    let store = args.data.open(args.data.options()?)?;
+    let (seconds, used) = (meter.seconds(), meter.used()?);
+    let recovery = store.recovery();
+    let object = json!({
+        "system": "opening after kill -9",
+        "records": store.count(),
+        "processed": store.count(),
+        "seconds": seconds,
+        "records_per_second": store.count() as f64 / seconds,
+        "cpu_seconds": used.cpu_seconds,
+        "bytes_read": used.bytes_read,
+        "bytes_written": used.bytes_written,
+        "frames_replayed": recovery.frames_replayed,
+        "bytes_cut": recovery.bytes_cut,
+        "resident_bytes_max": resident_bytes_max()?,
+    });
+    println!("{object}");
+    Ok(())
+}
+
 /// Runs one cell and prints its result.
 pub(crate) fn run(args: &CellArgs) -> Result<()> {
     let limits =

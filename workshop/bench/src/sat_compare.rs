@@ -6,10 +6,11 @@
 
 use crate::compare::{self, Peers};
 use crate::figures;
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 
 /// How fast due records are read and written back, against B-trees and LSM trees, as in paper 001
 #[derive(Debug, clap::Args)]
@@ -66,6 +67,9 @@ pub(crate) struct Args {
     #[arg(long)]
     directory: Option<PathBuf>,
 }
+
+/// How many minutes of work a store is killed after.
+const KILLED_AFTER_MINUTES: usize = 150;
 
 /// Our own variants.
 const OWN: [&str; 4] = ["satl", "satl-strict", "satl-naive", "sat-linear"];
@@ -134,6 +138,9 @@ impl Comparison<'_> {
                 }
                 Err(error) => eprintln!("{system}: {error:#}"),
             }
+        }
+        if !self.args.matrix && self.is_wanted("opening") {
+            shown.push(self.opening(cell)?);
         }
         let mut peers = self.peers.systems()?;
         peers.retain(|system| self.is_wanted(system));
@@ -237,6 +244,33 @@ impl Comparison<'_> {
         let mut command = compare::ourselves()?;
         command.args(["sat-bare", "--imitate", &imitated.to_string()]);
         let result = compare::result_of(command.arg("--directory").arg(self.work.join("running")))?;
+        self.keep(name, result)
+    }
+    /// How long opening takes after the process was killed at work.
+    fn opening(&mut self, cell: &Cell) -> Result<Value> {
+        let name = self.name("opening", cell);
+        if let Some(known) = self.known(&name) {
+            return Ok(known);
+        }
+        let directory = self.loaded("satl-strict", cell)?;
+        let mut command = compare::ourselves()?;
+        command.arg("sat-cell").args(self.data(cell)).args([
+            "--variant",
+            "satl-strict",
+            "--minutes",
+            "100000",
+            "--trace",
+        ]);
+        let mut child = command.arg("--directory").arg(&directory).stdout(Stdio::piped()).spawn()?;
+        // It prints a line for every minute after the warm ones: it is killed in the middle of its work.
+        let lines = BufReader::new(child.stdout.take().context("its output is a pipe")?).lines();
+        let worked = lines.take(KILLED_AFTER_MINUTES).count();
+        child.kill()?;
+        child.wait()?;
+        ensure!(worked == KILLED_AFTER_MINUTES, "it ended before it was killed");
+        let mut command = compare::ourselves()?;
+        command.arg("sat-open").args(self.data(cell)).args(["--variant", "satl-strict"]);
+        let result = compare::result_of(command.arg("--directory").arg(&directory))?;
         self.keep(name, result)
     }
     fn peer(&mut self, system: &str, cell: &Cell) -> Result<Value> {

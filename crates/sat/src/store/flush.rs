@@ -19,7 +19,7 @@ const FAR_EXTENT_BYTES_MIN: usize = 32 << 10;
 /// From which τ on a bucket is far.
 const FAR_TAU_MINUTES: u32 = 64;
 /// The most bytes of an extent, so that what is read ahead stays bounded.
-const EXTENT_BYTES_MAX: usize = 128 << 10;
+const EXTENT_BYTES_MAX: usize = 256 << 10;
 /// About how many bytes are written by one job.
 const RUN_BYTES: usize = 2 << 20;
 

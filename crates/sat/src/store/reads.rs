@@ -9,7 +9,7 @@ use base::disk::{AlignedBytes, BLOCK_BYTES};
 use std::collections::HashMap;
 
 /// The most bytes that are read at once.
-pub(super) const READ_BYTES_MAX: usize = 256 << 10;
+pub(super) const READ_BYTES_MAX: usize = 512 << 10;
 /// What one buffer holds: a read and the blocks around it. One extent may be a little longer than the rest.
 const BUFFER_BYTES: usize = READ_BYTES_MAX + 16 * BLOCK_BYTES;
 /// With fewer buffers no read would be under way while another is used.
