@@ -28,6 +28,7 @@ pub mod door;
 pub mod http;
 pub mod interval;
 pub mod limits;
+pub mod memory;
 pub mod printable;
 pub mod server;
 pub mod time;

@@ -183,10 +183,7 @@ fn write_one(body: &[u8], order: &[u64], label: Label, run_offset: u32, run: &mu
         run.extend_from_slice(&record::number_of(&body[at(*entry)..]).to_le_bytes());
     }
     let body_start = run.len();
-    for entry in order {
-        let record = &body[at(*entry)..];
-        run.extend_from_slice(&record[..record::bytes_of(record)]);
-    }
+    copy_records(body, order, run);
     let dues = order.iter().map(|entry| narrow(entry >> 32));
     let (first_due, last_due) =
         dues.fold((u32::MAX, 0), |(first, last), due| (first.min(due), last.max(due)));
@@ -209,6 +206,26 @@ fn write_one(body: &[u8], order: &[u64], label: Label, run_offset: u32, run: &mu
     head[40..48].copy_from_slice(&label.frame.to_le_bytes());
     seal(&mut extent, label.store, &mut run.as_mut_slice()[start..]);
     extent
+}
+
+/// Appends the records in their order; those that follow each other already at once.
+fn copy_records(body: &[u8], order: &[u64], run: &mut AlignedBytes) {
+    let mut follows = None;
+    for entry in order {
+        let begin = at(*entry);
+        let end = begin + record::bytes_of(&body[begin..]);
+        follows = match follows {
+            Some((first, last)) if last == begin => Some((first, end)),
+            Some((first, last)) => {
+                run.extend_from_slice(&body[first..last]);
+                Some((begin, end))
+            }
+            None => Some((begin, end)),
+        };
+    }
+    if let Some((first, last)) = follows {
+        run.extend_from_slice(&body[first..last]);
+    }
 }
 
 /// Writes the checksums for the place that `extent` names.

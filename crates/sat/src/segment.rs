@@ -12,6 +12,7 @@ use crate::files::Files;
 use crate::resolution::CLASSES;
 use base::disk::{BLOCK_BYTES, DiskFile, Open};
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// Empty segments that are kept to be filled again; more are deleted.
@@ -44,6 +45,8 @@ pub(crate) struct Segments {
     unsynced: BTreeSet<u32>,
     /// Retired since the last checkpoint was begun.
     retired: Vec<(u32, u32)>,
+    /// Files of segments that are gone, not removed yet.
+    unneeded: Vec<PathBuf>,
 }
 
 /// Room for a run: segment, offset, and the file.
@@ -60,6 +63,7 @@ impl Segments {
             next: 0,
             unsynced: BTreeSet::new(),
             retired: Vec::new(),
+            unneeded: Vec::new(),
         }
     }
     /// Room for a run of at most `bytes`, in a segment of `class`.
@@ -128,7 +132,7 @@ impl Segments {
         ids.iter().filter_map(|id| Some(Arc::clone(&self.segments.get(id)?.file))).collect()
     }
     /// Gives back what `retired` took, now that no durable checkpoint names it. Empty segments become spare or go.
-    pub(crate) fn release(&mut self, retired: &[(u32, u32)]) -> Result<()> {
+    pub(crate) fn release(&mut self, retired: &[(u32, u32)]) {
         for (id, bytes) in retired {
             let segment = self.segments.get_mut(id).expect("it was written there");
             segment.used -= u64::from(*bytes);
@@ -140,16 +144,20 @@ impl Segments {
             .filter(|(id, segment)| is_empty(segment) && !self.spare.contains(id))
             .map(|(id, _)| *id)
             .collect();
-        empty.into_iter().try_for_each(|id| self.give_back(id))
+        empty.into_iter().for_each(|id| self.give_back(id));
     }
-    fn give_back(&mut self, id: u32) -> Result<()> {
+    fn give_back(&mut self, id: u32) {
         if self.spare.len() < SPARE_SEGMENTS_MAX {
             self.spare.push(id);
-            return Ok(());
+            return;
         }
         self.segments.remove(&id);
         self.unsynced.remove(&id);
-        self.files.remove(&self.files.segment(id))
+        self.unneeded.push(self.files.segment(id));
+    }
+    /// Files of segments that are gone, to be removed.
+    pub(crate) fn take_unneeded(&mut self) -> Vec<PathBuf> {
+        std::mem::take(&mut self.unneeded)
     }
     pub(crate) fn file(&self, id: u32) -> &Arc<dyn DiskFile> {
         &self.segments[&id].file

@@ -8,7 +8,11 @@ pub(crate) const NONE: u32 = 0;
 pub(crate) const SLOT_MAX: u32 = (1 << 24) - 1;
 
 /// Numbers in one chunk; chunks are allocated as numbers come, so growth copies nothing.
-const CHUNK: usize = 1 << 16;
+const CHUNK: usize = 1 << 21;
+
+/// Numbers in one piece of a checkpoint.
+const PIECE: usize = 1 << 16;
+const _: () = assert!(CHUNK.is_multiple_of(PIECE));
 
 /// The slot of every number given so far.
 #[derive(Debug, Default)]
@@ -25,7 +29,10 @@ impl Slots {
     /// Gives the next number out, with no bucket.
     pub(crate) fn push(&mut self) -> u32 {
         if self.length as usize == self.chunks.len() * CHUNK {
-            self.chunks.push(vec![[0; 3]; CHUNK].into_boxed_slice());
+            let mut chunk = vec![[0; 3]; CHUNK].into_boxed_slice();
+            // Look-ups are all over the place: with small pages most would miss the processor's table of pages.
+            base::memory::prefer_huge_pages(chunk.as_flattened_mut());
+            self.chunks.push(chunk);
         }
         self.length = self.length.checked_add(1).expect("fewer than 2³² records");
         self.length - 1
@@ -47,13 +54,14 @@ impl Slots {
     }
     /// How many pieces [`Slots::write_piece`] knows.
     pub(crate) fn pieces(&self) -> usize {
-        self.chunks.len()
+        (self.length as usize).div_ceil(PIECE)
     }
     /// Appends a piece of the slots to `target`: the first number, the width of an entry (two bytes if none is above
     /// 65,535, else three), the entries.
     pub(crate) fn write_piece(&self, piece: usize, target: &mut AlignedBytes) {
-        let first = piece * CHUNK;
-        let entries = &self.chunks[piece][..CHUNK.min(self.length as usize - first)];
+        let first = piece * PIECE;
+        let end = (first + PIECE).min(self.length as usize);
+        let entries = &self.chunks[first / CHUNK][first % CHUNK..][..end - first];
         let is_narrow = entries.iter().fold(0, |high, entry| high | entry[2]) == 0;
         target.extend_from_slice(&number(first).to_le_bytes());
         target.extend_from_slice(&(if is_narrow { 2_u32 } else { 3 }).to_le_bytes());

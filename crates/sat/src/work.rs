@@ -76,6 +76,8 @@ pub(crate) struct CheckpointJob {
     pub(crate) image: Image,
     pub(crate) superblock_file: Arc<dyn DiskFile>,
     pub(crate) superblock: Superblock,
+    /// Files that nothing needs once it is durable.
+    pub(crate) obsolete: Vec<PathBuf>,
 }
 
 /// A checkpoint that was made durable: its bytes, for their number and for the next one.
@@ -85,7 +87,7 @@ pub(crate) type CheckpointDone = Result<AlignedBytes>;
 const CHECKPOINT_WRITE_BYTES: usize = 4 << 20;
 
 pub(crate) fn write_checkpoint(job: CheckpointJob) -> CheckpointDone {
-    let CheckpointJob { files, data, image, superblock_file, mut superblock } = job;
+    let CheckpointJob { files, data, image, superblock_file, mut superblock, obsolete } = job;
     for file in data {
         file.sync().trying("sync a data file in", &files.directory)?;
     }
@@ -99,6 +101,7 @@ pub(crate) fn write_checkpoint(job: CheckpointJob) -> CheckpointDone {
     files.sync_directory()?;
     superblock.checkpoint_bytes = bytes.len() as u64;
     superblock.write(&files, &*superblock_file)?;
+    obsolete.iter().try_for_each(|path| files.remove(path))?;
     Ok(bytes)
 }
 

@@ -72,7 +72,9 @@ fn buffers(title: String, lines: Lines) -> Figure<'static> {
 
 /// A result of the matrix: commits of 10,000, no limit.
 fn is_plain(result: &Value) -> bool {
-    result["commit_records"] == 10_000 && result["cell"][6].is_null() && result["system"] != "bare loop"
+    result["commit_records"] == 10_000
+        && result["cell"][6].is_null()
+        && !result["system"].as_str().unwrap_or("bare").starts_with("bare")
 }
 
 fn by_buffer(results: &[Value], records: f64, is_wanted: impl Fn(&Value) -> bool) -> Lines {

@@ -1,5 +1,9 @@
 //! The bare loop: as many bytes as a run of the store moved, in pieces of the same size, with checksums and syncs, and
-//! nothing else. What the machine could do at best.
+//! nothing else.
+//!
+//! It runs twice. *In turn* it does for each commit what belongs to it, one thing after the other: reads (eight in
+//! flight), the run, the frame with its sync, and a checkpoint now and then. *At once* everything is done by threads of
+//! its own that never wait for each other: no store could do that, but no machine can do more.
 
 use crate::meter::Meter;
 use anyhow::{Context, Result};
@@ -25,6 +29,9 @@ pub(crate) struct BareArgs {
     /// A directory with data files of a store to read from
     #[arg(long)]
     directory: PathBuf,
+    /// Everything at once instead of in turn
+    #[arg(long)]
+    at_once: bool,
 }
 
 /// What is moved.
@@ -70,19 +77,16 @@ pub(crate) fn run(args: &BareArgs) -> Result<()> {
     let checkpoint = written_file(&args.directory.join("bare-checkpoint"))?;
     let meter = Meter::start()?;
     let next = AtomicU64::new(0);
-    std::thread::scope(|scope| -> Result<()> {
-        let mut threads = Vec::new();
-        for _ in 0..READ_THREADS {
-            threads.push(scope.spawn(|| read_all(&data, plan, &next)));
-        }
-        threads.push(scope.spawn(|| write_all(&*log, plan.frames, plan.frame_bytes, true)));
-        threads.push(scope.spawn(|| write_all(&*runs, plan.runs, RUN_BYTES, false)));
-        threads.push(scope.spawn(|| write_all(&*checkpoint, plan.checkpoints, plan.checkpoint_bytes, true)));
-        for thread in threads {
-            thread.join().map_err(|_| anyhow::anyhow!("a thread panicked"))??;
-        }
-        Ok(())
-    })?;
+    let mut writers = [
+        Writer::new(log, plan.frames, plan.frame_bytes, true),
+        Writer::new(runs, plan.runs, RUN_BYTES, false),
+        Writer::new(checkpoint, plan.checkpoints, plan.checkpoint_bytes, true),
+    ];
+    if args.at_once {
+        at_once(&data, plan, &next, &mut writers)?;
+    } else {
+        in_turn(&data, plan, &next, &mut writers)?;
+    }
     let processed = imitated["processed"].as_u64().unwrap_or(0);
     let (seconds, used) = (meter.seconds(), meter.used()?);
     for name in ["bare-log", "bare-runs", "bare-checkpoint"] {
@@ -90,7 +94,7 @@ pub(crate) fn run(args: &BareArgs) -> Result<()> {
     }
     let mut object = imitated.clone();
     let changes = json!({
-        "system": "bare loop",
+        "system": if args.at_once { "bare, at once" } else { "bare, in turn" },
         "seconds": seconds,
         "records_per_second": processed as f64 / seconds,
         "cpu_seconds": used.cpu_seconds,
@@ -122,37 +126,82 @@ fn written_file(path: &Path) -> Result<Arc<dyn DiskFile>> {
     Ok(file)
 }
 
-fn read_all(files: &[Arc<dyn DiskFile>], plan: Plan, next: &AtomicU64) -> Result<()> {
+/// Every kind of work on threads of its own.
+fn at_once(data: &[Arc<dyn DiskFile>], plan: Plan, next: &AtomicU64, writers: &mut [Writer]) -> Result<()> {
+    std::thread::scope(|scope| {
+        let mut threads: Vec<_> =
+            (0..READ_THREADS).map(|_| scope.spawn(|| read_until(data, plan, next, plan.reads))).collect();
+        threads.extend(writers.iter_mut().map(|writer| scope.spawn(|| writer.write_until(1.0))));
+        threads.into_iter().try_for_each(joined)
+    })
+}
+
+/// One thing after the other, commit by commit.
+fn in_turn(data: &[Arc<dyn DiskFile>], plan: Plan, next: &AtomicU64, writers: &mut [Writer]) -> Result<()> {
+    for frame in 1..=plan.frames {
+        let share = frame as f64 / plan.frames as f64;
+        let until = plan.reads * frame / plan.frames;
+        std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..READ_THREADS).map(|_| scope.spawn(|| read_until(data, plan, next, until))).collect();
+            threads.into_iter().try_for_each(joined)
+        })?;
+        writers.iter_mut().try_for_each(|writer| writer.write_until(share))?;
+    }
+    Ok(())
+}
+
+fn joined(thread: std::thread::ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
+    thread.join().map_err(|_| anyhow::anyhow!("a thread panicked"))?
+}
+
+/// Reads until so many reads were done, by all threads together.
+fn read_until(files: &[Arc<dyn DiskFile>], plan: Plan, next: &AtomicU64, until: u64) -> Result<()> {
     let mut buffer = AlignedBytes::zeroed(usize::try_from(plan.read_bytes)?);
-    loop {
-        let turn = next.fetch_add(1, Ordering::Relaxed);
-        if turn >= plan.reads {
-            return Ok(());
-        }
+    while let Ok(turn) =
+        next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |turn| (turn < until).then_some(turn + 1))
+    {
         let mut chance = base::chance::Chance::of(&[turn]);
         let file = &files[chance.index(files.len())];
         let blocks = (file.length()? - plan.read_bytes) / BLOCK_BYTES as u64;
         file.read_at(chance.below(blocks) * BLOCK_BYTES as u64, &mut buffer)?;
         std::hint::black_box(crc32c::crc32c(&buffer));
     }
+    Ok(())
 }
 
-fn write_all(file: &dyn DiskFile, count: u64, bytes: u64, sync: bool) -> Result<()> {
-    let mut buffer = AlignedBytes::zeroed(usize::try_from(bytes)?);
-    let mut offset = 0;
-    for turn in 0..count {
-        if offset + bytes > FILE_BYTES.max(bytes) {
-            offset = 0;
-        }
-        buffer[0..8].copy_from_slice(&turn.to_le_bytes());
-        let sum = crc32c::crc32c(&buffer[16..]);
-        buffer[8..12].copy_from_slice(&sum.to_le_bytes());
-        file.write_at(offset, &buffer)?;
-        if sync {
-            file.sync()?;
-        }
-        offset += bytes;
+/// Writes pieces of one size, over and over the same file.
+struct Writer {
+    file: Arc<dyn DiskFile>,
+    buffer: AlignedBytes,
+    count: u64,
+    done: u64,
+    offset: u64,
+    sync: bool,
+}
+
+impl Writer {
+    fn new(file: Arc<dyn DiskFile>, count: u64, bytes: u64, sync: bool) -> Self {
+        let buffer = AlignedBytes::zeroed(usize::try_from(bytes).unwrap_or(0));
+        Self { file, buffer, count, done: 0, offset: 0, sync }
     }
-    file.sync()?;
-    Ok(())
+    /// Writes until this share of all is done.
+    fn write_until(&mut self, share: f64) -> Result<()> {
+        while (self.done as f64) < share * self.count as f64 && self.done < self.count {
+            let bytes = self.buffer.len() as u64;
+            if self.offset + bytes > FILE_BYTES.max(bytes) {
+                self.offset = 0;
+            }
+            self.buffer[0..8].copy_from_slice(&self.done.to_le_bytes());
+            let sum = crc32c::crc32c(&self.buffer[16..]);
+            self.buffer[8..12].copy_from_slice(&sum.to_le_bytes());
+            self.file.write_at(self.offset, &self.buffer)?;
+            if self.sync {
+                self.file.sync()?;
+            }
+            self.offset += bytes;
+            self.done += 1;
+        }
+        Ok(())
+    }
 }

@@ -133,7 +133,8 @@ impl Comparison<'_> {
                 Ok(result) => {
                     shown.push(result.clone());
                     if system == "satl" && !self.args.matrix && self.is_wanted("bare") {
-                        shown.push(self.bare(&result)?);
+                        shown.push(self.bare(&result, false)?);
+                        shown.push(self.bare(&result, true)?);
                     }
                 }
                 Err(error) => eprintln!("{system}: {error:#}"),
@@ -235,14 +236,17 @@ impl Comparison<'_> {
         }
         Ok(copy)
     }
-    fn bare(&mut self, imitated: &Value) -> Result<Value> {
+    fn bare(&mut self, imitated: &Value, at_once: bool) -> Result<Value> {
         let mut name = imitated["cell"].clone();
-        name[0] = json!("bare");
+        name[0] = json!(if at_once { "bare, at once" } else { "bare, in turn" });
         if let Some(known) = self.known(&name) {
             return Ok(known);
         }
         let mut command = compare::ourselves()?;
         command.args(["sat-bare", "--imitate", &imitated.to_string()]);
+        if at_once {
+            command.arg("--at-once");
+        }
         let result = compare::result_of(command.arg("--directory").arg(self.work.join("running")))?;
         self.keep(name, result)
     }

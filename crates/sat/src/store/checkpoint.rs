@@ -42,7 +42,6 @@ pub(super) struct Running {
     /// The part of the log that follows it.
     part: u64,
     retired: Vec<(u32, u32)>,
-    obsolete: Vec<PathBuf>,
 }
 
 impl Checkpoints {
@@ -116,6 +115,9 @@ impl Store {
             unreachable!("no checkpoint is running, and a part is begun early only while one is");
         }
         let generation = self.checkpoints.generation + 1;
+        let mut obsolete = std::mem::take(&mut self.checkpoints.obsolete);
+        obsolete.push(self.files.checkpoint(generation - 1));
+        obsolete.extend(self.segments.take_unneeded());
         let memory = std::mem::take(&mut self.checkpoints.memory);
         let image = self.image(memory);
         let job = CheckpointJob {
@@ -129,13 +131,10 @@ impl Store {
                 generation,
                 checkpoint_bytes: 0,
             },
+            obsolete,
         };
-        self.checkpoints.running = Some(Running {
-            generation,
-            part: self.log.part(),
-            retired: self.segments.take_retired(),
-            obsolete: std::mem::take(&mut self.checkpoints.obsolete),
-        });
+        self.checkpoints.running =
+            Some(Running { generation, part: self.log.part(), retired: self.segments.take_retired() });
         self.checkpoints.is_prepared = false;
         self.checkpoints.minute = self.position;
         self.checkpoints.worker.submit(job);
@@ -163,14 +162,8 @@ impl Store {
         self.statistics.checkpoint_bytes_written += bytes;
         self.checkpoints.generation = running.generation;
         self.log.release_before(running.part);
-        let released = self.segments.release(&running.retired);
-        self.stop_on_error(released)?;
-        for path in running.obsolete {
-            let removed = self.files.remove(&path);
-            self.stop_on_error(removed)?;
-        }
-        let removed = self.files.remove(&self.files.checkpoint(running.generation - 1));
-        if running.generation > 1 { self.stop_on_error(removed) } else { Ok(()) }
+        self.segments.release(&running.retired);
+        Ok(())
     }
     /// Everything that is not in extents and index runs.
     pub(super) fn image(&self, memory: AlignedBytes) -> Image {

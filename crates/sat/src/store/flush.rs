@@ -6,7 +6,7 @@ use crate::bucket::Kind;
 use crate::error::Result;
 use crate::extent::{self, Cut};
 use crate::options::Buffers;
-use crate::pool;
+use crate::pool::{self, Pool};
 use crate::record::{self, Record};
 use crate::resolution::CLASSES;
 use crate::work::{Piece, RunDone, RunJob};
@@ -22,6 +22,12 @@ const FAR_TAU_MINUTES: u32 = 64;
 const EXTENT_BYTES_MAX: usize = 256 << 10;
 /// About how many bytes are written by one job.
 const RUN_BYTES: usize = 2 << 20;
+
+/// How many blocks one flush writes. As many are still free when it begins: filling them takes about as long as
+/// writing.
+fn flushed_at_once(pool: &Pool) -> usize {
+    pool.blocks() / 8 * 3
+}
 
 /// What is remembered from one flush to the next.
 #[derive(Debug, Default)]
@@ -43,10 +49,10 @@ impl Store {
         if self.buckets.at(slot).chain.bytes() >= chain_bytes_max {
             self.flush_buckets(vec![slot])?;
         }
-        let low = self.pool.free() < self.pool.blocks() / 4 + needed;
-        if low {
+        let is_low = |pool: &Pool| pool.free() < flushed_at_once(pool) + needed;
+        if is_low(&self.pool) {
             self.collect_flushed()?;
-            if self.flusher.outstanding() == 0 && self.pool.free() < self.pool.blocks() / 4 + needed {
+            if self.flusher.outstanding() == 0 && is_low(&self.pool) {
                 self.flush_part()?;
             }
         }
@@ -58,11 +64,11 @@ impl Store {
         }
         Ok(())
     }
-    /// Begins to write about half of the pool.
+    /// Begins to write a part of the pool.
     fn flush_part(&mut self) -> Result<()> {
         let elapsed = self.position - self.flush.minute.min(self.position);
         self.flush.minute = self.position;
-        let target = self.pool.blocks() / 2;
+        let target = flushed_at_once(&self.pool);
         // What comes up before the next flush will be handed out from memory.
         let soon = self.position.saturating_add(elapsed);
         let mut chosen: Vec<(bool, usize, u32)> = Vec::with_capacity(self.buckets.chained().len());

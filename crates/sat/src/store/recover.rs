@@ -341,6 +341,7 @@ fn create(files: &Files, options: &Options) -> Result<()> {
         image: store.image(AlignedBytes::new()),
         superblock_file,
         superblock,
+        obsolete: Vec::new(),
     })?;
     let path = files.superblock();
     files.disk.rename(&unnamed, &path).trying("rename to", &path)?;

@@ -12,6 +12,7 @@ mod driver;
 mod examine;
 mod foreign;
 mod image;
+mod killed;
 mod model;
 mod model_tests;
 mod player;

@@ -1,0 +1,36 @@
+//! Memory that is asked of the system in a particular way.
+
+use rustix::mm::{Advice, madvise};
+
+/// The size of a huge page.
+const HUGE_PAGE_BYTES: usize = 2 << 20;
+
+/// Asks the system to put `memory` on huge pages where it can: for large tables that are looked up all over the place,
+/// where every small page would have to be found anew. Where the system cannot, nothing changes.
+pub fn prefer_huge_pages(memory: &mut [u8]) {
+    let skipped = memory.as_ptr().align_offset(HUGE_PAGE_BYTES);
+    let Some(rest) = memory.len().checked_sub(skipped) else { return };
+    let bytes = rest / HUGE_PAGE_BYTES * HUGE_PAGE_BYTES;
+    if bytes == 0 {
+        return;
+    }
+    let pages = memory[skipped..skipped + bytes].as_mut_ptr().cast();
+    // Memory is used as before whether the advice is taken or not.
+    #[expect(unsafe_code, reason = "no safe call gives this advice")]
+    // SAFETY: the pages are wholly inside `memory`, which is ours, and the advice changes no byte.
+    let _ = unsafe { madvise(pages, bytes, Advice::LinuxHugepage) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn advice_changes_no_byte() {
+        for length in [0, 1, HUGE_PAGE_BYTES - 1, 5 * HUGE_PAGE_BYTES + 7] {
+            let mut memory = vec![7; length];
+            prefer_huge_pages(&mut memory);
+            assert!(memory.iter().all(|byte| *byte == 7));
+        }
+    }
+}
