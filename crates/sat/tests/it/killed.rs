@@ -41,6 +41,9 @@ fn the_process_that_is_killed() {
     if store.count() == 0 {
         for key in 0..RECORDS {
             store.offer(&key.to_le_bytes(), Minute(1 + u32::try_from(key % 50).unwrap()), &[0; 200]).unwrap();
+            if key % 500 == 499 {
+                store.commit().unwrap();
+            }
         }
         store.settle().unwrap();
     }
