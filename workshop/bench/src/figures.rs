@@ -56,7 +56,10 @@ pub(crate) fn draw(results: &[Value], directory: &Path) -> Result<Vec<PathBuf>> 
             && (result["system"] == "satl" || result["system"] == "satl-naive")
     });
     let title = format!("Shared and fixed buffers, T = 576000, {counted}");
-    drawn.extend(write(directory, "figure-8", &buffers(title, lines))?);
+    // One way alone is no comparison of the two.
+    if lines.keys().any(|name| name.starts_with("satl-naive")) {
+        drawn.extend(write(directory, "figure-8", &buffers(title, lines))?);
+    }
     let lines = traces(results, records);
     let title = format!("Time for each minute, Peaked, T = 576000, 32 MiB, {counted}");
     let (horizontal, vertical) = ("minute", "seconds");
