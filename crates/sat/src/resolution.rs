@@ -109,7 +109,11 @@ mod tests {
     use std::collections::BTreeSet;
 
     /// The formula as written, in floats, for one s.
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "τ is small and not negative")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "τ is small and not negative"
+    )]
     fn formula(now: u32, due: u32, s: f64) -> u32 {
         let interval = f64::from(due - now);
         let tau = (interval.ln().floor().exp() * s).floor().max(1.0) as u32;
