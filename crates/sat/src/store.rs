@@ -1,6 +1,7 @@
 //! The store: what it is made of, and its life from opening to closing.
 //!
-//! The rooms: [`write`] changes records, [`due`] hands them out, [`flush`] makes room in the pool, [`checkpoint`]
+//! The rooms: [`write`] changes records, [`plan`] decides what comes next and reads ahead, [`due`] hands
+//! it out, [`flush`] makes room in the pool, [`checkpoint`]
 //! makes the state durable, [`recover`] opens, [`settle`] judges offered keys, [`look`] finds records out of turn,
 //! [`compact`] gives space back.
 
@@ -9,6 +10,7 @@ mod compact;
 mod due;
 mod flush;
 mod look;
+mod plan;
 mod reads;
 mod recover;
 mod settle;
@@ -64,7 +66,7 @@ pub struct Store {
     segments: Segments,
     flusher: Worker<RunJob, RunDone>,
     reads: reads::Reads,
-    plan: due::Plan,
+    plan: plan::Plan,
     index: Index,
     checkpoints: checkpoint::Checkpoints,
     flush: flush::Flush,

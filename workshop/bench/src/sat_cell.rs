@@ -15,6 +15,9 @@ use workload::limits::Limits;
 use workload::usage::{drop_page_cache, resident_bytes_max};
 use workload::{Dataset, Deliveries, Workload};
 
+/// A store is warm after so many deliveries, however few minutes they took.
+const WARM_RECORDS_MAX: u64 = 15_000_000;
+
 /// Which records, and where.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Data {
@@ -169,7 +172,7 @@ pub(crate) fn run(args: &CellArgs) -> Result<()> {
     }
     let limited = confinement.as_ref().is_none_or(Result::is_ok);
     let mut run = Run::new(args)?;
-    run.minutes(args.warm_minutes, false)?;
+    run.warm(args.warm_minutes)?;
     run.wait_for_all()?;
     run.deliveries = Deliveries::default();
     let (meter, statistics) = (Meter::start()?, run.store.statistics());
@@ -224,6 +227,16 @@ impl<'a> Run<'a> {
                 let count = self.deliveries.count - count;
                 println!("{}", json!({ "minute": self.minute, "seconds": seconds, "delivered": count }));
             }
+        }
+        Ok(())
+    }
+    /// Runs so many minutes, or fewer where so many records are due that the store is warm before.
+    fn warm(&mut self, minutes: u32) -> Result<()> {
+        for _ in 0..minutes {
+            if self.deliveries.count >= WARM_RECORDS_MAX {
+                break;
+            }
+            self.minutes(1, false)?;
         }
         Ok(())
     }

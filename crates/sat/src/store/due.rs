@@ -1,115 +1,23 @@
-//! Handing out what is due, minute by minute, reading ahead.
+//! Handing out what is due, minute by minute.
 //!
-//! *Planning* a minute takes the extents whose first record is due then out of their buckets and sets them in a queue;
-//! reads are begun from the front of the queue as memory allows. *Opening* a minute lets nothing more be written to its
-//! bucket and hands out what was planned for it, what came after the planning, and what is still in the write buffer.
+//! *Opening* a minute lets nothing more be written to its bucket and hands out what was planned for it ([`super::plan`]),
+//! what came after the planning, and what is still in the write buffer.
 //!
 //! **Invariant:** a copy is handed out only if the record's slot names the bucket it was read for and no later copy
 //! replaced it there. With strict timing it is not handed out before its own minute.
 
 use super::Store;
-use super::reads::READ_BYTES_MAX;
+use super::plan::{Item, ReadExtents, Rest, Source};
 use crate::Minute;
 use crate::batch::Batch;
-use crate::bucket::{Bucket, Kind};
 use crate::error::{Error, Result};
 use crate::extent::Extent;
 use crate::record::{self, Record};
-use crate::work::{self, ReadDone, ReadJob};
+use crate::work::ReadDone;
 use base::disk::AlignedBytes;
-use std::collections::{BTreeMap, HashSet, VecDeque};
 
-/// How far ahead of the present minute extents are planned.
-const AHEAD_MINUTES_MAX: u32 = 64;
-/// Extents this close together are read at once.
-const GAP_BYTES_MAX: u32 = 8 << 10;
 /// The most bytes of records in one batch.
 const BATCH_BYTES_MAX: usize = 1 << 20;
-/// With strict timing, extents that follow one on the disk and are due soon after it are read with it, and wait in
-/// memory for their minute. This bounds how long: bytes times minutes of each.
-const WAIT_BYTE_MINUTES_MAX: usize = 64 << 10;
-/// And this how many are read together.
-const TOGETHER_BYTES_MAX: usize = 128 << 10;
-
-/// What will be handed out, in order.
-#[derive(Debug, Default)]
-pub(super) struct Plan {
-    queue: VecDeque<Item>,
-    /// How many at the front of the queue need no read, or are being read.
-    begun: usize,
-    /// Up to which minute extents were planned.
-    planned: u32,
-    /// When open or planned buckets have more: minute → slots and uids.
-    agenda: BTreeMap<u32, Vec<(u32, u64)>>,
-    /// What was read before it is due: minute → items.
-    waiting: BTreeMap<u32, Vec<Item>>,
-    /// Damage that was met and not told yet.
-    damage: VecDeque<Error>,
-    /// What was too much for one batch.
-    rest: Option<Rest>,
-}
-
-/// Records of one bucket of which some were handed out already.
-#[derive(Debug)]
-struct Rest {
-    slot: u32,
-    uid: u64,
-    records: Batch,
-    /// The place of the next one.
-    next: usize,
-}
-
-#[derive(Debug)]
-struct Item {
-    minute: u32,
-    slot: u32,
-    uid: u64,
-    source: Source,
-}
-
-#[derive(Debug)]
-enum Source {
-    /// The write buffer of the bucket.
-    Memory,
-    /// Extents that are read together, and the ticket of the read once it is begun.
-    Disk { extents: Vec<Extent>, ticket: Option<u64> },
-    /// Extents that were read.
-    Read(ReadExtents),
-}
-
-/// What a read brought.
-#[derive(Debug)]
-struct ReadExtents {
-    /// Each with the place of its first record among the offsets; those that were handed out or are damaged are gone.
-    extents: Vec<(Extent, usize)>,
-    done: ReadDone,
-}
-
-impl Plan {
-    pub(super) fn new(position: u32) -> Self {
-        Self { planned: position, ..Self::default() }
-    }
-    /// The segments of extents that are planned and not handed out yet.
-    pub(super) fn segments(&self) -> impl Iterator<Item = u32> + '_ {
-        self.queue.iter().flat_map(|item| match &item.source {
-            Source::Disk { extents, .. } => extents.iter().map(|extent| extent.segment).collect(),
-            Source::Memory | Source::Read(_) => Vec::new(),
-        })
-    }
-    /// Has `slot` looked at again in the present minute.
-    pub(super) fn note_overdue(&mut self, position: u32, slot: u32, uid: u64) {
-        self.agenda.entry(position).or_default().push((slot, uid));
-    }
-    fn is_overdue(&self, position: u32) -> bool {
-        self.agenda.first_key_value().is_some_and(|(minute, _)| *minute <= position)
-    }
-    /// The buckets of which something is planned and not handed out yet.
-    pub(super) fn uids(&self) -> HashSet<u64> {
-        let items = self.queue.iter().chain(self.waiting.values().flatten());
-        items.map(|item| item.uid).chain(self.rest.as_ref().map(|rest| rest.uid)).collect()
-    }
-}
-
 impl Store {
     /// Fills `batch` with records that are due by the minute that [`Store::advance`] told, and says whether there
     /// were any. Every one is handed out once; it is due again after a crash until it was written back by
@@ -219,146 +127,15 @@ impl Store {
         while let Some(entry) = self.plan.waiting.first_entry().filter(|entry| *entry.key() <= self.position)
         {
             for item in entry.remove() {
+                if let Source::Read(read) = &item.source {
+                    self.plan.waiting_bytes -= read.done.buffer.len();
+                }
                 self.plan.queue.push_front(item);
                 self.plan.begun += 1;
             }
         }
         self.begin_reads();
         Ok(())
-    }
-    /// Plans what a flush brought to a bucket after the minute in which it is due was planned.
-    fn plan_overdue(&mut self) {
-        while let Some(entry) = self.plan.agenda.first_entry().filter(|entry| *entry.key() <= self.position) {
-            for (slot, uid) in entry.remove() {
-                if self.buckets.get(slot).is_some_and(|bucket| bucket.uid == uid) {
-                    self.plan_late(slot, uid);
-                }
-            }
-        }
-    }
-    /// Plans what open buckets hold, after a store was opened: it is due again (D5).
-    pub(super) fn plan_again(&mut self) {
-        self.plan = Plan::new(self.position);
-        let is_due_again = |bucket: &Bucket| bucket.is_open && bucket.kind != Kind::Pending;
-        let open: Vec<(u32, u64, bool)> = self
-            .buckets
-            .iter()
-            .filter(|(_, bucket)| is_due_again(bucket))
-            .map(|(slot, bucket)| (slot, bucket.uid, !bucket.chain.is_empty()))
-            .collect();
-        for (slot, uid, has_chain) in open {
-            if has_chain {
-                self.plan.queue.push_back(Item { minute: self.position, slot, uid, source: Source::Memory });
-            }
-            let items = self.due_items(self.position, slot, uid);
-            self.plan.queue.extend(items);
-        }
-    }
-    /// Plans what came to a bucket after it was planned.
-    fn plan_late(&mut self, slot: u32, uid: u64) {
-        let items = self.due_items(self.position, slot, uid);
-        for mut item in items.into_iter().rev() {
-            self.begin_read(&mut item);
-            self.plan.queue.push_front(item);
-            self.plan.begun += 1;
-        }
-    }
-    fn plan_next_minute(&mut self) {
-        self.plan.planned += 1;
-        let minute = self.plan.planned;
-        // Entries of minutes that were planned before are left to the opening of those minutes.
-        let mut slots = self.plan.agenda.remove(&minute).unwrap_or_default();
-        slots.extend(self.buckets.closed(minute).map(|slot| (slot, self.buckets.at(slot).uid)));
-        for (slot, uid) in slots {
-            if self.buckets.get(slot).is_some_and(|bucket| bucket.uid == uid) {
-                let items = self.due_items(minute, slot, uid);
-                self.plan.queue.extend(items);
-            }
-        }
-    }
-    /// Takes the extents of a bucket that are due at `minute`, grouped into reads. Those that are due before are taken
-    /// too when the minute has come, and left alone when it is only planned: their own minute is yet to come.
-    fn due_items(&mut self, minute: u32, slot: u32, uid: u64) -> Vec<Item> {
-        let from = if minute <= self.position { 0 } else { minute };
-        let bucket = self.buckets.at_mut(slot);
-        let mut extents = bucket.take_due(from, minute, self.options.strict);
-        if self.options.strict {
-            extents.extend(bucket.take_following(
-                &extents,
-                minute,
-                WAIT_BYTE_MINUTES_MAX,
-                TOGETHER_BYTES_MAX,
-            ));
-        }
-        if let Some(next) = bucket.next_due(minute) {
-            self.plan.agenda.entry(next).or_default().push((slot, uid));
-        }
-        extents.sort_unstable_by_key(|extent| (extent.segment, extent.offset));
-        let groups = extents.chunk_by({
-            let mut begin = None;
-            move |one: &Extent, next: &Extent| {
-                let first = *begin.get_or_insert(one.offset);
-                let end = one.offset + u32::try_from(one.bytes()).unwrap_or(u32::MAX);
-                let joins = one.segment == next.segment
-                    && next.offset - end <= GAP_BYTES_MAX
-                    && (next.offset - first) as usize + next.bytes() <= READ_BYTES_MAX;
-                if !joins {
-                    begin = None;
-                }
-                joins
-            }
-        });
-        let source = |group: &[Extent]| Source::Disk { extents: group.to_vec(), ticket: None };
-        groups.map(|group| Item { minute, slot, uid, source: source(group) }).collect()
-    }
-    /// Begins reads from the front of the queue, and plans further, as far as memory allows.
-    fn begin_reads(&mut self) {
-        while self.reads.has_buffer() {
-            if self.plan.begun < self.plan.queue.len() {
-                let place = self.plan.begun;
-                let mut item = std::mem::replace(&mut self.plan.queue[place], Item::placeholder());
-                self.begin_read(&mut item);
-                self.plan.queue[place] = item;
-                self.plan.begun += 1;
-            } else if self.plan.planned < self.position.saturating_add(AHEAD_MINUTES_MAX) {
-                self.plan_next_minute();
-            } else {
-                break;
-            }
-        }
-        // What is next is read in any case.
-        if self.plan.begun == 0
-            && let Some(mut item) = self.plan.queue.pop_front()
-        {
-            self.begin_read(&mut item);
-            self.plan.queue.push_front(item);
-            self.plan.begun = 1;
-        }
-    }
-    fn begin_read(&mut self, item: &mut Item) {
-        let Source::Disk { extents, ticket } = &mut item.source else { return };
-        // A bucket that is gone has given its extents back.
-        if ticket.is_some() || self.buckets.get(item.slot).is_none_or(|bucket| bucket.uid != item.uid) {
-            return;
-        }
-        let (Some(first), Some(last)) = (extents.first(), extents.last()) else { return };
-        let (offset, length) = work::covering(first, last);
-        self.reads.next_ticket += 1;
-        self.statistics.reads += 1;
-        self.statistics.data_bytes_read += length as u64;
-        *ticket = Some(self.reads.next_ticket);
-        let (buffer, offsets) = (self.reads.buffer(), self.reads.spare_offsets.pop().unwrap_or_default());
-        self.reads.worker.submit(ReadJob {
-            ticket: self.reads.next_ticket,
-            file: self.segments.file(first.segment).clone(),
-            path: self.files.segment(first.segment),
-            store: self.store,
-            offset,
-            length,
-            extents: extents.clone(),
-            buffer,
-            offsets,
-        });
     }
     fn hand_out(&mut self, item: Item, batch: &mut Batch) -> Result<()> {
         let Item { slot, uid, .. } = item;
@@ -456,6 +233,7 @@ impl Store {
         let done = ReadDone { offset: extent.offset.into(), buffer, offsets, ..ReadDone::default() };
         let source = Source::Read(ReadExtents { extents: vec![(*extent, 0)], done });
         let minute = extent.first_due;
+        self.plan.waiting_bytes += extent.bytes();
         self.plan.waiting.entry(minute).or_default().push(Item { minute, slot, uid, source });
     }
     /// Puts those of the records at some offsets into the batch that are the bucket's and due, and moves on those that
@@ -507,12 +285,6 @@ impl Store {
         let to = self.buckets.of_minute(bucket.0);
         self.statistics.moved += 1;
         self.move_record(record, to)
-    }
-}
-
-impl Item {
-    fn placeholder() -> Self {
-        Self { minute: 0, slot: 0, uid: 0, source: Source::Memory }
     }
 }
 

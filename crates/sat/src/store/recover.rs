@@ -4,8 +4,8 @@
 //! refers to, but for the superblock, whose content it makes durable once more. A crash on the way repeats it.
 
 use super::checkpoint::{Checkpoints, kind_number};
-use super::due::Plan;
 use super::flush::Flush;
+use super::plan::Plan;
 use super::reads::Reads;
 use super::settle::Pending;
 use super::{FrameUnderWay, Store};
