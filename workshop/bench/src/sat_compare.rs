@@ -22,7 +22,7 @@ use std::process::Stdio;
   cargo xtask bench sat --matrix --records 1500000")]
 pub(crate) struct Args {
     /// How many records of 200 bytes
-    #[arg(long, default_value_t = 15_000_000)]
+    #[arg(long, default_value_t = 15_000_000, value_parser = clap::value_parser!(u32).range(1..))]
     records: u32,
     /// Every data set, range of intervals and buffer size of the paper
     #[arg(long)]
@@ -90,6 +90,10 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     for cell in cells(args) {
         shown.extend(comparison.run(&cell)?);
     }
+    ensure!(
+        !shown.is_empty(),
+        "nothing was measured: `--systems` names `satl`, `satl-strict`, `satl-naive`, `sat-linear`, `bare`, `opening` or a peer"
+    );
     compare::print_results(&shown, args.json, "records/s");
     if args.matrix {
         comparison.trace()?;
