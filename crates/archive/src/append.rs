@@ -4,17 +4,26 @@
 //! reached its size, or the archive is closed, everything is synced and it is renamed to `NAME`. From then on it
 //! never changes.
 //!
+//! The archive knows by its index what it holds already: a body that is stored is not stored again, whoever sent it.
+//!
 //! **Invariant:** nothing is acknowledged before it is durable (D2). After a failed sync, write or rename nothing
 //! more is written (M3); a full disk is no such failure, it can be tried again (M4).
 
+use crate::describe::{self, Facts, Told};
+use crate::entry::{ContentKey, Entry, Key, Location, Stored};
 use crate::error::Error;
+use crate::fetch_record;
 use crate::file::{GrowingFile, sync_directory_of};
+use crate::index::{Index, MEMORY_ROWS_MAX};
+use crate::index::row::{Place, Row};
 use crate::name::Name;
-use crate::records::{self, Appended, Before};
+use crate::records::{self, Appended, Original};
 use crate::recover::{self, Recovery};
 use base::disk::Disk;
 use base::limits::{ARCHIVE_FILE_BYTES, DISK_FREE_BYTES_MIN};
+use base::door::Exchange;
 use base::{Capture, Timestamp};
+use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -29,6 +38,8 @@ pub struct Settings {
     /// A file that has reached this length is finished and the next one begun, so a file is longer by one capture
     /// at most.
     pub file_bytes_max: u64,
+    /// The same when it has so many captures, which bounds what is held of the index in memory.
+    pub file_captures_max: u64,
     /// What the files say they were written by.
     pub software: String,
     /// How hard records are compressed.
@@ -41,6 +52,7 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             file_bytes_max: ARCHIVE_FILE_BYTES,
+            file_captures_max: MEMORY_ROWS_MAX,
             software: concat!("utsushi/", env!("CARGO_PKG_VERSION")).to_owned(),
             gzip_level: Level::DEFAULT,
             disk_free_bytes_min: DISK_FREE_BYTES_MIN,
@@ -56,8 +68,16 @@ pub struct Archive {
     settings: Settings,
     next_name: Name,
     file: Option<GrowingFile>,
+    index: Index,
+    /// Finished files whose captures are in no run yet.
+    unindexed: Vec<Arc<str>>,
+    /// What was requested when, for the records of the file that grows, and for some of others.
+    origins: HashMap<(Arc<str>, u64), (String, Timestamp)>,
     is_stopped: bool,
 }
+
+/// So many origins of records in finished files are remembered.
+const ORIGINS_MAX: usize = 300_000;
 
 impl Archive {
     /// Opens the archive in `directory`, which is made if it does not exist, and finishes the files that a writer
@@ -69,27 +89,138 @@ impl Archive {
         at: Timestamp,
     ) -> Result<(Self, Recovery), Error> {
         create_directory(&*disk, directory)?;
-        let recovery = recover::recover(&*disk, directory)?;
+        let (mut index, damage) = Index::open(Arc::clone(&disk), directory)?;
+        let mut recovery = recover::recover(&disk, directory, &mut index)?;
+        recovery.index = damage.map(|damage| damage.to_string());
         let taken = disk.list(directory).map_err(|source| Error::io("list", directory, source))?;
         let next_name = Name::new(at, taken.iter().map(PathBuf::as_path));
-        let directory = directory.to_owned();
-        Ok((Self { disk, directory, settings, next_name, file: None, is_stopped: false }, recovery))
+        let archive = Self {
+            disk,
+            directory: directory.to_owned(),
+            settings,
+            next_name,
+            file: None,
+            index,
+            unindexed: Vec::new(),
+            origins: HashMap::new(),
+            is_stopped: false,
+        };
+        Ok((archive, recovery))
     }
 
-    /// Adds a capture to the batch. `before` is what its page was last stored as; if the body is the same, only a
-    /// reference to it is written.
+    /// Adds a capture to the batch. If its body is stored already, only a reference to it is written.
     ///
     /// When this fails for want of room, the capture is not in the batch, and it may be tried again.
-    pub fn append(&mut self, capture: &Capture, before: Option<&Before>) -> Result<Appended, Error> {
+    pub fn append(&mut self, capture: &Capture) -> Result<Appended, Error> {
         self.check_running()?;
         self.make_way()?;
-        let mut file = match self.file.take() {
-            Some(file) => file,
-            None => self.begin_file(capture.at)?,
+        let seen = match &capture.exchange {
+            Some(exchange) => Some((exchange, self.look(capture, exchange)?)),
+            None => None,
         };
-        let appended = records::append(capture, before, &mut file);
+        let mut file = self.take_file(capture.at)?;
+        let start = file.position();
+        let entry = match seen {
+            None => records::append_unanswered(capture, &mut file),
+            Some((exchange, Seen { facts, flag, original })) => {
+                records::append_answer(capture, exchange, (&facts, flag), original.as_ref(), &mut file)
+            }
+        };
+        let bytes_written = file.position() - start;
+        self.add(&entry, &mut file);
         self.file = Some(file);
-        Ok(appended)
+        Ok(Appended { entry, bytes_written })
+    }
+
+    /// The page's versions as the index has them, newest first, until `take` has enough.
+    pub fn newest_first(&self, key: &Key, mut take: impl FnMut(Entry) -> bool) -> Result<(), Error> {
+        self.index.newest_first(key, |row| take(row.entry(key.as_str(), self.index.files())))
+    }
+
+    /// Puts the entry of a capture whose records are in `file` into the index.
+    pub(crate) fn add(&mut self, entry: &Entry, file: &mut GrowingFile) {
+        let row = Row::of(entry, self.index.files_mut());
+        file.note_capture(entry.key.as_str(), &row);
+        self.index.add(entry.key.as_str(), row);
+        if entry.kind == Stored::Response {
+            let place = (Arc::clone(&entry.location.file), entry.location.offset);
+            self.origins.insert(place, (entry.url.clone(), entry.at));
+        }
+    }
+
+    /// What a visit saw, and whether its body is stored already.
+    fn look(&mut self, capture: &Capture, exchange: &Exchange) -> Result<Seen, Error> {
+        let url = capture.url.as_str();
+        let facts = Facts::of_answer(url, &exchange.response_head, &exchange.body, exchange.framing);
+        let latest = self.latest(&capture.url.key().into())?;
+        let flag = describe::judge(&facts, latest.content);
+        let original = if exchange.status == 304 {
+            latest.stored
+        } else if exchange.truncated.is_none() && facts.has_payload {
+            let place = self.index.find_body(facts.payload, facts.content)?;
+            place.map(|place| (place, facts.payload, Some(facts.content)))
+        } else {
+            None
+        };
+        let original = match original {
+            None => None,
+            Some((place, payload, content)) => {
+                let location = place.location(self.index.files());
+                self.origin(&location)?.map(|(url, at)| Original { url, at, payload, content, location })
+            }
+        };
+        Ok(Seen { facts, flag, original })
+    }
+
+    /// What is known of a page from its latest versions.
+    pub(crate) fn latest(&self, key: &Key) -> Result<Latest, Error> {
+        let (mut latest, mut is_told) = (Latest::default(), false);
+        self.index.newest_first(key, |row| {
+            match describe::told(row.kind, row.status, row.moves_within, row.content) {
+                Told::Content(content) if !is_told => (latest.content, is_told) = (content, true),
+                Told::Gone => is_told = true,
+                _ => {}
+            }
+            let is_content = matches!(row.status, 200..=299 | 304) && !row.truncated;
+            if let Some(payload) = row.payload.filter(|_| is_content && latest.stored.is_none()) {
+                let place = if row.kind == Stored::Response { Some(row.place) } else { row.body };
+                latest.stored = place.map(|place| (place, payload, row.content));
+            }
+            is_told && latest.stored.is_some()
+        })?;
+        Ok(latest)
+    }
+
+    /// What was requested, and when, when the record there was stored; `None` if it can no longer be read.
+    fn origin(&mut self, location: &Location) -> Result<Option<(String, Timestamp)>, Error> {
+        let place = (Arc::clone(&location.file), location.offset);
+        if let Some(known) = self.origins.get(&place) {
+            return Ok(Some(known.clone()));
+        }
+        let origin = match fetch_record::record(&*self.disk, &self.directory, location, None) {
+            Ok(record) => describe::origin(&record),
+            Err(Error::Damaged { .. }) => None,
+            Err(error) => return Err(error),
+        };
+        if self.origins.len() >= ORIGINS_MAX {
+            let growing = self.file.as_ref().map(GrowingFile::name);
+            self.origins.retain(|(file, _), _| Some(file) == growing.as_ref());
+        }
+        if let Some(origin) = &origin {
+            self.origins.insert(place, origin.clone());
+        }
+        Ok(origin)
+    }
+
+    /// The file that grows; a new one if there is none.
+    pub(crate) fn take_file(&mut self, at: Timestamp) -> Result<GrowingFile, Error> {
+        match self.file.take() {
+            Some(file) => Ok(file),
+            None => self.begin_file(at),
+        }
+    }
+    pub(crate) fn give_file(&mut self, file: GrowingFile) {
+        self.file = Some(file);
     }
 
     /// Makes everything that was appended durable.
@@ -100,7 +231,8 @@ impl Archive {
         self.check_running()?;
         self.check_room()?;
         let disk = Arc::clone(&self.disk);
-        let result = self.file.as_mut().map_or(Ok(()), |file| file.commit(&*disk));
+        let files = Arc::clone(self.index.files());
+        let result = self.file.as_mut().map_or(Ok(()), |file| file.commit(&*disk, &files));
         self.stop_on_error(result)
     }
 
@@ -109,7 +241,8 @@ impl Archive {
     /// What was not committed before is lost if this fails; whoever wants to wait for room calls [`Archive::commit`]
     /// first.
     pub fn close(mut self) -> Result<(), Error> {
-        self.finish_file()
+        self.finish_file()?;
+        self.update_index()
     }
 
     /// How much can still be written to the disk that the archive is on, the reserve included.
@@ -118,12 +251,29 @@ impl Archive {
     }
 
     /// Finishes a file that is long enough, and commits a batch that is large enough.
-    fn make_way(&mut self) -> Result<(), Error> {
+    pub(crate) fn make_way(&mut self) -> Result<(), Error> {
         match &self.file {
-            Some(file) if file.position() >= self.settings.file_bytes_max => self.finish_file(),
-            Some(file) if file.pending_bytes() >= PENDING_BYTES_MAX => self.commit(),
-            _ => Ok(()),
+            Some(file)
+                if file.position() >= self.settings.file_bytes_max
+                    || file.captures() >= self.settings.file_captures_max =>
+            {
+                self.finish_file()?;
+            }
+            Some(file) if file.pending_bytes() >= PENDING_BYTES_MAX => self.commit()?,
+            _ => {}
         }
+        self.update_index()
+    }
+
+    /// Makes a run of the captures of files that are finished.
+    pub(crate) fn update_index(&mut self) -> Result<(), Error> {
+        if self.unindexed.is_empty() || self.file.is_some() {
+            return Ok(());
+        }
+        let flushed = self.index.flush(self.unindexed.clone());
+        self.stop_on_error(flushed)?;
+        self.unindexed.clear();
+        Ok(())
     }
 
     fn begin_file(&mut self, at: Timestamp) -> Result<GrowingFile, Error> {
@@ -131,28 +281,28 @@ impl Archive {
             let name = self.next_name.clone();
             self.next_name = name.next();
             match GrowingFile::create(&*self.disk, &self.directory, &name, self.settings.gzip_level) {
-                Ok(mut file) => {
+                Ok(Some(mut file)) => {
                     file.describe(at, &self.settings.software);
                     return Ok(file);
                 }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => {
-                    let path = self.directory.join(name.open());
-                    return self.stop_on_error(Err(Error::writing(&*self.disk, "create", &path, error)));
-                }
+                Ok(None) => {}
+                Err(error) => return self.stop_on_error(Err(error)),
             }
         }
     }
 
     fn finish_file(&mut self) -> Result<(), Error> {
         self.commit()?;
-        let finished = self.file.as_ref().map_or(Ok(()), |file| file.finish(&*self.disk));
+        let finished = self.file.as_mut().map_or(Ok(()), |file| file.finish(&*self.disk));
         self.stop_on_error(finished)?;
-        self.file = None;
+        if let Some(file) = self.file.take() {
+            self.unindexed.push(file.name());
+            self.origins.retain(|(name, _), _| *name != file.name());
+        }
         Ok(())
     }
 
-    fn check_running(&self) -> Result<(), Error> {
+    pub(crate) fn check_running(&self) -> Result<(), Error> {
         if self.is_stopped { Err(Error::Stopped { path: self.directory.clone() }) } else { Ok(()) }
     }
 
@@ -171,6 +321,22 @@ impl Archive {
         self.is_stopped |= result.as_ref().is_err_and(|error| !error.is_disk_full());
         result
     }
+}
+
+/// What a visit saw, compared with what the archive holds.
+struct Seen {
+    facts: Facts,
+    flag: crate::Flag,
+    original: Option<Original>,
+}
+
+/// What the latest versions of a page say.
+#[derive(Debug, Default)]
+pub(crate) struct Latest {
+    /// What it holds now; nothing when it is gone or never was there.
+    pub(crate) content: Option<ContentKey>,
+    /// Its last stored body.
+    pub(crate) stored: Option<(Place, base::Sha1Digest, Option<ContentKey>)>,
 }
 
 /// Makes the directory and the names that lead to it durable.

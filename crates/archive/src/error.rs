@@ -34,6 +34,14 @@ pub enum Error {
         /// The directory of the archive.
         path: PathBuf,
     },
+    /// A file of the index is not what was written. It can be made anew: nothing is lost.
+    #[error("`{}` is damaged: {what}; run `utsushi rebuild index`, which makes the index anew from the archive", path.display())]
+    IndexDamaged {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// A record is not what was written. The others are not concerned.
     #[error("the record at byte `{offset}` of `{}` is damaged: {what}; restore the file from a copy, or leave it: the record is passed over", path.display())]
     Damaged {

@@ -2,10 +2,14 @@
 //!
 //! **Invariant:** the file on disk is never longer than what was meant to be durable: a write or sync that fails is
 //! taken back by cutting the file to its durable length, and the batch stays in memory.
+//!
+//! **Invariant:** the sums beside the file cover nothing that is not durable.
 
 use crate::error::Error;
+use crate::index::row::{Files, Row};
 use crate::name::Name;
 use crate::scan::SYNCED_BYTES;
+use crate::sums::{self, Batch, Sum, SumsWriter};
 use base::Timestamp;
 use base::disk::{Disk, DiskFile, Open};
 use std::io;
@@ -27,7 +31,20 @@ pub(crate) struct GrowingFile {
     is_named: bool,
     durable_bytes: u64,
     pending: Vec<u8>,
+    /// What the pending bytes hold.
+    batch: Batch,
+    /// What became durable and is not in the sums yet, because there was no room for it.
+    unsummed: Option<Batch>,
+    sums: SumsWriter,
+    /// How much the sums covered when they were last synced.
+    summed_bytes: u64,
+    /// Whether the sums say that the file is finished.
+    is_summed: bool,
+    captures: u64,
 }
+
+/// After so much of the file the sums are synced: it is what must be read again after a power cut at most.
+const SUMS_SYNC_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A record that was put into the file.
 #[derive(Debug)]
@@ -35,22 +52,40 @@ pub(crate) struct Placed {
     pub(crate) id: RecordId,
     pub(crate) offset: u64,
     pub(crate) length: u64,
+    pub(crate) sum: u32,
 }
 
 impl GrowingFile {
-    /// Creates the file that has this name.
-    pub(crate) fn create(disk: &dyn Disk, directory: &Path, name: &Name, level: Level) -> io::Result<Self> {
+    /// Creates the file that has this name, and its sums; `None` when there is one already.
+    pub(crate) fn create(
+        disk: &dyn Disk,
+        directory: &Path,
+        name: &Name,
+        level: Level,
+    ) -> Result<Option<Self>, Error> {
         let path = directory.join(name.open());
-        Ok(Self {
-            file: disk.open(&path, Open::CreateNew)?,
+        let name = name.closed();
+        let file = match disk.open(&path, Open::CreateNew) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
+            file => file.map_err(|source| Error::writing(disk, "create", &path, source))?,
+        };
+        let sums = SumsWriter::create(disk, &sums::path_of(directory, &name), &name)?;
+        Ok(Some(Self {
+            file,
             path,
-            name: Arc::from(name.closed()),
+            name: Arc::from(name),
             writer: Writer::new(level),
             warcinfo: None,
             is_named: false,
             durable_bytes: 0,
             pending: Vec::new(),
-        })
+            batch: Batch::default(),
+            unsummed: None,
+            sums,
+            summed_bytes: 0,
+            is_summed: false,
+            captures: 0,
+        }))
     }
     /// The name it will have when it is finished.
     pub(crate) fn name(&self) -> Arc<str> {
@@ -66,6 +101,16 @@ impl GrowingFile {
     /// How much waits to be written.
     pub(crate) fn pending_bytes(&self) -> u64 {
         self.pending.len() as u64
+    }
+
+    /// How many captures it holds.
+    pub(crate) fn captures(&self) -> u64 {
+        self.captures
+    }
+    /// Says what the records hold that were put last.
+    pub(crate) fn note_capture(&mut self, key: &str, row: &Row) {
+        self.captures += 1;
+        self.batch.captures.push((key.into(), row.clone()));
     }
 
     /// Puts the record first that says what wrote the file.
@@ -97,15 +142,41 @@ impl GrowingFile {
         if self.pending.is_empty() && offset > 0 {
             head = head.text(SYNCED_BYTES, &offset.to_string());
         }
+        let start = self.pending.len();
         self.writer.append(head, content_type, block, &mut self.pending);
-        Placed { id, offset, length: self.position() - offset }
+        let member = self.pending.get(start..).unwrap_or_default();
+        let (length, sum) = (member.len() as u64, crc32c::crc32c(member));
+        if self.batch.records.is_empty() {
+            self.batch.from = offset;
+        }
+        self.batch.records.push(Sum { length, sum });
+        Placed { id, offset, length, sum }
     }
 
-    /// Writes what waits and makes it durable, the file's name included.
-    pub(crate) fn commit(&mut self, disk: &dyn Disk) -> Result<(), Error> {
+    /// Writes what waits and makes it durable, the file's name included; then the sums of it.
+    pub(crate) fn commit(&mut self, disk: &dyn Disk, files: &Files) -> Result<(), Error> {
+        self.write_sums(disk, files)?;
         if self.pending.is_empty() {
             return Ok(());
         }
+        self.write_pending(disk)?;
+        self.unsummed = Some(std::mem::take(&mut self.batch));
+        self.write_sums(disk, files)
+    }
+
+    fn write_sums(&mut self, disk: &dyn Disk, files: &Files) -> Result<(), Error> {
+        if let Some(batch) = &self.unsummed {
+            self.sums.append(disk, batch, files)?;
+            self.unsummed = None;
+        }
+        if self.sums.covered() - self.summed_bytes >= SUMS_SYNC_BYTES {
+            self.sums.sync()?;
+            self.summed_bytes = self.sums.covered();
+        }
+        Ok(())
+    }
+
+    fn write_pending(&mut self, disk: &dyn Disk) -> Result<(), Error> {
         if let Err(source) = self.file.write_at(self.durable_bytes, &self.pending) {
             self.file.truncate(self.durable_bytes).map_err(|source| Error::io("cut", &self.path, source))?;
             return Err(Error::writing(disk, "write to", &self.path, source));
@@ -130,9 +201,13 @@ impl GrowingFile {
         Ok(())
     }
 
-    /// Gives the file its final name. Everything must be durable.
-    pub(crate) fn finish(&self, disk: &dyn Disk) -> Result<(), Error> {
-        assert!(self.pending.is_empty(), "a file is finished only when all of it is durable");
+    /// Finishes the sums and gives the file its final name. Everything must be durable.
+    pub(crate) fn finish(&mut self, disk: &dyn Disk) -> Result<(), Error> {
+        assert!(self.pending.is_empty() && self.unsummed.is_none(), "only what is durable is finished");
+        if !self.is_summed {
+            self.sums.finish(disk)?;
+            self.is_summed = true;
+        }
         let closed = self.path.with_file_name(&*self.name);
         disk.rename(&self.path, &closed)
             .map_err(|source| Error::writing(disk, "rename", &self.path, source))?;

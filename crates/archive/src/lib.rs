@@ -1,7 +1,7 @@
 //! Keeps every capture, in standard WARC files, and lists them.
 //!
 //! ```
-//! use archive::{Archive, Settings};
+//! use archive::{Archive, Reader, Settings};
 //! use base::disk::SimulatedDisk;
 //! use base::{Capture, Outcome, PageUrl, Refusal, Timestamp};
 //! use std::path::Path;
@@ -14,12 +14,12 @@
 //!
 //! let url = PageUrl::parse("https://example.org/private")?;
 //! let outcome = Outcome::Refused(Refusal::Robots("Disallow: /private".to_owned()));
-//! archive.append(&Capture { url, at, outcome, exchange: None }, None)?;
+//! archive.append(&Capture { url, at, outcome, exchange: None })?;
 //! archive.commit()?; // from here on it is kept for ever
 //!
-//! let entry = archive::list(&disk, directory)?.next().expect("one capture")?;
-//! assert_eq!((entry.url.as_str(), &*entry.outcome), ("https://example.org/private", "refused"));
-//! assert_eq!(entry.why.as_deref(), Some("Disallow: /private"));
+//! let reader = Reader::open(Arc::new(disk), directory)?;
+//! let entry = reader.all()?.next().expect("one capture")?;
+//! assert_eq!((entry.url.as_str(), entry.outcome()), ("https://example.org/private", "unanswered"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -30,18 +30,26 @@
 //! Not here: the lock that keeps a second writer away (the program's), and knowing which version came before.
 
 mod append;
+mod describe;
+mod entry;
 mod error;
+mod fetch_record;
 mod file;
+mod index;
 mod list;
 mod name;
+mod reader;
 mod records;
 mod recover;
 mod scan;
 mod summary;
+mod sums;
 
 pub use append::{Archive, Settings};
+pub use entry::{ContentKey, Entry, Flag, Key, Location, Stored};
 pub use error::Error;
-pub use list::{Entry, Original, files, list, list_files};
-pub use records::{Appended, Before, Location, Stored};
+pub use list::{files, list, list_files};
+pub use reader::{Document, Reader, why};
+pub use records::Appended;
 pub use recover::{Recovered, Recovery};
-pub use summary::{Summary, summary};
+pub use summary::Summary;

@@ -11,7 +11,7 @@ use std::path::Path;
 /// The end of a name of a finished file.
 const CLOSED: &str = ".warc.gz";
 /// What is added while a file grows.
-const OPEN: &str = ".open";
+pub(crate) const OPEN: &str = ".open";
 const PREFIX: &str = "utsushi-";
 const STAMP_DIGITS: usize = 20;
 
@@ -55,6 +55,11 @@ pub(crate) fn closed_name(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     let name = name.strip_suffix(OPEN).unwrap_or(name);
     name.ends_with(CLOSED).then_some(name)
+}
+
+/// Whether this is a name that this crate gives.
+pub(crate) fn is_name(name: &str) -> bool {
+    Name::of(Path::new(name)).is_some()
 }
 
 /// Whether a file is still growing, or was when its writer died.

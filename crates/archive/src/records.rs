@@ -7,141 +7,117 @@
 //! **Invariant:** a revisit stands only for a body that is equal by digest, or that the server called unchanged, and
 //! always carries that digest; a body that was cut off or is empty is always stored as it came (D8).
 
+use crate::describe::{Facts, field};
+use crate::entry::{ContentKey, Entry, Flag, Location, Stored};
 use crate::file::{GrowingFile, Placed};
 use base::door::{Exchange, Failure};
 use base::http::Framing;
-use base::{Capture, Outcome, PageUrl, Refusal, Sha1Digest, Timestamp};
+use base::{Capture, Outcome, Refusal, Sha1Digest, Timestamp};
 use std::sync::Arc;
 use warc::{Draft, Fields, HTTP_REQUEST, HTTP_RESPONSE, Kind, Profile, WARC_FIELDS};
-
-/// The version that a page, or the same body elsewhere, was last stored as: what a revisit refers to.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Before {
-    /// What was requested.
-    pub url: PageUrl,
-    /// When.
-    pub at: Timestamp,
-    /// The digest of the body without its transfer coding.
-    pub payload: Sha1Digest,
-}
 
 /// What became of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appended {
-    /// Where its first record is.
-    pub location: Location,
-    /// The digest of the body without its transfer coding; for an unchanged page that of the stored body.
-    pub payload: Option<Sha1Digest>,
-    /// As what it was stored.
-    pub kind: Stored,
+    /// The capture as the index knows it.
+    pub entry: Entry,
     /// How many bytes of the file all its records take.
     pub bytes_written: u64,
 }
 
-/// Where a record is.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Location {
-    /// The name of the file once it is finished; it may still have `.open` behind it.
-    pub file: Arc<str>,
-    /// Where the record's gzip member begins.
-    pub offset: u64,
-    /// How long the member is.
-    pub length: u64,
+/// The body that a revisit stands for.
+#[derive(Clone, Debug)]
+pub(crate) struct Original {
+    /// What was requested when it was stored.
+    pub(crate) url: String,
+    /// When.
+    pub(crate) at: Timestamp,
+    /// The digest of the body without its transfer coding.
+    pub(crate) payload: Sha1Digest,
+    /// What tells its content from others.
+    pub(crate) content: Option<ContentKey>,
+    /// The record that holds it.
+    pub(crate) location: Location,
 }
 
-/// As what a capture is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Stored {
-    /// The whole answer.
-    Response,
-    /// The head of the answer and where its body is.
-    Revisit,
-    /// Why there was no answer.
-    Metadata,
-}
+/// How many records an answer takes: itself and its request.
+const ANSWER_RECORDS: &str = "2";
 
-impl Stored {
-    /// The name of the record's kind.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Response => "response",
-            Self::Revisit => "revisit",
-            Self::Metadata => "metadata",
-        }
-    }
-}
-
-impl Appended {
-    /// What the next visit of the page is to be compared with: this capture if its body was stored and complete,
-    /// else what this one was compared with.
-    #[must_use]
-    pub fn before_next(&self, capture: &Capture, before: Option<Before>) -> Option<Before> {
-        let is_version = matches!(capture.outcome, Outcome::Fetched { truncated: None, .. });
-        match (self.kind, self.payload) {
-            (Stored::Response, Some(payload)) if is_version => {
-                Some(Before { url: capture.url.clone(), at: capture.at, payload })
-            }
-            _ => before,
-        }
-    }
-}
-
-/// Appends the records of `capture` to `file`.
-pub(crate) fn append(capture: &Capture, before: Option<&Before>, file: &mut GrowingFile) -> Appended {
-    let start = file.position();
-    let (first, payload, kind) = match &capture.exchange {
-        Some(exchange) => append_exchange(capture, exchange, before, file),
-        None => (append_metadata(capture, file), None, Stored::Metadata),
-    };
-    let location = Location { file: file.name(), offset: first.offset, length: first.length };
-    Appended { location, payload, kind, bytes_written: file.position() - start }
-}
-
-fn append_exchange(
+/// Appends the records of an answered visit: a revisit if the body is stored as `original` already.
+pub(crate) fn append_answer(
     capture: &Capture,
     exchange: &Exchange,
-    before: Option<&Before>,
+    seen: (&Facts, Flag),
+    original: Option<&Original>,
     file: &mut GrowingFile,
-) -> (Placed, Option<Sha1Digest>, Stored) {
+) -> Entry {
     let (url, address) = (capture.url.as_str(), exchange.address.ip());
-    let payload = Sha1Digest::of(&[&exchange.payload()]);
+    let (facts, flag) = seen;
+    let is_unmodified = exchange.status == 304;
+    let content = match original {
+        Some(original) if is_unmodified => original.content,
+        _ => Some(facts.content),
+    };
     let described = |draft: Draft| draft.target(url).address(address);
-    let (answer, payload, kind) = match repetition(exchange, payload, before) {
-        Some((why, before)) => {
-            let draft = |draft| revisit(described(draft), why, before);
+    let ours = |draft: Draft| {
+        let draft = draft.text(field::FLAG, flag.as_str()).text(field::RECORDS, ANSWER_RECORDS);
+        content.into_iter().fold(draft, |draft, content| draft.text(field::CONTENT, &content.to_string()))
+    };
+    let (answer, kind, payload) = match original {
+        Some(original) => {
+            let why = if is_unmodified { Profile::ServerNotModified } else { Profile::IdenticalPayloadDigest };
+            let draft = |draft| ours(revisit(described(draft), why, original));
             let block: [&[u8]; 1] = [&exchange.response_head];
             let placed = file.put(&Kind::Revisit, capture.at, draft, HTTP_RESPONSE, &block);
-            (placed, before.payload, Stored::Revisit)
+            (placed, Stored::Revisit, original.payload)
         }
         None => {
-            let draft = |draft| response(described(draft), exchange, payload);
+            let draft = |draft| ours(response(described(draft), exchange, facts.payload));
             let block: [&[u8]; 2] = [&exchange.response_head, &exchange.body];
             let placed = file.put(&Kind::Response, capture.at, draft, HTTP_RESPONSE, &block);
-            (placed, payload, Stored::Response)
+            (placed, Stored::Response, facts.payload)
         }
     };
     let draft = |draft| described(draft).concurrent_to(&answer.id);
-    file.put(&Kind::Request, capture.at, draft, HTTP_REQUEST, &[&exchange.request_head]);
-    (answer, Some(payload), kind)
-}
-
-/// Whether the body is stored already, and where.
-fn repetition<'a>(
-    exchange: &Exchange,
-    payload: Sha1Digest,
-    before: Option<&'a Before>,
-) -> Option<(Profile, &'a Before)> {
-    let before = before?;
-    if exchange.status == 304 {
-        return Some((Profile::ServerNotModified, before));
+    let request = file.put(&Kind::Request, capture.at, draft, HTTP_REQUEST, &[&exchange.request_head]);
+    Entry {
+        kind,
+        flag,
+        status: facts.status,
+        media_type: Arc::clone(&facts.media_type),
+        payload: Some(payload),
+        content,
+        truncated: exchange.truncated.is_some() && kind == Stored::Response,
+        moves_within: facts.moves_within,
+        group_bytes: answer.length + request.length,
+        body: original.map(|original| original.location.clone()),
+        ..unanswered(capture, &answer, file)
     }
-    let is_worth_it = exchange.truncated.is_none() && !exchange.body.is_empty();
-    (is_worth_it && payload == before.payload).then_some((Profile::IdenticalPayloadDigest, before))
 }
 
-fn revisit(draft: Draft, why: Profile, before: &Before) -> Draft {
-    draft.refers_to(why, before.url.as_str(), before.at).payload_digest(before.payload)
+/// The entry of a visit that brought nothing.
+fn unanswered(capture: &Capture, placed: &Placed, file: &GrowingFile) -> Entry {
+    Entry {
+        key: capture.url.key().into(),
+        url: capture.url.as_str().to_owned(),
+        at: capture.at,
+        kind: Stored::Metadata,
+        flag: Flag::Error,
+        status: None,
+        media_type: Arc::from(""),
+        payload: None,
+        content: None,
+        truncated: false,
+        moves_within: false,
+        location: Location { file: file.name(), offset: placed.offset, length: placed.length },
+        group_bytes: placed.length,
+        body: None,
+        sum: placed.sum,
+    }
+}
+
+fn revisit(draft: Draft, why: Profile, original: &Original) -> Draft {
+    draft.refers_to(why, &original.url, original.at).payload_digest(original.payload)
 }
 
 /// The payload digest is left out where the commonest checker would take chunk framing for payload (D8).
@@ -166,7 +142,8 @@ pub(crate) mod name {
     pub(crate) const RULE: &str = "rule";
 }
 
-fn append_metadata(capture: &Capture, file: &mut GrowingFile) -> Placed {
+/// Appends the record of a visit that brought no answer.
+pub(crate) fn append_unanswered(capture: &Capture, file: &mut GrowingFile) -> Entry {
     let fields = Fields::new().text(name::OUTCOME, capture.outcome.as_str());
     let fields = match &capture.outcome {
         Outcome::Unreachable(failure) => unreachable(fields, failure),
@@ -175,8 +152,9 @@ fn append_metadata(capture: &Capture, file: &mut GrowingFile) -> Placed {
     };
     let mut block = Vec::new();
     fields.write_to(&mut block);
-    let draft = |draft: Draft| draft.target(capture.url.as_str());
-    file.put(&Kind::Metadata, capture.at, draft, WARC_FIELDS, &[&block])
+    let draft = |draft: Draft| draft.target(capture.url.as_str()).text(field::FLAG, Flag::Error.as_str());
+    let placed = file.put(&Kind::Metadata, capture.at, draft, WARC_FIELDS, &[&block]);
+    unanswered(capture, &placed, file)
 }
 
 fn unreachable(fields: Fields, failure: &Failure) -> Fields {

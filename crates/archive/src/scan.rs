@@ -32,18 +32,20 @@ pub(crate) struct Scan {
     is_open: bool,
     cursor: Cursor,
     reader: Reader<Cursor>,
+    /// Where reading began.
+    from: u64,
     is_behind_damage: bool,
 }
 
 impl Scan {
-    /// Begins to read the file at `path`; a file that has been finished meanwhile is read under its final name, one
+    /// Begins to read the file at `path` from `from`, where a record begins; a file that has been finished meanwhile is read under its final name, one
     /// that has vanished is none.
-    pub(crate) fn open(disk: &dyn Disk, path: &Path) -> Result<Option<Self>, Error> {
+    pub(crate) fn open(disk: &dyn Disk, path: &Path, from: u64) -> Result<Option<Self>, Error> {
         let Some(name) = name::closed_name(path).map(Arc::from) else { return Ok(None) };
         let closed = path.with_file_name(&*name);
         for path in [path, &closed] {
             match disk.open(path, Open::Read).and_then(Cursor::new) {
-                Ok(cursor) => return Ok(Some(Self::new(path, name, cursor))),
+                Ok(cursor) => return Ok(Some(Self::new(path, name, cursor, from))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(Error::io("open", path, error)),
             }
@@ -51,10 +53,10 @@ impl Scan {
         Ok(None)
     }
 
-    fn new(path: &Path, name: Arc<str>, cursor: Cursor) -> Self {
-        let reader = Reader::new(cursor.clone(), BLOCK_BYTES_MAX);
+    fn new(path: &Path, name: Arc<str>, cursor: Cursor, from: u64) -> Self {
+        let reader = Reader::starting_at(Cursor { position: from, ..cursor.clone() }, from, BLOCK_BYTES_MAX);
         let (path, is_open) = (path.to_owned(), name::is_open(path));
-        Self { path, name, is_open, cursor, reader, is_behind_damage: false }
+        Self { path, name, is_open, cursor, reader, from, is_behind_damage: false }
     }
     /// The name the file has when it is finished.
     pub(crate) fn name(&self) -> Arc<str> {
@@ -62,6 +64,10 @@ impl Scan {
     }
     pub(crate) fn path(&self) -> &Path {
         &self.path
+    }
+    /// Where reading began.
+    pub(crate) fn position(&self) -> u64 {
+        self.from
     }
     /// How long the file was when it was opened.
     pub(crate) fn file_bytes(&self) -> u64 {

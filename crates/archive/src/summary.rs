@@ -1,12 +1,11 @@
 //! What the archive holds, in a few numbers.
 
+use crate::entry::Stored;
 use crate::error::Error;
-use crate::list::{files, list};
-use crate::records::Stored;
-use crate::scan::Scan;
+use crate::list::files;
+use crate::reader::{Reader, length_of};
 use base::Timestamp;
-use base::disk::Disk;
-use std::path::Path;
+use std::io;
 
 /// The whole archive in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -21,8 +20,12 @@ pub struct Summary {
     pub revisits: u64,
     /// Visits without an answer.
     pub unanswered: u64,
-    /// Records that are damaged.
-    pub damaged: u64,
+    /// Things that came without an exchange, and notes of the archive itself.
+    pub others: u64,
+    /// Pages, answered or not.
+    pub pages: u64,
+    /// How many bytes the runs of the index take.
+    pub index_bytes: u64,
     /// The date of the earliest capture.
     pub first: Option<Timestamp>,
     /// The date of the latest capture.
@@ -37,36 +40,34 @@ impl Summary {
     }
 }
 
-/// Reads the whole archive in `directory` and counts what it holds.
-pub fn summary(disk: &dyn Disk, directory: &Path) -> Result<Summary, Error> {
-    let mut summary = measure(disk, directory)?;
-    for entry in list(disk, directory)? {
-        let entry = match entry {
-            Ok(entry) => entry,
-            Err(Error::Damaged { .. }) => {
-                summary.damaged += 1;
-                continue;
+impl Reader {
+    /// Counts what the archive holds.
+    pub fn summary(&self) -> Result<Summary, Error> {
+        let mut summary = Summary { index_bytes: self.index_bytes(), ..Summary::default() };
+        for path in files(&*self.disk, &self.directory)? {
+            match length_of(&*self.disk, &path) {
+                // It was finished meanwhile, and has another name.
+                Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+                length => summary.bytes += length?,
             }
-            Err(error) => return Err(error),
-        };
-        match entry.kind {
-            Stored::Response => summary.responses += 1,
-            Stored::Revisit => summary.revisits += 1,
-            Stored::Metadata => summary.unanswered += 1,
-        }
-        summary.first = Some(summary.first.map_or(entry.at, |first| first.min(entry.at)));
-        summary.last = summary.last.max(Some(entry.at));
-    }
-    Ok(summary)
-}
-
-fn measure(disk: &dyn Disk, directory: &Path) -> Result<Summary, Error> {
-    let mut summary = Summary::default();
-    for path in files(disk, directory)? {
-        if let Some(scan) = Scan::open(disk, &path)? {
             summary.files += 1;
-            summary.bytes += scan.file_bytes();
         }
+        let mut last_key = None;
+        for entry in self.all()? {
+            let entry = entry?;
+            match entry.kind {
+                Stored::Response => summary.responses += 1,
+                Stored::Revisit => summary.revisits += 1,
+                Stored::Metadata => summary.unanswered += 1,
+                Stored::Resource | Stored::Other => summary.others += 1,
+            }
+            if entry.is_visit() {
+                summary.first = Some(summary.first.map_or(entry.at, |first| first.min(entry.at)));
+                summary.last = summary.last.max(Some(entry.at));
+                summary.pages += u64::from(last_key.as_ref() != Some(&entry.key));
+                last_key = Some(entry.key);
+            }
+        }
+        Ok(summary)
     }
-    Ok(summary)
 }

@@ -18,6 +18,11 @@ impl Sha1Digest {
         pieces.iter().for_each(|piece| hasher.update(piece));
         Self(hasher.finalize().into())
     }
+    /// Takes over a digest that was made earlier and stored.
+    #[must_use]
+    pub const fn from_bytes(bytes: [u8; 20]) -> Self {
+        Self(bytes)
+    }
     /// The 20 bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 20] {

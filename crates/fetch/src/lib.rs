@@ -1,4 +1,4 @@
-//! The only door to the web: one HTTP exchange at a time, robots rules, and bounded decoding for readers.
+//! The only door to the web: one HTTP exchange at a time, and robots rules.
 //!
 //! ```
 //! use fetch::robots::Rules;
@@ -23,14 +23,13 @@
 
 pub mod address;
 pub mod client;
-pub mod decode;
 pub mod outcome;
 pub mod resolve;
 pub mod robots;
 
 pub use address::Range;
 pub use client::{Limits, Settings, WebDoor};
-pub use decode::{Decoded, content};
+pub use coding::{Decoded, content};
 pub use outcome::outcome;
 pub use resolve::Resolver;
 pub use robots::Rules;

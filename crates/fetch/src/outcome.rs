@@ -3,7 +3,7 @@
 //! **Invariant:** the same answer always means the same; no clock is read. A `Retry-After` with a date is measured
 //! from the answer's own `Date`.
 
-use crate::decode;
+
 use base::door::{Cause, Exchange, Failure, Truncation};
 use base::limits::SERVER_PAUSE_MAX;
 use base::{ContentDigest, Interval, Outcome, PageUrl, Refusal, Timestamp};
@@ -38,7 +38,7 @@ fn content_digest(exchange: &Exchange) -> Option<ContentDigest> {
     if by_chance || exchange.request_head.starts_with(b"HEAD ") {
         return None;
     }
-    decode::content(exchange).whole().map(|content| ContentDigest::of(&content))
+    coding::content(exchange).whole().map(|content| ContentDigest::of(&content))
 }
 
 fn target(url: &PageUrl, exchange: &Exchange) -> Option<PageUrl> {

@@ -13,7 +13,7 @@ pub struct Settings {
     pub accept: String,
     /// `Accept-Language`.
     pub accept_language: String,
-    /// `Accept-Encoding`: only what [`crate::decode`] reads.
+    /// `Accept-Encoding`: only what [`coding`] reads.
     pub accept_encoding: String,
     /// Certificates that are trusted beside the public roots, in PEM; empty for none.
     pub extra_roots_pem: Vec<u8>,

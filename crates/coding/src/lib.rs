@@ -1,4 +1,10 @@
-//! Bounded decoding of content, for whoever reads it (H5).
+//! Removes the codings of HTTP, within bounds, for whoever reads content (H5).
+//!
+//! ```
+//! let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
+//! let content = coding::content_of(head, (&b"hi"[..]).into());
+//! assert_eq!(content.whole().as_deref(), Some(&b"hi"[..]));
+//! ```
 //!
 //! The archive keeps what came over the wire; decoding is for readers and stops at its caps, so that a small body
 //! can never become a large one in memory. gzip and deflate are read, and only gzip is asked for.

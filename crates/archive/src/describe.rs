@@ -1,0 +1,287 @@
+//! What a record says of the capture that it begins.
+//!
+//! The same facts are found while a capture is written and when the index is made anew from the files alone, because
+//! what only the visit knew is written into the record's head: what it saw ([`field::FLAG`]) and what tells its content
+//! from others ([`field::CONTENT`]).
+//!
+//! **Invariant:** describing a record that was written here gives the row that was written with it, its place in memory
+//! and the bytes it refers to aside.
+
+use crate::entry::{ContentKey, Entry, Flag, Key, Location, Stored};
+use base::http::{self, Framing};
+use base::{PageUrl, Sha1Digest, Timestamp};
+use std::borrow::Cow;
+use std::sync::Arc;
+use warc::header::name;
+use warc::{Fields, Kind, Record};
+
+/// The names of the fields that are ours.
+pub(crate) mod field {
+    /// What the visit saw: `changed`, `unchanged` or `error`.
+    pub(crate) const FLAG: &str = "Utsushi-Flag";
+    /// What tells the content from others.
+    pub(crate) const CONTENT: &str = "Utsushi-Content-Digest";
+    /// Stands in a record that takes the place of what was removed.
+    pub(crate) const REMOVED: &str = "Utsushi-Removed";
+    /// How many records the capture has, this one included.
+    pub(crate) const RECORDS: &str = "Utsushi-Records";
+}
+
+/// The longest media type that is kept; longer ones are no media types.
+const MEDIA_TYPE_BYTES_MAX: usize = 100;
+
+/// What an answer says of itself.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    pub(crate) status: Option<u16>,
+    pub(crate) media_type: Arc<str>,
+    pub(crate) payload: Sha1Digest,
+    pub(crate) has_payload: bool,
+    pub(crate) content: ContentKey,
+    pub(crate) moves_within: bool,
+}
+
+impl Facts {
+    /// The facts of an answer to a request for `url`, from its head and its body as received.
+    pub(crate) fn of_answer(url: &str, head: &[u8], body: &[u8], framing: Framing) -> Self {
+        let status = http::status(head);
+        let payload = http::payload(body, framing);
+        let target = redirect(url, head, status);
+        let content = match &target {
+            Some(target) => ContentKey::of(format!("{} {target}", status.unwrap_or(0)).as_bytes()),
+            None => content_key(head, &payload),
+        };
+        let own_key = || PageUrl::parse(url).ok().map(|url| url.key());
+        Self {
+            status,
+            media_type: media_type(head),
+            payload: Sha1Digest::of(&[&payload]),
+            has_payload: !payload.is_empty(),
+            content,
+            moves_within: target
+                .and_then(|target| PageUrl::parse(&target).ok())
+                .is_some_and(|target| Some(target.key()) == own_key()),
+        }
+    }
+}
+
+/// Where a redirect leads, as a whole URL if it can be read as one.
+fn redirect(url: &str, head: &[u8], status: Option<u16>) -> Option<String> {
+    let is_redirect = matches!(status, Some(300..=303 | 305..=399));
+    let location = http::field(head, "location").filter(|_| is_redirect)?;
+    let whole = PageUrl::parse(url).and_then(|url| url.join(location));
+    Some(whole.map_or_else(|_| location.to_owned(), |target| target.as_str().to_owned()))
+}
+
+/// What tells the content from others: with every coding removed, or as received when that cannot be done.
+fn content_key(head: &[u8], payload: &[u8]) -> ContentKey {
+    match coding::content_of(head, Cow::Borrowed(payload)).whole() {
+        Some(content) => ContentKey::of(&content),
+        None => ContentKey::of(payload),
+    }
+}
+
+fn media_type(head: &[u8]) -> Arc<str> {
+    plain_media_type(http::field(head, "content-type").unwrap_or_default())
+}
+
+/// A media type without parameters, lower case; empty if it is none.
+pub(crate) fn plain_media_type(value: &str) -> Arc<str> {
+    let word = value.split(';').next().unwrap_or_default().trim();
+    let is_token = |b: u8| b.is_ascii_graphic() && !b"\"(),:;<=>?@[\\]{}".contains(&b);
+    let is_one = word.len() <= MEDIA_TYPE_BYTES_MAX && word.bytes().all(is_token);
+    if is_one { Arc::from(word.to_ascii_lowercase()) } else { Arc::from("") }
+}
+
+/// The head of an answer, with its empty line, and the body.
+pub(crate) fn split_answer(block: &[u8]) -> (&[u8], &[u8]) {
+    let mut from = 0;
+    while let Some(line_end) = memchr::memchr(b'\n', block.get(from..).unwrap_or_default()) {
+        let next = from + line_end + 1;
+        let rest = block.get(next..).unwrap_or_default();
+        let end = if rest.starts_with(b"\r\n") {
+            2
+        } else if rest.starts_with(b"\n") {
+            1
+        } else {
+            from = next;
+            continue;
+        };
+        return block.split_at(next + end);
+    }
+    (block, &[])
+}
+
+/// How the body of an archived answer is framed.
+pub(crate) fn framing(head: &[u8]) -> Framing {
+    let codings = http::fields(head, "transfer-encoding").flat_map(|value| value.split(','));
+    let is_chunked = codings.last().is_some_and(|coding| coding.trim().eq_ignore_ascii_case("chunked"));
+    if is_chunked { Framing::Chunked } else { Framing::UntilClose }
+}
+
+/// The part that a record has in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It describes the file and belongs to no capture.
+    Warcinfo,
+    /// It begins a capture of so many records.
+    First(u64),
+    /// It belongs to the capture before it.
+    Companion,
+    /// It stands where something was removed.
+    Removed,
+}
+
+/// The part of a record in the file called `file`.
+pub(crate) fn role(record: &Record, file: &str) -> Role {
+    let fields = &record.fields;
+    let kind = record.kind();
+    if kind == Kind::Warcinfo && fields.get(name::FILENAME) == Some(file) {
+        return Role::Warcinfo;
+    }
+    if fields.get(field::REMOVED).is_some() {
+        return Role::Removed;
+    }
+    match fields.get(field::RECORDS).and_then(|count| count.parse().ok()) {
+        Some(count) => Role::First(count),
+        None if fields.get(name::CONCURRENT_TO).is_some() => Role::Companion,
+        // What was written before captures said how long they are.
+        None if matches!(kind, Kind::Response | Kind::Revisit) => Role::First(2),
+        None => Role::First(1),
+    }
+}
+
+/// The entry of the capture that `record` begins; `None` when it names nothing or has no date. The group's length, the body
+/// and the sum are for the caller, who knows the bytes.
+pub(crate) fn entry(record: &Record, file: &Arc<str>) -> Option<Entry> {
+    let at = record.date()?;
+    let kind = match record.kind() {
+        Kind::Response => Stored::Response,
+        Kind::Revisit => Stored::Revisit,
+        Kind::Metadata if is_visit(record) => Stored::Metadata,
+        Kind::Resource => Stored::Resource,
+        _ => Stored::Other,
+    };
+    let url = target(record)?;
+    let location = Location { file: Arc::clone(file), offset: record.offset, length: record.length };
+    let bare = Entry {
+        key: Key::of(&url),
+        url,
+        at,
+        kind,
+        flag: Flag::Error,
+        status: None,
+        media_type: Arc::from(""),
+        payload: None,
+        content: None,
+        truncated: record.fields.get(name::TRUNCATED).is_some(),
+        moves_within: false,
+        group_bytes: location.length,
+        location,
+        body: None,
+        sum: 0,
+    };
+    Some(match kind {
+        Stored::Response | Stored::Revisit => answered(record, bare),
+        Stored::Metadata => bare,
+        Stored::Resource | Stored::Other => thing(record, bare),
+    })
+}
+
+/// What a record is about; a record that describes a file of someone else is known by its id.
+fn target(record: &Record) -> Option<String> {
+    match record.target() {
+        Some(target) => Some(target.to_owned()),
+        None => {
+            let id = record.fields.get(name::RECORD_ID)?.trim_matches(['<', '>']);
+            Some(id.to_owned())
+        }
+    }
+}
+
+fn answered(record: &Record, bare: Entry) -> Entry {
+    let (head, body) = split_answer(&record.block);
+    let facts = Facts::of_answer(&bare.url, head, body, framing(head));
+    let stated = record.fields.get(field::CONTENT).and_then(ContentKey::parse);
+    let is_revisit = bare.kind == Stored::Revisit;
+    let computed = (!is_revisit && record.is_whole()).then_some(facts.content);
+    let digest = (!is_revisit && record.is_whole()).then_some(facts.payload);
+    Entry {
+        flag: flag(&record.fields, bare.kind, facts.status),
+        status: facts.status,
+        media_type: facts.media_type,
+        payload: record.payload_digest().or(digest),
+        content: stated.or(computed),
+        moves_within: facts.moves_within,
+        ..bare
+    }
+}
+
+fn thing(record: &Record, bare: Entry) -> Entry {
+    let whole = record.is_whole().then(|| Sha1Digest::of(&[&record.block]));
+    let content = record.is_whole().then(|| ContentKey::of(&record.block));
+    let is_resource = bare.kind == Stored::Resource;
+    Entry {
+        flag: flag(&record.fields, bare.kind, None),
+        status: None,
+        media_type: plain_media_type(record.fields.get(name::CONTENT_TYPE).unwrap_or_default()),
+        payload: record.payload_digest().or(whole).filter(|_| is_resource),
+        content: record.fields.get(field::CONTENT).and_then(ContentKey::parse).or(content).filter(|_| is_resource),
+        ..bare
+    }
+}
+
+/// What the visit saw: as it says itself, else by what it got.
+fn flag(fields: &Fields, kind: Stored, status: Option<u16>) -> Flag {
+    let stated = fields.get(field::FLAG).and_then(Flag::named);
+    stated.unwrap_or(match (kind, status) {
+        (Stored::Resource | Stored::Other, _) => Flag::Changed,
+        (_, Some(304)) => Flag::Unchanged,
+        (Stored::Response, Some(200..=399)) => Flag::Changed,
+        (Stored::Revisit, Some(200..=399) | None) => Flag::Unchanged,
+        _ => Flag::Error,
+    })
+}
+
+/// Whether a metadata record tells of a visit; others may tell of anything.
+pub(crate) fn is_visit(record: &Record) -> bool {
+    let outcome = crate::records::name::OUTCOME;
+    Fields::read(&record.block).is_ok_and(|fields| fields.decoded(outcome).is_some())
+}
+
+/// What a visit saw, when `latest` is the content that the page had before.
+pub(crate) fn judge(facts: &Facts, latest: Option<ContentKey>) -> Flag {
+    match facts.status {
+        Some(304) => Flag::Unchanged,
+        Some(200..=399) if facts.moves_within || latest == Some(facts.content) => Flag::Unchanged,
+        Some(200..=399) => Flag::Changed,
+        _ => Flag::Error,
+    }
+}
+
+/// How much of the history of a page a row ends, as far as contents are concerned (D7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Told {
+    /// The page has this content, if it is known.
+    Content(Option<ContentKey>),
+    /// The page is gone.
+    Gone,
+    /// Nothing is said of the content.
+    Nothing,
+}
+
+/// What a visit tells of the content of its page.
+pub(crate) fn told(kind: Stored, status: u16, moves_within: bool, content: Option<ContentKey>) -> Told {
+    match (kind, status) {
+        (Stored::Metadata | Stored::Other, _) => Told::Nothing,
+        (Stored::Resource, _) => Told::Content(content),
+        (_, 404 | 410) => Told::Gone,
+        (_, 200..=399) if !moves_within => Told::Content(content),
+        _ => Told::Nothing,
+    }
+}
+
+/// When a record was captured, and what was asked for.
+pub(crate) fn origin(record: &Record) -> Option<(String, Timestamp)> {
+    Some((record.target()?.to_owned(), record.date()?))
+}

@@ -1,0 +1,277 @@
+//! The ordered index on (key, valid-from): sorted runs on disk, and what is not in them yet in memory (A2).
+//!
+//! Everything here is learned from the archive files and their sums. Rows are added in memory; when an archive file is
+//! finished, they become a run; when there are several runs of a size, they are merged into one. Adding a version
+//! touches no earlier row, because a version is valid until the next one of its page begins.
+//!
+//! **Invariant:** the runs of the published generation together with the sums of the archive files it does not cover are
+//! the whole index, at every moment and after any crash. Anything else in the directory is rubbish and is removed by
+//! the next writer.
+
+pub(crate) mod bytes;
+pub(crate) mod filter;
+pub(crate) mod generation;
+pub(crate) mod memory;
+pub(crate) mod merge;
+pub(crate) mod row;
+pub(crate) mod run;
+pub(crate) mod walk;
+
+use crate::entry::{ContentKey, Key};
+use crate::error::Error;
+use base::Sha1Digest;
+use base::disk::Disk;
+use generation::Generation;
+use memory::Memory;
+use row::{Files, Place, Row};
+use run::{Run, RunWriter, file_name};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use walk::{KeyRange, Origin, Walk};
+
+/// The directory of the index, below that of the archive files.
+pub(crate) const DIRECTORY: &str = "index";
+/// As many runs of one level are merged into one of the next.
+const RUNS_A_LEVEL: usize = 6;
+/// So many rows are gathered before a run is made of them while many archive files are read at once.
+pub(crate) const MEMORY_ROWS_MAX: u64 = 250_000;
+
+/// The index as its writer has it.
+#[derive(Debug)]
+pub(crate) struct Index {
+    disk: Arc<dyn Disk>,
+    directory: PathBuf,
+    files: Arc<Files>,
+    generation: Generation,
+    runs: Vec<(Arc<Run>, u32)>,
+    memory: Memory,
+}
+
+impl Index {
+    /// Opens what is published below the archive's directory. What is not readable counts as not there: it is
+    /// told, and learned again.
+    pub(crate) fn open(disk: Arc<dyn Disk>, archive: &Path) -> Result<(Self, Option<Error>), Error> {
+        let directory = archive.join(DIRECTORY);
+        disk.create_directory(&directory)
+            .map_err(|source| Error::writing(&*disk, "make directory", &directory, source))?;
+        disk.sync_directory(archive).map_err(|source| Error::io("sync", archive, source))?;
+        let mut files = Files::default();
+        let (generation, runs, damage) = match load(&*disk, &directory, &mut files) {
+            Ok((generation, runs)) => (generation, runs, None),
+            Err(damage @ Error::IndexDamaged { .. }) => (Generation::default(), Vec::new(), Some(damage)),
+            Err(Error::Io { action, path, source }) if source.kind() == std::io::ErrorKind::NotFound => {
+                let what = Error::Io { action, path, source };
+                (Generation::default(), Vec::new(), Some(what))
+            }
+            Err(error) => return Err(error),
+        };
+        let files = Arc::new(files);
+        let mut index = Self { disk, directory, files, generation, runs, memory: Memory::default() };
+        // After damage, numbers of runs begin anew, behind everything that may lie around.
+        index.generation.next_run = index.generation.next_run.max(index.last_file()? + 1);
+        index.remove_rubbish()?;
+        Ok((index, damage))
+    }
+
+    /// Whether the runs hold all captures of an archive file.
+    pub(crate) fn covers(&self, file: &str) -> bool {
+        self.generation.covered.contains(file)
+    }
+    pub(crate) fn covered(&self) -> &BTreeSet<Arc<str>> {
+        &self.generation.covered
+    }
+    /// The names of archive files, by their numbers.
+    pub(crate) fn files(&self) -> &Arc<Files> {
+        &self.files
+    }
+    /// The names of archive files, to add some.
+    pub(crate) fn files_mut(&mut self) -> &mut Files {
+        Arc::make_mut(&mut self.files)
+    }
+    /// How many rows are in memory.
+    pub(crate) fn pending(&self) -> u64 {
+        self.memory.count()
+    }
+    /// Adds a row.
+    pub(crate) fn add(&mut self, key: &str, row: Row) {
+        self.memory.add(key, row, &self.files);
+    }
+    /// Hands the rows of a page to `take`, newest first, until it says that it has enough.
+    pub(crate) fn newest_first(
+        &self,
+        key: &Key,
+        mut take: impl FnMut(&Row) -> bool,
+    ) -> Result<(), Error> {
+        let holds = |(run, _): &&(Arc<Run>, u32)| run.may_hold(key.as_str().as_bytes());
+        let origins: Vec<Origin> =
+            self.runs.iter().filter(holds).map(|(run, _)| Origin::Run(Arc::clone(run))).collect();
+        let mut memory = self.memory.rows_of(key.as_str()).iter().rev().peekable();
+        if origins.is_empty() {
+            memory.all(|row| !take(row));
+            return Ok(());
+        }
+        let files = &self.files;
+        let mut walk = Walk::new(&origins, files, &KeyRange::one(key.as_str()))?;
+        loop {
+            let from_run = walk.current().map(|(_, row)| row);
+            let from_memory = memory.peek();
+            let is_enough = match (from_run, from_memory) {
+                (None, None) => return Ok(()),
+                (Some(run), Some(row)) if row.order(run, files).is_gt() => take(row),
+                (Some(run), _) => {
+                    let is_enough = take(run);
+                    walk.step()?;
+                    if is_enough {
+                        return Ok(());
+                    }
+                    continue;
+                }
+                (None, Some(row)) => take(row),
+            };
+            memory.next();
+            if is_enough {
+                return Ok(());
+            }
+        }
+    }
+    /// Where a body with this digest and content is stored, if it is.
+    pub(crate) fn find_body(&self, payload: Sha1Digest, content: ContentKey) -> Result<Option<Place>, Error> {
+        if let Some(body) = self.memory.find_body(payload, run::tag(content)) {
+            return Ok(Some(body.place));
+        }
+        for (run, _) in &self.runs {
+            if let Some(place) = run.find_body(payload, content)? {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
+    }
+    /// Where some body with this digest is stored, if one is.
+    pub(crate) fn find_payload(&self, payload: Sha1Digest) -> Result<Option<Place>, Error> {
+        if let Some(body) = self.memory.find_payload(payload) {
+            return Ok(Some(body.place));
+        }
+        for (run, _) in &self.runs {
+            if let Some(place) = run.find_payload(payload)? {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes a run of what is in memory, which is all of the captures of `files`, and publishes it.
+    pub(crate) fn flush(&mut self, files: impl IntoIterator<Item = Arc<str>>) -> Result<(), Error> {
+        let mut generation = self.generation.clone();
+        generation.covered.extend(files);
+        let mut runs = self.runs.clone();
+        if self.memory.count() > 0 {
+            runs.push((Arc::new(self.write_memory(generation.next_run)?), 0));
+            generation.next_run += 1;
+        }
+        self.install(generation, runs)?;
+        self.memory = Memory::default();
+        self.merge_levels()
+    }
+
+    /// Replaces all runs by one; what `keep` does not want is left out, and it may change rows.
+    pub(crate) fn rewrite(
+        &mut self,
+        keep: &mut dyn FnMut(&str, &mut Row, &mut Files) -> bool,
+    ) -> Result<(), Error> {
+        assert_eq!(self.memory.count(), 0, "only runs are rewritten");
+        let runs: Vec<Arc<Run>> = self.runs.iter().map(|(run, _)| Arc::clone(run)).collect();
+        let level = self.runs.iter().map(|(_, level)| *level).max().unwrap_or(0);
+        let mut generation = self.generation.clone();
+        let (disk, id) = (Arc::clone(&self.disk), generation.next_run);
+        let merged = merge::merge(&*disk, &self.directory, id, &runs, Arc::make_mut(&mut self.files), Some(keep))?;
+        generation.next_run += 1;
+        self.install(generation, vec![(Arc::new(merged), level)])
+    }
+
+    /// Forgets everything, so that it is learned again.
+    pub(crate) fn clear(&mut self) -> Result<(), Error> {
+        self.memory = Memory::default();
+        let generation = Generation { covered: BTreeSet::new(), ..self.generation.clone() };
+        self.install(generation, Vec::new())
+    }
+
+    fn write_memory(&mut self, id: u64) -> Result<Run, Error> {
+        let mut writer = RunWriter::create(&*self.disk, &self.directory, id, self.memory.key_count())?;
+        for (key, row) in self.memory.iter() {
+            writer.push(key, row)?;
+        }
+        for body in self.memory.bodies() {
+            writer.push_body(body)?;
+        }
+        writer.finish(Arc::make_mut(&mut self.files))
+    }
+
+    /// Merges runs of a level as long as there are many of one.
+    fn merge_levels(&mut self) -> Result<(), Error> {
+        while let Some(level) = self.crowded_level() {
+            let of_level = |(_, other): &&(Arc<Run>, u32)| *other == level;
+            let merged: Vec<Arc<Run>> =
+                self.runs.iter().filter(of_level).map(|(run, _)| Arc::clone(run)).collect();
+            let mut generation = self.generation.clone();
+            let (disk, id) = (Arc::clone(&self.disk), generation.next_run);
+            let run = merge::merge(&*disk, &self.directory, id, &merged, Arc::make_mut(&mut self.files), None)?;
+            generation.next_run += 1;
+            let mut runs: Vec<_> =
+                self.runs.iter().filter(|(_, other)| *other != level).cloned().collect();
+            runs.push((Arc::new(run), level + 1));
+            self.install(generation, runs)?;
+        }
+        Ok(())
+    }
+
+    fn crowded_level(&self) -> Option<u32> {
+        let levels: BTreeSet<u32> = self.runs.iter().map(|(_, level)| *level).collect();
+        let count = |level: u32| self.runs.iter().filter(|(_, other)| *other == level).count();
+        levels.into_iter().find(|level| count(*level) >= RUNS_A_LEVEL)
+    }
+
+    /// Publishes a generation, then removes the runs that are no longer part of it.
+    fn install(&mut self, mut generation: Generation, runs: Vec<(Arc<Run>, u32)>) -> Result<(), Error> {
+        generation.number += 1;
+        generation.runs = runs.iter().map(|(run, level)| (run.id(), *level)).collect();
+        generation.publish(&*self.disk, &self.directory)?;
+        (self.generation, self.runs) = (generation, runs);
+        self.remove_rubbish()
+    }
+
+    /// Removes runs that nobody refers to. A reader that has one open goes on reading it.
+    fn remove_rubbish(&self) -> Result<(), Error> {
+        let names: Vec<String> = self.generation.runs.iter().map(|(id, _)| file_name(*id)).collect();
+        for path in self.list()? {
+            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
+            let is_run = name.ends_with(".run");
+            if is_run && !names.iter().any(|known| known == name) {
+                self.disk.remove(&path).map_err(|source| Error::io("remove", &path, source))?;
+            }
+        }
+        Ok(())
+    }
+    fn last_file(&self) -> Result<u64, Error> {
+        let id = |path: &PathBuf| path.file_stem()?.to_str()?.parse::<u64>().ok();
+        Ok(self.list()?.iter().filter_map(id).max().unwrap_or(0))
+    }
+    fn list(&self) -> Result<Vec<PathBuf>, Error> {
+        self.disk.list(&self.directory).map_err(|source| Error::io("list", &self.directory, source))
+    }
+}
+
+/// Reads the published generation and opens its runs.
+pub(crate) fn load(
+    disk: &dyn Disk,
+    directory: &Path,
+    files: &mut Files,
+) -> Result<(Generation, Vec<(Arc<Run>, u32)>), Error> {
+    let Some(generation) = Generation::read(disk, directory)? else { return Ok(Default::default()) };
+    let open = |(id, level): &(u64, u32)| {
+        let run = Run::open(disk, &directory.join(file_name(*id)), *id, files)?;
+        Ok((Arc::new(run), *level))
+    };
+    let runs = generation.runs.iter().map(open).collect::<Result<Vec<_>, Error>>()?;
+    Ok((generation, runs))
+}

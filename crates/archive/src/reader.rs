@@ -1,0 +1,276 @@
+//! Reads an archive while others may write to it (D1).
+//!
+//! A reader takes no lock. It reads the published generation of the index once, opens its runs, and adds what the sums
+//! of younger files say; from then on it sees the archive as of that moment.
+//!
+//! **Invariant:** no byte is handed out that does not match its sum and its digest (M5).
+
+use crate::describe::{self, framing, split_answer};
+use crate::entry::{Entry, Key, Location, Stored};
+use crate::error::Error;
+use crate::fetch_record;
+use crate::index::memory::Memory;
+use crate::index::row::{Files, Place, Row};
+use crate::index::run::Run;
+use crate::index::walk::{KeyRange, Origin, Walk};
+use crate::index::{self, DIRECTORY};
+use crate::list::files;
+use crate::name::{closed_name, is_open};
+use crate::recover;
+use crate::scan::Scan;
+use crate::sums;
+use base::disk::{Disk, Open};
+use base::{Sha1Digest, http};
+use std::borrow::Cow;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use warc::Record;
+
+/// An archive as of the moment it was opened. Copies read the same.
+#[derive(Clone, Debug)]
+pub struct Reader {
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) directory: PathBuf,
+    pub(crate) files: Arc<Files>,
+    pub(crate) origins: Vec<Origin>,
+    runs: Vec<Arc<Run>>,
+    memory: Arc<Memory>,
+}
+
+/// How often a reader begins anew when the writer merges runs under its hands.
+const ATTEMPTS_MAX: usize = 8;
+
+impl Reader {
+    /// Opens the archive in `directory`. One that does not exist holds nothing.
+    pub fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Self, Error> {
+        for _ in 1..ATTEMPTS_MAX {
+            match Self::try_open(Arc::clone(&disk), directory) {
+                Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+                result => return result,
+            }
+        }
+        Self::try_open(disk, directory)
+    }
+
+    fn try_open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Self, Error> {
+        let mut names = Files::default();
+        let (generation, runs) = index::load(&*disk, &directory.join(DIRECTORY), &mut names)?;
+        let runs: Vec<Arc<Run>> = runs.into_iter().map(|(run, _)| run).collect();
+        let mut memory = Memory::default();
+        for path in files(&*disk, directory)? {
+            let Some(file) = closed_name(&path) else { continue };
+            if !generation.covered.contains(file) {
+                load(&*disk, &path, file, &mut names, &mut memory)?;
+            }
+        }
+        let in_memory = (memory.count() > 0).then(|| Origin::Memory(Arc::new(memory.to_rows())));
+        let origins = runs.iter().map(|run| Origin::Run(Arc::clone(run))).chain(in_memory).collect();
+        let (files, memory) = (Arc::new(names), Arc::new(memory));
+        Ok(Self { disk, directory: directory.to_owned(), files, origins, runs, memory })
+    }
+
+    /// How many captures the index holds.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.memory.count() + self.runs.iter().map(|run| run.entries).sum::<u64>()
+    }
+    /// How many bytes the runs of the index take.
+    #[must_use]
+    pub fn index_bytes(&self) -> u64 {
+        self.runs.iter().map(|run| run.bytes).sum()
+    }
+
+    /// The captures of a page, newest first.
+    pub fn newest_first(&self, key: &Key) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
+        let bytes = key.as_str().as_bytes();
+        let may_hold = |origin: &&Origin| match origin {
+            Origin::Run(run) => run.may_hold(bytes),
+            Origin::Memory(_) => true,
+        };
+        let origins: Vec<Origin> = self.origins.iter().filter(may_hold).cloned().collect();
+        self.walk(&origins, &KeyRange::one(key.as_str()))
+    }
+    /// Every capture, in the reverse order of the index: by key, then by moment.
+    pub fn all(&self) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
+        self.walk(&self.origins, &KeyRange::all())
+    }
+    /// Every capture whose key begins with `prefix`, in the reverse order of the index.
+    pub fn with_prefix(&self, prefix: &str) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
+        let range = KeyRange { from: prefix.as_bytes().to_vec(), to: end_of_prefix(prefix.as_bytes()) };
+        self.walk(&self.origins, &range)
+    }
+
+    fn walk(
+        &self,
+        origins: &[Origin],
+        range: &KeyRange,
+    ) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
+        let mut walk = Walk::new(origins, &self.files, range)?;
+        let files = Arc::clone(&self.files);
+        let mut failed = false;
+        Ok(std::iter::from_fn(move || {
+            if failed {
+                return None;
+            }
+            let entry = {
+                let (_, row) = walk.current()?;
+                row.entry(walk.key_text(), &files)
+            };
+            match walk.step() {
+                Ok(()) => Some(Ok(entry)),
+                Err(error) => {
+                    failed = true;
+                    Some(Err(error))
+                }
+            }
+        }))
+    }
+
+    /// The compressed bytes of the first record of a capture.
+    pub fn member(&self, entry: &Entry) -> Result<Vec<u8>, Error> {
+        fetch_record::member(&*self.disk, &self.directory, &entry.location, Some(entry.sum))
+    }
+    /// The first record of a capture.
+    pub fn record(&self, entry: &Entry) -> Result<Record, Error> {
+        fetch_record::record(&*self.disk, &self.directory, &entry.location, Some(entry.sum))
+    }
+    /// The record at a place.
+    pub fn record_at(&self, location: &Location) -> Result<Record, Error> {
+        fetch_record::record(&*self.disk, &self.directory, location, None)
+    }
+    /// The compressed bytes of all records of a capture.
+    pub fn group(&self, entry: &Entry) -> Result<Vec<u8>, Error> {
+        let whole = Location { length: entry.group_bytes, ..entry.location.clone() };
+        fetch_record::member(&*self.disk, &self.directory, &whole, None)
+    }
+
+    /// The record that holds the bytes of a capture: its own, or the one that a revisit stands for. `None` when it is not
+    /// in the archive.
+    pub fn body_of(&self, entry: &Entry) -> Result<Option<Location>, Error> {
+        match (entry.kind, &entry.body, entry.payload) {
+            (Stored::Response | Stored::Resource, _, _) => Ok(Some(entry.location.clone())),
+            (Stored::Revisit, Some(location), _) => Ok(Some(location.clone())),
+            (Stored::Revisit, None, Some(payload)) => {
+                Ok(self.find_payload(payload)?.map(|place| place.location(&self.files)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// What a capture brought, the bytes of a revisit included.
+    pub fn document(&self, entry: &Entry) -> Result<Document, Error> {
+        let record = self.record(entry)?;
+        if entry.kind != Stored::Revisit {
+            return Ok(Document::of(entry.kind, record.block));
+        }
+        let lost = |what| Error::Damaged {
+            path: self.directory.join(&*entry.location.file),
+            offset: entry.location.offset,
+            what,
+        };
+        let location = self.body_of(entry)?.ok_or_else(|| lost("the bytes it refers to are not in the archive"))?;
+        let original = Document::of(Stored::Response, self.record_at(&location)?.block);
+        let is_same = entry.payload.is_none_or(|payload| payload == Sha1Digest::of(&[&original.payload()]));
+        if !is_same {
+            return Err(lost("the bytes it refers to are not those it was stored for"));
+        }
+        Ok(original.under(split_answer(&record.block).0))
+    }
+
+    fn find_payload(&self, payload: Sha1Digest) -> Result<Option<Place>, Error> {
+        if let Some(body) = self.memory.find_payload(payload) {
+            return Ok(Some(body.place));
+        }
+        for run in &self.runs {
+            if let Some(place) = run.find_payload(payload)? {
+                return Ok(Some(place));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The first key behind all those that begin with `prefix`.
+pub(crate) fn end_of_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte < 255)?;
+    let mut end = prefix.get(..=last)?.to_vec();
+    end.last_mut().into_iter().for_each(|byte| *byte += 1);
+    Some(end)
+}
+
+/// Adds the captures of a file that no run covers.
+fn load(disk: &dyn Disk, path: &Path, file: &str, names: &mut Files, memory: &mut Memory) -> Result<(), Error> {
+    let sums = path.with_file_name(format!("{file}{}", sums::SUFFIX));
+    let mut rows: Vec<(Box<str>, Row)> = Vec::new();
+    let found = sums::read(disk, &sums, file, names, |batch, _| rows.extend(batch.captures))?;
+    let is_whole = found.is_some_and(|found| found.is_finished);
+    if !is_whole && (found.is_none() || !is_open(path)) {
+        // Nobody has mended it yet; what it holds is there all the same.
+        rows.clear();
+        if let Some(scan) = Scan::open(disk, path, 0)? {
+            let survey = recover::survey(disk, scan, path, names)?;
+            rows.extend(survey.batches.into_iter().flat_map(|batch| batch.captures));
+        }
+    }
+    rows.into_iter().for_each(|(key, row)| memory.add(&key, row, names));
+    Ok(())
+}
+
+/// What a capture brought.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Document {
+    /// The head of the answer, with its empty line; empty when there was none. For a page that did not change by the word
+    /// of its server (304), the head that came with the bytes.
+    pub head: Vec<u8>,
+    /// The head of the record that holds the body, by which the body is framed.
+    framed_by: Vec<u8>,
+    /// The body as received, its transfer coding included.
+    pub body: Vec<u8>,
+}
+
+impl Document {
+    fn of(kind: Stored, block: Vec<u8>) -> Self {
+        if !matches!(kind, Stored::Response | Stored::Revisit) {
+            return Self { head: Vec::new(), framed_by: Vec::new(), body: block };
+        }
+        let head = split_answer(&block).0.to_vec();
+        let body = block.get(head.len()..).unwrap_or_default().to_vec();
+        Self { framed_by: head.clone(), head, body }
+    }
+    /// The same body as another answer brought it.
+    fn under(self, head: &[u8]) -> Self {
+        let keeps_own = http::status(head).is_none_or(|status| status == 304);
+        if keeps_own { self } else { Self { head: head.to_vec(), ..self } }
+    }
+    /// The body without its transfer coding.
+    #[must_use]
+    pub fn payload(&self) -> Cow<'_, [u8]> {
+        http::payload(&self.body, framing(&self.framed_by))
+    }
+    /// The body with every coding removed, as far as that goes.
+    #[must_use]
+    pub fn content(&self) -> coding::Decoded<'_> {
+        coding::content_of(&self.framed_by, self.payload())
+    }
+    /// The status of the answer.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        http::status(&self.head)
+    }
+}
+
+/// Why there was no answer, as the record of an unanswered visit says: the outcome, and the cause or the rule.
+#[must_use]
+pub fn why(record: &Record) -> Option<(String, Option<String>)> {
+    use crate::records::name;
+    let fields = warc::Fields::read(&record.block).ok().filter(|_| describe::is_visit(record))?;
+    let cause = [name::RULE, name::CAUSE, name::REFUSAL].into_iter().find_map(|name| fields.decoded(name));
+    Some((fields.decoded(name::OUTCOME)?, cause))
+}
+
+/// Whether an archive file can be opened; for those who look at many.
+pub(crate) fn length_of(disk: &dyn Disk, path: &Path) -> Result<u64, Error> {
+    let length = disk.open(path, Open::Read).and_then(|file| file.length());
+    length.map_err(|source| Error::io("open", path, source))
+}

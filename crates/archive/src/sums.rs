@@ -1,0 +1,265 @@
+//! The sums of an archive file: a journal beside it that covers its compressed bytes and says what they hold.
+//!
+//! Behind every batch that was made durable a frame is written: the length and the CRC-32C of each record, and a row
+//! for each capture. So the index can be loaded without decompressing anything, a flipped bit is found even where gzip
+//! looks away, and a look-up knows what it must find. A frame is synced with the next batch at the latest when the file is
+//! finished: what a crash takes of it is read again from the archive file. `docs/formats/sums.md` shows the bytes.
+//!
+//! **Invariant:** a frame is written only after what it covers is durable. Frames cover the file from its beginning
+//! without a gap; the first one that is damaged ends the journal.
+
+use crate::error::Error;
+use crate::index::bytes::{Bytes, checksum, put_number, put_text};
+use crate::index::row::{Encoder, Files, Row, Rows};
+use base::disk::{Disk, DiskFile, Open};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What is added to the name of an archive file.
+pub(crate) const SUFFIX: &str = ".sums";
+const MAGIC: &[u8; 8] = b"UTSUMS01";
+const BATCH: u8 = 1;
+const END: u8 = 2;
+const FRAME_HEAD_BYTES: usize = 8;
+
+/// A record of an archive file: how long it is, and the CRC-32C of its bytes there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Sum {
+    pub(crate) length: u64,
+    pub(crate) sum: u32,
+}
+
+/// What one batch brought.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Batch {
+    /// Where its first record begins.
+    pub(crate) from: u64,
+    pub(crate) records: Vec<Sum>,
+    /// The captures, each with its key.
+    pub(crate) captures: Vec<(Box<str>, Row)>,
+}
+
+impl Batch {
+    /// Where its last record ends.
+    pub(crate) fn to(&self) -> u64 {
+        self.from + self.records.iter().map(|record| record.length).sum::<u64>()
+    }
+}
+
+/// Where the sums of an archive file are.
+pub(crate) fn path_of(directory: &Path, file: &str) -> PathBuf {
+    directory.join(format!("{file}{SUFFIX}"))
+}
+
+/// Whether a file holds sums, and of which archive file.
+pub(crate) fn file_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()?.strip_suffix(SUFFIX)
+}
+
+/// Writes the sums of one archive file.
+#[derive(Debug)]
+pub(crate) struct SumsWriter {
+    path: PathBuf,
+    file: Arc<dyn DiskFile>,
+    seed: u64,
+    position: u64,
+    covered: u64,
+}
+
+impl SumsWriter {
+    /// Begins the sums at `path` of the archive file called `name`; what was there before is gone.
+    pub(crate) fn create(disk: &dyn Disk, path: &Path, name: &str) -> Result<Self, Error> {
+        match disk.remove(path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::io("remove", path, error));
+            }
+            _ => {}
+        }
+        let failed = |action| move |source| Error::writing(disk, action, path, source);
+        let file = disk.open(path, Open::CreateNew).map_err(failed("create"))?;
+        let head = head(name);
+        file.write_at(0, &head).map_err(failed("write to"))?;
+        let position = head.len() as u64;
+        Ok(Self { path: path.to_owned(), file, seed: seed(name), position, covered: 0 })
+    }
+    /// Goes on behind the frames that [`read`] found.
+    pub(crate) fn resume(disk: &dyn Disk, path: &Path, name: &str, found: &Found) -> Result<Self, Error> {
+        let failed = |action| move |source| Error::writing(disk, action, path, source);
+        let file = disk.open(path, Open::Write).map_err(failed("open"))?;
+        file.truncate(found.whole_bytes).map_err(failed("cut"))?;
+        let (position, covered) = (found.whole_bytes, found.covered);
+        Ok(Self { path: path.to_owned(), file, seed: seed(name), position, covered })
+    }
+
+    /// How much of the archive file is covered.
+    pub(crate) fn covered(&self) -> u64 {
+        self.covered
+    }
+
+    /// Adds what a batch brought. It is not durable before [`SumsWriter::sync`].
+    pub(crate) fn append(&mut self, disk: &dyn Disk, batch: &Batch, files: &Files) -> Result<(), Error> {
+        assert_eq!(batch.from, self.covered, "frames cover the file without a gap");
+        let mut content = vec![BATCH];
+        put_number(&mut content, batch.from);
+        put_number(&mut content, batch.records.len() as u64);
+        for record in &batch.records {
+            put_number(&mut content, record.length);
+            content.extend_from_slice(&record.sum.to_le_bytes());
+        }
+        let (mut encoder, mut used) = (Encoder::default(), Vec::new());
+        for (key, row) in &batch.captures {
+            encoder.push(key, row, |file| local(file, &mut used));
+        }
+        put_number(&mut content, used.len() as u64);
+        used.iter().for_each(|file| put_text(&mut content, files.name(*file)));
+        encoder.finish(&mut content);
+        self.put(disk, &content)?;
+        self.covered = batch.to();
+        Ok(())
+    }
+
+    /// Says that the archive file is finished, and makes everything durable.
+    pub(crate) fn finish(&mut self, disk: &dyn Disk) -> Result<(), Error> {
+        let mut content = vec![END];
+        put_number(&mut content, self.covered);
+        self.put(disk, &content)?;
+        self.sync()
+    }
+
+    /// Makes everything so far durable.
+    pub(crate) fn sync(&self) -> Result<(), Error> {
+        self.file.sync().map_err(|source| Error::io("sync", &self.path, source))
+    }
+
+    fn put(&mut self, disk: &dyn Disk, content: &[u8]) -> Result<(), Error> {
+        let length = u32::try_from(content.len()).expect("a batch is bounded");
+        let mut frame = Vec::with_capacity(content.len() + FRAME_HEAD_BYTES);
+        frame.extend_from_slice(&length.to_le_bytes());
+        frame.extend_from_slice(&checksum(self.seed, self.position, content).to_le_bytes());
+        frame.extend_from_slice(content);
+        if let Err(source) = self.file.write_at(self.position, &frame) {
+            // Half a frame is no frame; that cutting it off fails too changes nothing.
+            let _ = self.file.truncate(self.position);
+            return Err(Error::writing(disk, "write to", &self.path, source));
+        }
+        self.position += frame.len() as u64;
+        Ok(())
+    }
+}
+
+fn local(file: u32, used: &mut Vec<u32>) -> u32 {
+    let known = used.iter().position(|known| *known == file);
+    let number = known.unwrap_or_else(|| {
+        used.push(file);
+        used.len() - 1
+    });
+    u32::try_from(number).expect("a batch refers to few files")
+}
+
+fn seed(name: &str) -> u64 {
+    u64::from_le_bytes(*blake3::hash(name.as_bytes()).as_bytes().first_chunk().expect("it is 32 bytes long"))
+}
+
+fn head(name: &str) -> Vec<u8> {
+    let mut head = MAGIC.to_vec();
+    put_text(&mut head, name);
+    let sum = crc32c::crc32c(&head);
+    head.extend_from_slice(&sum.to_le_bytes());
+    head
+}
+
+/// What was found in the sums of a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Found {
+    /// How much of the sums is whole.
+    pub(crate) whole_bytes: u64,
+    /// How long the sums are.
+    pub(crate) bytes: u64,
+    /// How much of the archive file they cover.
+    pub(crate) covered: u64,
+    /// Whether they say that the archive file is finished.
+    pub(crate) is_finished: bool,
+}
+
+impl Found {
+    /// Whether they are all there and nothing else is.
+    pub(crate) fn is_whole(&self) -> bool {
+        self.is_finished && self.whole_bytes == self.bytes
+    }
+}
+
+/// Reads the sums at `path` of the archive file called `name`, batch by batch, as far as they are whole. `None` when there
+/// are none, or they are those of another file.
+pub(crate) fn read(
+    disk: &dyn Disk,
+    path: &Path,
+    name: &str,
+    files: &mut Files,
+    mut on_batch: impl FnMut(Batch, &Files),
+) -> Result<Option<Found>, Error> {
+    let file = match disk.open(path, Open::Read) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        file => file.map_err(|source| Error::io("open", path, source))?,
+    };
+    let failed = |source| Error::io("read", path, source);
+    let length = file.length().map_err(failed)?;
+    let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+    file.read_at(0, &mut bytes).map_err(failed)?;
+    let head = head(name);
+    if !bytes.starts_with(&head) {
+        return Ok(None);
+    }
+    let mut found = Found { whole_bytes: head.len() as u64, bytes: length, ..Found::default() };
+    let mut rows = Rows::default();
+    while let Some((content, end)) = frame(&bytes, found.whole_bytes, seed(name)) {
+        if found.is_finished {
+            break;
+        }
+        match Frame::read(Bytes(content), files, &mut rows) {
+            Some(Frame::Batch(batch)) if batch.from == found.covered => {
+                found.covered = batch.to();
+                on_batch(batch, files);
+            }
+            Some(Frame::End(covered)) if covered == found.covered => found.is_finished = true,
+            _ => break,
+        }
+        found.whole_bytes = end;
+    }
+    Ok(Some(found))
+}
+
+/// The content of the frame at `place`, if it is whole, and where it ends.
+fn frame(bytes: &[u8], place: u64, seed: u64) -> Option<(&[u8], u64)> {
+    let mut rest = Bytes(bytes.get(usize::try_from(place).ok()?..)?);
+    let (length, sum) = (rest.u32()? as usize, rest.u32()?);
+    let content = rest.take(length)?;
+    let end = place + (FRAME_HEAD_BYTES + length) as u64;
+    (checksum(seed, place, content) == sum).then_some((content, end))
+}
+
+enum Frame {
+    Batch(Batch),
+    End(u64),
+}
+
+impl Frame {
+    fn read(mut bytes: Bytes<'_>, files: &mut Files, rows: &mut Rows) -> Option<Self> {
+        match bytes.byte()? {
+            BATCH => read_batch(bytes, files, rows).map(Self::Batch),
+            END => bytes.number().map(Self::End),
+            _ => None,
+        }
+    }
+}
+
+fn read_batch(mut bytes: Bytes<'_>, files: &mut Files, rows: &mut Rows) -> Option<Batch> {
+    let from = bytes.number()?;
+    let records = (0..bytes.number()?).map(|_| Some(Sum { length: bytes.number()?, sum: bytes.u32()? }));
+    let records = records.collect::<Option<Vec<_>>>()?;
+    let names = (0..bytes.number()?).map(|_| bytes.text().map(|name| files.number(name)));
+    let names = names.collect::<Option<Vec<_>>>()?;
+    rows.decode(bytes.0, &names).ok()?;
+    let captures = (0..rows.len()).map(|number| (rows.key_text(number).into(), rows.row(number).clone()));
+    Some(Batch { from, records, captures: captures.collect() })
+}
