@@ -17,7 +17,7 @@ mod walk;
 mod write;
 
 pub use admit::{Unfit, fit};
-pub use queue::{Conditions, Done, Next, Page, PageId, Queue, QueueSettings, Step, Task};
+pub use queue::{Before, Conditions, Done, Next, Page, PageId, Queue, QueueSettings, Step, Task};
 pub use report::{Kept, Report};
 pub use visit::{Ended, take};
 pub use walk::{Error, Event, Parts, Settings, Start, walk};

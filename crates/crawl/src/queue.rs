@@ -16,7 +16,7 @@ mod address;
 mod page;
 mod server;
 
-pub use page::{Page, PageId};
+pub use page::{Before, Page, PageId};
 
 use crate::admit::fit;
 use address::Addresses;
@@ -144,7 +144,7 @@ impl Queue {
 
     /// Takes up a page that the archive already holds, unless it is known: it is visited again in its turn, and
     /// compared with that.
-    pub fn recall(&mut self, before: archive::Before) {
+    pub fn recall(&mut self, before: Before) {
         if let Some((server, page)) = self.enter(before.url.clone()) {
             self.pages[page.0].visited = Some(before.at);
             self.pages[page.0].before = Some(before);
@@ -212,7 +212,7 @@ impl Queue {
 
     /// Remembers as what a page is stored, with the validators of that very version: a 304 to them then stands for
     /// the bytes that the next capture refers to, and for no others.
-    pub fn stored(&mut self, page: PageId, before: archive::Before, conditions: Conditions) {
+    pub fn stored(&mut self, page: PageId, before: Before, conditions: Conditions) {
         self.pages[page.0].store(before, conditions);
     }
     /// What is known of a page.

@@ -1,10 +1,10 @@
 //! Drives the queue: looks up, asks, visits, reads links, archives, until told to stop.
 
-use crate::queue::{Done, Next, PageId, Queue, QueueSettings, Step, Task};
+use crate::queue::{Before, Done, Next, PageId, Queue, QueueSettings, Step, Task};
 use crate::report::{Kept, Report};
 use crate::visit::{Ended, conditions, take};
 use crate::write::{Word, Work, Writer};
-use archive::{Archive, Before, Stored};
+use archive::{Archive, Flag};
 use base::clock::Clock;
 use base::door::{Door, Exchange};
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
@@ -123,6 +123,8 @@ struct Walk<D> {
 struct Ticket {
     page: Option<PageId>,
     changed: Option<bool>,
+    /// Whether the archive held the page before.
+    was_there: bool,
 }
 
 impl<D: Door + 'static> Walk<D> {
@@ -233,7 +235,7 @@ impl<D: Door + 'static> Walk<D> {
 
     fn keep(&mut self, capture: Capture, page: Option<PageId>) {
         let known = page.map(|page| self.queue.page(page));
-        let before = known.and_then(|page| page.before.clone());
+        let was_there = known.is_some_and(|page| page.before.is_some());
         let changed = match (&capture.outcome, known.map(|page| page.content)) {
             (Outcome::NotModified, _) => Some(false),
             (Outcome::Fetched { content, .. }, Some(Some(last))) => Some(*content != Some(last)),
@@ -241,7 +243,7 @@ impl<D: Door + 'static> Walk<D> {
         };
         let bytes = received_bytes(&capture);
         self.report.bytes_received += bytes;
-        if self.writer.hand_over(Work { capture, before, ticket: Ticket { page, changed } }) {
+        if self.writer.hand_over(Work { capture, ticket: Ticket { page, changed, was_there } }) {
             self.unsynced += 1;
             self.unsynced_bytes += bytes;
         }
@@ -274,13 +276,15 @@ impl<D: Door + 'static> Walk<D> {
     }
 
     fn kept(&mut self, work: Work<Ticket>, stored: archive::Appended) -> Kept {
-        let Work { capture, before, ticket } = work;
+        let Work { capture, ticket } = work;
+        let archive::Appended { entry, bytes_written } = stored;
         // A page that is known from an earlier run is compared by what the archive made of it.
-        let fetched_again = before.is_some() && matches!(capture.outcome, Outcome::Fetched { .. });
-        let changed = ticket.changed.or_else(|| fetched_again.then_some(stored.kind == Stored::Response));
-        let next = stored.before_next(&capture, before.clone());
-        if let (Some(page), Some(next)) = (ticket.page, next.filter(|next| Some(next) != before.as_ref())) {
-            self.queue.stored(page, next, conditions(&capture));
+        let fetched_again = ticket.was_there && matches!(capture.outcome, Outcome::Fetched { .. });
+        let changed = ticket.changed.or_else(|| fetched_again.then_some(entry.flag == Flag::Changed));
+        let is_version = matches!(capture.outcome, Outcome::Fetched { truncated: None, .. });
+        if let Some(page) = ticket.page.filter(|_| is_version) {
+            let before = Before { url: capture.url.clone(), at: capture.at };
+            self.queue.stored(page, before, conditions(&capture));
         }
         let kept = Kept {
             url: capture.url,
@@ -288,10 +292,10 @@ impl<D: Door + 'static> Walk<D> {
             outcome: capture.outcome,
             robots: ticket.page.is_none(),
             changed,
-            stored: stored.kind,
-            location: stored.location,
+            stored: entry.kind,
+            location: entry.location,
         };
-        self.report.count(&kept, stored.bytes_written);
+        self.report.count(&kept, bytes_written);
         kept
     }
 

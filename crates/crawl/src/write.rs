@@ -6,7 +6,7 @@
 //! **Invariant:** the words of the thread are never more than the captures on their way, and two: one a batch, one each
 //! when the disk is full and when it no longer is. So their channel needs no bound of its own.
 
-use archive::{Appended, Archive, Before};
+use archive::{Appended, Archive};
 use base::Capture;
 use base::limits::BATCH_WAIT_MAX;
 use std::sync::Arc;
@@ -28,7 +28,6 @@ const FULL_RETRY: Duration = Duration::from_millis(250);
 /// A capture on its way into the archive, with whatever its sender wants back.
 pub(crate) struct Work<T> {
     pub capture: Capture,
-    pub before: Option<Before>,
     pub ticket: T,
 }
 
@@ -127,7 +126,7 @@ impl<T> Far<T> {
         let mut next = Some(first);
         while let Some(work) = next.take() {
             bytes += work.capture.exchange.as_ref().map_or(0, |exchange| exchange.body.len());
-            let append = |archive: &mut Archive| archive.append(&work.capture, work.before.as_ref());
+            let append = |archive: &mut Archive| archive.append(&work.capture);
             let Some(appended) = self.with_room(append)? else { return Ok((batch, 1)) };
             batch.push((work, appended));
             if batch.len() < BATCH_CAPTURES_MAX && bytes < BATCH_BYTES_MAX {

@@ -8,6 +8,15 @@ use base::{ContentDigest, PageUrl, Timestamp};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PageId(pub(crate) usize);
 
+/// The version of a page that the archive last stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Before {
+    /// What was requested.
+    pub url: PageUrl,
+    /// When.
+    pub at: Timestamp,
+}
+
 /// A page.
 #[derive(Clone, Debug)]
 pub struct Page {
@@ -20,7 +29,7 @@ pub struct Page {
     /// The content it had last.
     pub content: Option<ContentDigest>,
     /// As what the archive holds it.
-    pub before: Option<archive::Before>,
+    pub before: Option<Before>,
     /// How often in a row it was sent to another form of itself.
     pub(super) own_moves: usize,
     conditions: Conditions,
@@ -39,7 +48,7 @@ impl Page {
         }
     }
 
-    pub(super) fn store(&mut self, before: archive::Before, conditions: Conditions) {
+    pub(super) fn store(&mut self, before: Before, conditions: Conditions) {
         self.before = Some(before);
         self.conditions = conditions;
     }

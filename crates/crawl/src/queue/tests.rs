@@ -282,7 +282,7 @@ fn a_full_queue_drops_links_and_counts_them() {
 fn a_page_from_an_earlier_run_comes_after_new_ones_and_in_its_turn() {
     let mut queue = queue();
     let before =
-        archive::Before { url: url("http://a.example/old"), at: START, payload: base::Sha1Digest::of(&[]) };
+        Before { url: url("http://a.example/old"), at: START };
     queue.recall(before.clone());
     queue.recall(before);
     assert!(!queue.offer(url("http://a.example/old")), "it is known");
@@ -309,7 +309,7 @@ fn a_request_is_conditional_only_on_the_version_that_is_stored() {
         "nothing is stored yet"
     );
     queue.done(&visit, visited(fetched()), Interval::ZERO, later);
-    let before = archive::Before { url: url("http://a.example/x"), at, payload: base::Sha1Digest::of(&[]) };
+    let before = Before { url: url("http://a.example/x"), at };
     queue.stored(page, before, Conditions { etag: Some("\"1\"".to_owned()), last_modified: None });
     let visit = task(&mut queue, later.plus(Interval::from_hours(1)));
     let expected = vec![("If-None-Match", "\"1\"".to_owned())];

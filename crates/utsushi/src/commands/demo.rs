@@ -14,17 +14,16 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::signals;
 use anyhow::Context as _;
-use archive::{Archive, Before, Entry, Stored};
+use archive::{Archive, Entry, Reader};
 use base::clock::{Clock, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl, Timestamp};
-use crawl::{Event, Kept, Parts, QueueSettings, Report, Start};
+use crawl::{Before, Event, Kept, Parts, QueueSettings, Report, Start};
 use fetch::{Limits, Range, Resolver, WebDoor};
 use serde_json::json;
 use sim::observe::Rules;
 use sim::serve::{self, Serving};
 use sim::{Plan, Web};
-use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -47,8 +46,6 @@ const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 const QUEUE_PAGES_MAX: usize = 200_000;
 /// The most bytes of bodies that wait for their sync.
 const BYTES_MAX: u64 = 128 * 1024 * 1024;
-/// How long a demo looks at what earlier runs left; what it has not read by then it finds again.
-const LEARN_TIME_MAX: Duration = Duration::from_secs(2);
 /// The most captures between their visit and their sync.
 const CAPTURES_MAX: usize = 1_024;
 
@@ -80,7 +77,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
     let real = RealClock::start();
     let (writer, archive) = open(context, real.now())?;
     let web = Arc::new(Web::new(plan(args)?));
-    let known = known(&writer.archive_path(), &web, &real).context("cannot read what is archived already")?;
+    let known = known(&writer.archive_path(), &web).context("cannot read what is archived already")?;
     // The simulated time of an earlier run may lie ahead of ours: the clock never goes back (D16).
     let began = known.last.map_or(real.now(), |last| last.plus(Interval::from_micros(1)).max(real.now()));
     let clock = RealClock::starting_at(began, args.accelerate);
@@ -121,7 +118,7 @@ fn open(context: &Context, now: Timestamp) -> anyhow::Result<(Writer, Archive)> 
         file_bytes_max: settings.file_bytes_max,
         gzip_level: settings.gzip_level(),
         disk_free_bytes_min: writer.disk_free_bytes_min(),
-        software: concat!("utsushi/", env!("CARGO_PKG_VERSION")).to_owned(),
+        ..archive::Settings::default()
     };
     let disk = Arc::new(RealDisk);
     let (archive, recovery) = Archive::open(disk, &writer.archive_path(), settings, now)?;
@@ -145,40 +142,31 @@ struct Known {
     files: Vec<PathBuf>,
 }
 
-/// Learns from the archive what earlier runs saw of this web, the latest file first; damage there is the business of
-/// whoever verifies it.
-fn known(archive: &Path, web: &Web, real: &RealClock) -> Result<Known, archive::Error> {
-    let began = real.real_elapsed();
+/// Learns from the index what earlier runs saw of this web.
+fn known(archive: &Path, web: &Web) -> Result<Known, archive::Error> {
     let mut known = Known { files: archive::files(&RealDisk, archive)?, ..Known::default() };
-    let mut pages = HashMap::new();
-    for file in known.files.iter().rev() {
-        let mut newest = HashMap::new();
-        for entry in archive::list_files(&RealDisk, vec![file.clone()]).filter_map(Result::ok) {
-            known.last = known.last.max(Some(entry.at));
-            newest.extend(version(entry, web).map(|before| (before.url.key(), before)));
+    let mut last_key = None;
+    for entry in Reader::open(Arc::new(RealDisk), archive)?.all()? {
+        let entry = entry?;
+        known.last = known.last.max(Some(entry.at));
+        // The newest version of a page comes first.
+        if last_key.as_ref() == Some(&entry.key) || known.pages.len() >= QUEUE_PAGES_MAX {
+            continue;
         }
-        for (key, before) in newest {
-            pages.entry(key).or_insert(before);
-        }
-        if real.real_elapsed().saturating_sub(began) > LEARN_TIME_MAX || pages.len() >= QUEUE_PAGES_MAX {
-            break;
+        if let Some(before) = version(&entry, web) {
+            last_key = Some(entry.key);
+            known.pages.push(before);
         }
     }
-    known.pages = pages.into_values().collect();
     known.pages.sort_by_key(|before| before.at);
     Ok(known)
 }
 
 /// The page version that an entry is, if it is one of this web.
-fn version(entry: Entry, web: &Web) -> Option<Before> {
-    let is_version =
-        entry.kind == Stored::Response && entry.outcome == "fetched" && entry.truncated.is_none();
-    let is_page = entry.url.path() != "/robots.txt" && web.address(entry.url.host()).is_some();
-    entry.payload.filter(|_| is_version && is_page).map(|payload| Before {
-        url: entry.url,
-        at: entry.at,
-        payload,
-    })
+fn version(entry: &Entry, web: &Web) -> Option<Before> {
+    let url = PageUrl::parse(&entry.url).ok().filter(|_| entry.outcome() == "fetched" && !entry.truncated)?;
+    let is_page = url.path() != "/robots.txt" && web.address(url.host()).is_some();
+    is_page.then_some(Before { url, at: entry.at })
 }
 
 /// The simulated web being served, and the clock it lives by.

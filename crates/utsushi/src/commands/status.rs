@@ -4,10 +4,11 @@ use super::Context;
 use crate::exit::Exit;
 use crate::node::directory::{Directory, Owner};
 use anyhow::Context as _;
-use archive::Summary;
+use archive::{Reader, Summary};
 use base::Timestamp;
 use base::disk::RealDisk;
 use serde_json::{Value, json};
+use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,11 +20,11 @@ Examples:
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}
 
-/// Prints what the directory holds; a damaged record is something to tell.
+/// Prints what the directory holds.
 pub(crate) fn run(_: &Args, context: &Context) -> anyhow::Result<Exit> {
     let held = Held::read(context)?;
     context.output.result(&held.to_json(), || held.to_text());
-    Ok(if held.archive.damaged == 0 { Exit::Done } else { Exit::Found })
+    Ok(Exit::Done)
 }
 
 struct Held {
@@ -38,7 +39,10 @@ impl Held {
         let owner = directory.owner().context("cannot ask who writes to the data directory")?;
         let _progress = context.output.progress("reading the archive", None);
         let archive = match directory.archive_path() {
-            path if path.is_dir() => archive::summary(&RealDisk, &path).context("cannot read the archive")?,
+            path if path.is_dir() => {
+                let reader = Reader::open(Arc::new(RealDisk), &path);
+                reader.and_then(|reader| reader.summary()).context("cannot read the archive")?
+            },
             // A start that was cut off may have left none.
             _ => Summary::default(),
         };
@@ -60,7 +64,8 @@ impl Held {
                 "responses": archive.responses,
                 "revisits": archive.revisits,
                 "unanswered": archive.unanswered,
-                "damaged": archive.damaged,
+                "pages": archive.pages,
+                "index_bytes": archive.index_bytes,
                 "first": archive.first.map(Timestamp::to_rfc3339),
                 "last": archive.last.map(Timestamp::to_rfc3339),
             },
@@ -77,12 +82,10 @@ impl Held {
             format!("writer          {writer}"),
             format!("archive         {} files, {} bytes", archive.files, archive.bytes),
             format!("captures        {}", captures(archive)),
+            format!("pages           {}", archive.pages),
         ];
         if let (Some(first), Some(last)) = (archive.first, archive.last) {
             lines.push(format!("from            {first}\nto              {last}"));
-        }
-        if archive.damaged > 0 {
-            lines.push(format!("damaged         {} records", archive.damaged));
         }
         lines.join("\n")
     }

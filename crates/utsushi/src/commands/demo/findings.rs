@@ -1,6 +1,6 @@
 //! What the archive holds of this run, read back from its files and compared with the truth.
 
-use archive::{Entry, Stored};
+use archive::{Entry, Flag};
 use base::disk::RealDisk;
 use base::{PageUrl, Timestamp};
 use sim::Web;
@@ -55,7 +55,9 @@ pub(super) fn read(files: Vec<PathBuf>, web: &Web, now: Timestamp) -> Findings {
         if findings.last.len() > LAST_SHOWN {
             findings.last.pop_front();
         }
-        lives.entry(entry.url.clone()).or_default().push(entry);
+        if let Ok(url) = PageUrl::parse(&entry.url) {
+            lives.entry(url).or_default().push(entry);
+        }
     }
     let mut lives: Vec<_> = lives.into_iter().collect();
     lives.sort_by(|a, b| interest(b).cmp(&interest(a)));
@@ -79,7 +81,7 @@ fn most_telling(lives: Vec<(PageUrl, Vec<Entry>)>, web: &Web, now: Timestamp) ->
 /// Pages with several versions first, then those with more visits; the name decides between equals.
 fn interest((url, visits): &(PageUrl, Vec<Entry>)) -> (usize, usize, std::cmp::Reverse<&str>) {
     let versions =
-        visits.iter().filter(|entry| entry.kind == Stored::Response && entry.status == Some(200)).count();
+        visits.iter().filter(|entry| entry.flag == Flag::Changed && entry.status == Some(200)).count();
     let versions = if url.path() == "/robots.txt" { 0 } else { versions };
     (versions, visits.len(), std::cmp::Reverse(url.as_str()))
 }

@@ -2,7 +2,7 @@
 
 use super::findings::{Findings, PageLife};
 use crate::node::directory::Writer;
-use archive::Stored;
+use archive::{Flag, Stored};
 use base::Interval;
 use crawl::Report;
 use serde_json::{Value, json};
@@ -118,7 +118,7 @@ impl Told<'_> {
         self.findings.last.iter().try_for_each(|entry| {
             let status = entry.status.map_or_else(|| "---".to_owned(), |status| status.to_string());
             let (file, offset) = (&entry.location.file, entry.location.offset);
-            writeln!(text, "  {:<12} {status}  {}\n      {file} at {offset}", entry.outcome, entry.url)
+            writeln!(text, "  {:<12} {status}  {}\n      {file} at {offset}", entry.outcome(), entry.url)
         })
     }
 
@@ -132,15 +132,14 @@ impl Told<'_> {
 }
 
 fn write_life(text: &mut String, page: &PageLife) -> std::fmt::Result {
-    let seen = page.visits.iter().skip(1).filter(|visit| visit.kind == Stored::Response).count();
+    let seen = page.visits.iter().skip(1).filter(|visit| visit.flag == Flag::Changed).count();
     writeln!(text, "\nOne page's life, as it was seen")?;
     writeln!(text, "  {}  {}", page.url, page.title)?;
     for (place, visit) in page.visits.iter().take(VISITS_SHOWN_MAX).enumerate() {
-        let word = match (visit.kind, place) {
-            (Stored::Response, 0) => "stored",
-            (Stored::Response, _) => "changed",
-            (Stored::Revisit, _) => "unchanged",
-            (Stored::Metadata, _) => "no answer",
+        let word = match (visit.kind, visit.flag, place) {
+            (Stored::Metadata, _, _) => "no answer",
+            (_, _, 0) => "stored",
+            (_, flag, _) => flag.as_str(),
         };
         let status = visit.status.map_or_else(|| "---".to_owned(), |status| status.to_string());
         writeln!(text, "  {}  {word:<10} {status}  {}", visit.at, bytes(visit.location.length))?;
