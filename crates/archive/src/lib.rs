@@ -45,6 +45,9 @@ mod scan;
 mod summary;
 mod sums;
 
+mod relation;
+mod scope;
+
 pub use append::{Archive, Settings};
 pub use entry::{ContentKey, Entry, Flag, Key, Location, Stored};
 pub use error::Error;
@@ -53,3 +56,6 @@ pub use reader::{Document, Reader, why};
 pub use records::Appended;
 pub use recover::{Recovered, Recovery};
 pub use summary::Summary;
+
+pub use relation::{Relation, RelationError, Relations};
+pub use scope::{KeyRange, Prefix, Scope, ScopeError, Site};
