@@ -45,8 +45,11 @@ mod scan;
 mod summary;
 mod sums;
 
+mod choice;
+mod recipe;
 mod relation;
 mod scope;
+mod versions;
 
 pub use append::{Archive, Settings};
 pub use entry::{ContentKey, Entry, Flag, Key, Location, Stored};
@@ -57,5 +60,8 @@ pub use records::Appended;
 pub use recover::{Recovered, Recovery};
 pub use summary::Summary;
 
+pub use choice::{Asked, Choice, ChoiceError, MediaRange, WordError};
+pub use recipe::{Recipe, RecipeError};
 pub use relation::{Relation, RelationError, Relations};
 pub use scope::{KeyRange, Prefix, Scope, ScopeError, Site};
+pub use versions::{Unit, Version, Versions, Visit, Wants, What};

@@ -1,0 +1,401 @@
+//! The visits of one page become its versions, and those that a [`Choice`] asks for are handed out (A3, D7).
+//!
+//! Visits come newest first, as the reverse walk of the index meets them, so that a version's end is known before
+//! its beginning. A version is handed out as soon as it is certain; nothing but the one under construction and at
+//! most one that waits for a fact about older visits is kept, however many visits a page has.
+//!
+//! **What a version is, in [`Unit::Content`].** A visit that brought content ([`What::Changed`],
+//! [`What::Unchanged`]) either prolongs the content before it or begins a version. Known contents are compared,
+//! whatever the visit itself believed (D4). Where one of the two is not known, the visit's own word counts:
+//! unchanged prolongs, changed begins. An unchanged visit without known content stands for the content before it.
+//! A version lasts until the next one begins or until the first [`What::Gone`]; after that any content begins
+//! anew. Errors, visits without an answer and moves within the page do nothing.
+//!
+//! **In [`Unit::Visit`]** each answered visit is a version, errors included, and lasts until the next answered one.
+//!
+//! **Errors** are handed out only when asked for. In [`Unit::Content`] an error answer that is asked for lasts
+//! from its visit until the next answered one, beside the content that it did not end.
+//!
+//! **Ties.** Of visits at one instant the one that arrived later ends the other, whose validity `[t, t)` holds at no
+//! instant: it is never chosen. It still counts as content that was there before.
+//!
+//! **Invariant:** obeying [`Wants::SkipRest`] never changes what is handed out.
+
+use crate::choice::Choice;
+use crate::entry::{ContentKey, Entry, Flag, Stored};
+use crate::recipe::Condition;
+use crate::relation::Relations;
+use base::{Period, Timestamp};
+use std::collections::VecDeque;
+
+/// What counts as one version.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// One content, which unchanged visits prolong.
+    #[default]
+    Content,
+    /// One answered visit, as in the paper.
+    Visit,
+}
+
+/// What a visit came back with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum What {
+    /// Content that the visit took for new: 2xx with or without a body, or a redirect to another page.
+    Changed,
+    /// Content that the visit took for the one before: 304, or equal bytes.
+    Unchanged,
+    /// 404 or 410: the page is no more.
+    Gone,
+    /// Any other error status.
+    Error,
+    /// No answer: unreachable, refused, not asked.
+    Unanswered,
+    /// A redirect to the page's own key, which is no version and no difference (D6).
+    MovedWithin,
+}
+
+impl What {
+    /// Whether it is a version in [`Unit::Visit`].
+    const fn is_answer(self) -> bool {
+        !matches!(self, Self::Unanswered | Self::MovedWithin)
+    }
+    const fn is_content(self) -> bool {
+        matches!(self, Self::Changed | Self::Unchanged)
+    }
+}
+
+/// One visit of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Visit {
+    /// When.
+    pub at: Timestamp,
+    /// What came back.
+    pub what: What,
+    /// What the content is known by; of use for [`What::Changed`] and [`What::Unchanged`] alone. Nothing when it
+    /// could not be learned: a 304 for something never seen, a body that cannot be decoded.
+    pub content: Option<ContentKey>,
+}
+
+impl Visit {
+    /// What an entry of the index says of its page; nothing if it is no visit.
+    #[must_use]
+    pub fn of(entry: &Entry) -> Option<Self> {
+        let what = match (entry.kind, entry.status, entry.flag) {
+            (Stored::Other, ..) => return None,
+            (Stored::Metadata, ..) => What::Unanswered,
+            _ if entry.moves_within => What::MovedWithin,
+            (_, Some(404 | 410), _) => What::Gone,
+            (.., Flag::Error) => What::Error,
+            (.., Flag::Changed) => What::Changed,
+            (.., Flag::Unchanged) => What::Unchanged,
+        };
+        Some(Self { at: entry.at, what, content: entry.content })
+    }
+}
+
+/// One chosen version of the page.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Version<T> {
+    /// When it is valid. The end [`Timestamp::MAX`] means for ever.
+    pub validity: Period,
+    /// What came with the visit that began it.
+    pub payload: T,
+    /// Whether it is an error answer.
+    pub is_error: bool,
+    /// Whether a 404 or 410 ended it.
+    pub ended_by_gone: bool,
+    /// Whether it is the page's first content. Known when the choice turns on it, and sometimes by the way; never so
+    /// of an error answer.
+    pub is_first: Option<bool>,
+}
+
+/// What the walk should do next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Wants {
+    /// Hand in the next older visit of the page.
+    Older,
+    /// No older visit of the page can matter: call [`Versions::end`] and go on with the next page.
+    SkipRest,
+}
+
+/// What of a choice matters to the versions of one page.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub(crate) unit: Unit,
+    pub(crate) q: Period,
+    pub(crate) relations: Relations,
+    pub(crate) condition: Condition,
+    /// Error answers are asked for.
+    pub(crate) errors: bool,
+    /// Only what a visit took for a change; for visits alone.
+    pub(crate) seen_changed: bool,
+    /// A chosen version begins neither before nor after these; nothing when none can be chosen.
+    pub(crate) begins: Option<(Timestamp, Timestamp)>,
+    /// A chosen version does not end before this.
+    pub(crate) ends_from: Timestamp,
+}
+
+impl Rules {
+    fn may_begin(&self, at: Timestamp) -> bool {
+        self.begins.is_some_and(|(oldest, newest)| oldest <= at && at <= newest)
+    }
+    fn begins_no_more(&self, at: Timestamp) -> bool {
+        self.begins.is_none_or(|(oldest, _)| at < oldest)
+    }
+    fn turns_on_first(&self) -> bool {
+        matches!(self.condition, Condition::First | Condition::Changed)
+    }
+    /// Whether the version is chosen as far as is known; an unknown `is_first` speaks for it.
+    fn choose<T>(&self, version: &Version<T>) -> bool {
+        let condition = match self.condition {
+            Condition::Always => true,
+            Condition::First => version.is_first != Some(false),
+            Condition::Changed => version.is_first != Some(true),
+            Condition::Vanished => version.ended_by_gone,
+        };
+        condition && self.relations.hold(version.validity, self.q)
+    }
+}
+
+/// A visit that begins a version, as far as is known.
+#[derive(Debug)]
+struct Beginning<T> {
+    visit: Visit,
+    /// Nothing when no version that begins at this moment can be chosen.
+    payload: Option<T>,
+}
+
+/// Where the version under construction ends.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    at: Timestamp,
+    gone: bool,
+}
+
+impl End {
+    const NEVER: Self = Self { at: Timestamp::MAX, gone: false };
+}
+
+/// Turns the visits of one page after the other into chosen versions.
+///
+/// Hand in a page's visits newest first, [`Versions::take`] what is chosen after each, and [`Versions::end`] the
+/// page. Those of one kind, content or errors, come newest first.
+#[derive(Debug)]
+pub struct Versions<T> {
+    rules: Rules,
+    /// The visit handed in last.
+    last: Timestamp,
+    /// The next newer answered visit: where an error ends, and in [`Unit::Visit`] everything.
+    answered: End,
+    /// Where the content under construction ends.
+    end: End,
+    /// The oldest visit of the content under construction that says by itself what the content is.
+    anchor: Option<Beginning<T>>,
+    /// The oldest of the visits before the anchor that stand for whatever was there before them.
+    inheriting: Option<Beginning<T>>,
+    /// Complete but for whether it is the first.
+    held: Option<Version<T>>,
+    ready: VecDeque<Version<T>>,
+}
+
+impl<T> Versions<T> {
+    /// Versions as the choice wants them.
+    #[must_use]
+    pub fn new(choice: &Choice) -> Self {
+        Self {
+            rules: choice.rules(),
+            last: Timestamp::MAX,
+            answered: End::NEVER,
+            end: End::NEVER,
+            anchor: None,
+            inheriting: None,
+            held: None,
+            ready: VecDeque::new(),
+        }
+    }
+
+    /// Takes the next older visit of the page. `payload` is called only if a chosen version may begin with it.
+    ///
+    /// # Panics
+    /// When the visit is newer than the one before it: the index is not in order.
+    pub fn visit(&mut self, visit: Visit, payload: impl FnOnce() -> T) -> Wants {
+        assert!(visit.at <= self.last, "the visits of a page come newest first");
+        self.last = visit.at;
+        let mut payload = self.rules.may_begin(visit.at).then_some(payload);
+        let mut begin = || Beginning { visit, payload: payload.take().map(|payload| payload()) };
+        if visit.what.is_content() {
+            self.release_held(false);
+            match self.rules.unit {
+                Unit::Content => self.content(begin()),
+                Unit::Visit => self.answer(begin()),
+            }
+        } else if visit.what.is_answer() {
+            if visit.what == What::Gone {
+                self.gone(visit.at);
+            }
+            if self.rules.errors {
+                self.error(begin());
+            }
+        }
+        if visit.what.is_answer() {
+            self.answered = End { at: visit.at, gone: visit.what == What::Gone };
+        }
+        if self.is_settled() { Wants::SkipRest } else { Wants::Older }
+    }
+
+    /// The page has no older visits, or none that matter. The next visit is another page's.
+    pub fn end(&mut self) {
+        self.complete_all();
+        self.release_held(true);
+        (self.last, self.answered, self.end) = (Timestamp::MAX, End::NEVER, End::NEVER);
+    }
+
+    /// The next version that is certain to be chosen.
+    pub fn take(&mut self) -> Option<Version<T>> {
+        self.ready.pop_front()
+    }
+
+    fn content(&mut self, older: Beginning<T>) {
+        if older.visit.what == What::Unchanged && older.visit.content.is_none() {
+            self.inheriting = Some(older);
+            return;
+        }
+        self.inheriting = None;
+        if let Some(newer) = self.anchor.replace(older)
+            && !self.anchor.as_ref().is_some_and(|older| newer.prolongs(older.visit.content))
+        {
+            self.complete(newer, Some(false));
+        }
+    }
+
+    /// The page was gone at `at`, so what came later began without anything before it.
+    fn gone(&mut self, at: Timestamp) {
+        self.complete_all();
+        self.end = End { at, gone: true };
+    }
+
+    /// Nothing older belongs to what is under construction.
+    fn complete_all(&mut self) {
+        match (self.anchor.take(), self.inheriting.take()) {
+            (None, None) => {}
+            (Some(only), None) | (None, Some(only)) => self.complete(only, None),
+            (Some(newer), Some(older)) => {
+                if !newer.prolongs(None) {
+                    self.complete(newer, Some(false));
+                }
+                self.complete(older, None);
+            }
+        }
+    }
+
+    /// The content under construction begins here, and the one before it ends here.
+    fn complete(&mut self, beginning: Beginning<T>, is_first: Option<bool>) {
+        let end = std::mem::replace(&mut self.end, End { at: beginning.visit.at, gone: false });
+        self.hand_out(beginning, end, is_first);
+    }
+
+    fn answer(&mut self, beginning: Beginning<T>) {
+        if !self.rules.seen_changed || beginning.visit.what == What::Changed {
+            self.hand_out(beginning, self.answered, None);
+        }
+    }
+
+    fn error(&mut self, beginning: Beginning<T>) {
+        self.hand_out(beginning, self.answered, Some(false));
+    }
+
+    fn hand_out(&mut self, beginning: Beginning<T>, end: End, is_first: Option<bool>) {
+        let Some(payload) = beginning.payload else { return };
+        let Some(validity) = Period::new(beginning.visit.at, end.at) else { return };
+        let is_error = !beginning.visit.what.is_content();
+        let version = Version { validity, payload, is_error, ended_by_gone: end.gone, is_first };
+        if !self.rules.choose(&version) {
+            return;
+        }
+        if is_first.is_none() && self.rules.turns_on_first() {
+            assert!(self.held.is_none(), "older content releases what is held");
+            self.held = Some(version);
+        } else {
+            self.ready.push_back(version);
+        }
+    }
+
+    fn release_held(&mut self, is_first: bool) {
+        let held = self.held.take().map(|version| Version { is_first: Some(is_first), ..version });
+        self.ready.extend(held.filter(|version| self.rules.choose(version)));
+    }
+
+    /// Whether no older visit can change what is handed out.
+    fn is_settled(&self) -> bool {
+        let end = match self.rules.unit {
+            Unit::Content => self.end,
+            Unit::Visit => self.answered,
+        };
+        self.held.is_none() && (end.at < self.rules.ends_from || self.begins_too_early())
+    }
+
+    /// Whether whatever is under construction, and all that is older, begins before anything that can be chosen.
+    fn begins_too_early(&self) -> bool {
+        let open = self.anchor.iter().chain(&self.inheriting).map(|beginning| beginning.visit.at);
+        open.chain([self.last]).all(|at| self.rules.begins_no_more(at))
+    }
+}
+
+impl<T> Beginning<T> {
+    /// Whether this visit saw the content before it, known or not.
+    fn prolongs(&self, before: Option<ContentKey>) -> bool {
+        match (self.visit.content, before) {
+            (Some(this), Some(before)) => this == before,
+            _ => self.visit.what == What::Unchanged,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::{Key, Location};
+
+    #[track_caller]
+    fn check(kind: Stored, status: Option<u16>, flag: Flag, moves_within: bool, expected: Option<What>) {
+        let (url, at) = ("https://example.org/".to_owned(), Timestamp::MIN);
+        let location = Location { file: "a.warc.gz".into(), offset: 0, length: 1 };
+        let content = Some(ContentKey::of(b"x"));
+        let entry = Entry {
+            key: Key::of(&url),
+            url,
+            at,
+            kind,
+            flag,
+            status,
+            media_type: "".into(),
+            payload: None,
+            content,
+            truncated: false,
+            moves_within,
+            location,
+            group_bytes: 1,
+            body: None,
+            sum: 0,
+        };
+        assert_eq!(Visit::of(&entry), expected.map(|what| Visit { at, what, content }));
+    }
+
+    #[test]
+    fn entries_say_what_a_visit_brought() {
+        use Flag::{Changed, Error, Unchanged};
+        check(Stored::Response, Some(200), Changed, false, Some(What::Changed));
+        check(Stored::Response, Some(302), Changed, false, Some(What::Changed));
+        check(Stored::Response, Some(301), Changed, true, Some(What::MovedWithin));
+        check(Stored::Revisit, Some(304), Unchanged, false, Some(What::Unchanged));
+        check(Stored::Revisit, Some(200), Changed, false, Some(What::Changed));
+        check(Stored::Response, Some(404), Error, false, Some(What::Gone));
+        check(Stored::Revisit, Some(410), Error, false, Some(What::Gone));
+        check(Stored::Response, Some(503), Error, false, Some(What::Error));
+        check(Stored::Metadata, None, Error, false, Some(What::Unanswered));
+        check(Stored::Resource, None, Changed, false, Some(What::Changed));
+        check(Stored::Other, None, Changed, false, None);
+    }
+}
