@@ -11,5 +11,6 @@ mod captures;
 mod damage;
 mod example;
 mod full;
+mod oracle;
 mod peer;
 mod survives;
