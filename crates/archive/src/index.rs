@@ -196,6 +196,23 @@ impl Index {
         self.install(generation, Vec::new())
     }
 
+    /// Publishes one more run, which `write` fills.
+    pub(crate) fn write_run(
+        &mut self,
+        keys_max: u64,
+        write: impl FnOnce(&mut RunWriter<'_>, &mut Files) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let (disk, id) = (Arc::clone(&self.disk), self.generation.next_run);
+        let mut writer = RunWriter::create(&*disk, &self.directory, id, keys_max)?;
+        write(&mut writer, self.files_mut())?;
+        let run = writer.finish(self.files_mut())?;
+        let mut generation = self.generation.clone();
+        generation.next_run += 1;
+        let mut runs = self.runs.clone();
+        runs.push((Arc::new(run), 0));
+        self.install(generation, runs)
+    }
+
     fn write_memory(&mut self, id: u64) -> Result<Run, Error> {
         let mut writer = RunWriter::create(&*self.disk, &self.directory, id, self.memory.key_count())?;
         for (key, row) in self.memory.iter() {

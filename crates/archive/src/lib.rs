@@ -30,6 +30,7 @@
 //! Not here: the lock that keeps a second writer away (the program's), and knowing which version came before.
 
 mod append;
+mod choice;
 mod describe;
 mod entry;
 mod error;
@@ -39,29 +40,32 @@ mod index;
 mod list;
 mod name;
 mod reader;
+mod recipe;
 mod records;
 mod recover;
+mod relation;
+#[doc(hidden)]
+pub mod rig;
 mod scan;
+mod scope;
+mod snapshot;
+mod sort;
 mod summary;
 mod sums;
-
-mod choice;
-mod recipe;
-mod relation;
-mod scope;
 mod versions;
 
 pub use append::{Archive, Settings};
+pub use choice::{Asked, Choice, ChoiceError, MediaRange, WordError};
 pub use entry::{ContentKey, Entry, Flag, Key, Location, Stored};
 pub use error::Error;
 pub use list::{files, list, list_files};
 pub use reader::{Document, Reader, why};
+pub use recipe::{Recipe, RecipeError};
 pub use records::Appended;
 pub use recover::{Recovered, Recovery};
-pub use summary::Summary;
-
-pub use choice::{Asked, Choice, ChoiceError, MediaRange, WordError};
-pub use recipe::{Recipe, RecipeError};
 pub use relation::{Relation, RelationError, Relations};
 pub use scope::{KeyRange, Prefix, Scope, ScopeError, Site};
+pub use snapshot::Snapshot;
+pub use sort::{Order, Sorter};
+pub use summary::Summary;
 pub use versions::{Unit, Version, Versions, Visit, Wants, What};

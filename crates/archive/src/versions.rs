@@ -22,6 +22,7 @@
 //! **Invariant:** obeying [`Wants::SkipRest`] never changes what is handed out.
 
 use crate::choice::Choice;
+use crate::describe::{Told, told};
 use crate::entry::{ContentKey, Entry, Flag, Stored};
 use crate::recipe::Condition;
 use crate::relation::Relations;
@@ -56,6 +57,20 @@ pub enum What {
 }
 
 impl What {
+    /// What a capture tells of its page; nothing if it is no visit. A status of 0 means that there was no answer.
+    pub(crate) fn of(kind: Stored, status: u16, flag: Flag, moves_within: bool) -> Option<Self> {
+        Some(match told(kind, status, moves_within, None) {
+            Told::Gone => Self::Gone,
+            Told::Content(_) if flag == Flag::Unchanged => Self::Unchanged,
+            Told::Content(_) => Self::Changed,
+            Told::Nothing => match kind {
+                Stored::Other => return None,
+                Stored::Metadata => Self::Unanswered,
+                _ if moves_within => Self::MovedWithin,
+                _ => Self::Error,
+            },
+        })
+    }
     /// Whether it is a version in [`Unit::Visit`].
     const fn is_answer(self) -> bool {
         !matches!(self, Self::Unanswered | Self::MovedWithin)
@@ -77,26 +92,9 @@ pub struct Visit {
     pub content: Option<ContentKey>,
 }
 
-impl Visit {
-    /// What an entry of the index says of its page; nothing if it is no visit.
-    #[must_use]
-    pub fn of(entry: &Entry) -> Option<Self> {
-        let what = match (entry.kind, entry.status, entry.flag) {
-            (Stored::Other, ..) => return None,
-            (Stored::Metadata, ..) => What::Unanswered,
-            _ if entry.moves_within => What::MovedWithin,
-            (_, Some(404 | 410), _) => What::Gone,
-            (.., Flag::Error) => What::Error,
-            (.., Flag::Changed) => What::Changed,
-            (.., Flag::Unchanged) => What::Unchanged,
-        };
-        Some(Self { at: entry.at, what, content: entry.content })
-    }
-}
-
 /// One chosen version of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Version<T> {
+pub struct Version<T = Entry> {
     /// When it is valid. The end [`Timestamp::MAX`] means for ever.
     pub validity: Period,
     /// What came with the visit that began it.
@@ -356,31 +354,10 @@ impl<T> Beginning<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::{Key, Location};
 
     #[track_caller]
     fn check(kind: Stored, status: Option<u16>, flag: Flag, moves_within: bool, expected: Option<What>) {
-        let (url, at) = ("https://example.org/".to_owned(), Timestamp::MIN);
-        let location = Location { file: "a.warc.gz".into(), offset: 0, length: 1 };
-        let content = Some(ContentKey::of(b"x"));
-        let entry = Entry {
-            key: Key::of(&url),
-            url,
-            at,
-            kind,
-            flag,
-            status,
-            media_type: "".into(),
-            payload: None,
-            content,
-            truncated: false,
-            moves_within,
-            location,
-            group_bytes: 1,
-            body: None,
-            sum: 0,
-        };
-        assert_eq!(Visit::of(&entry), expected.map(|what| Visit { at, what, content }));
+        assert_eq!(What::of(kind, status.unwrap_or(0), flag, moves_within), expected);
     }
 
     #[test]
