@@ -11,6 +11,7 @@
 //! **Invariant:** no value in [`Fields`] holds a control character, be it written or read; none is longer than
 //! [`VALUE_BYTES_MAX`]; a longer one is cut and ends in `…`.
 
+use crate::head::{fields_at, find_fields};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -49,6 +50,16 @@ pub mod name {
     pub const REFERS_TO_DATE: &str = "WARC-Refers-To-Date";
     /// Why a revisit holds no content.
     pub const PROFILE: &str = "WARC-Profile";
+    /// The record that a revisit, or what was made from another record, refers to.
+    pub const REFERS_TO: &str = "WARC-Refers-To";
+    /// Which part of a record that was split this is, from 1.
+    pub const SEGMENT_NUMBER: &str = "WARC-Segment-Number";
+    /// The first part of a record that was split.
+    pub const SEGMENT_ORIGIN_ID: &str = "WARC-Segment-Origin-ID";
+    /// How long the blocks of all parts are, in the last part.
+    pub const SEGMENT_TOTAL_LENGTH: &str = "WARC-Segment-Total-Length";
+    /// The media type that the content was found to have.
+    pub const IDENTIFIED_PAYLOAD_TYPE: &str = "WARC-Identified-Payload-Type";
     /// The record that describes the file.
     pub const WARCINFO_ID: &str = "WARC-Warcinfo-ID";
     /// The name of the file, in the record that describes it.
@@ -98,6 +109,10 @@ impl Fields {
     pub fn decoded(&self, name: &str) -> Option<String> {
         self.get(name).map(decode_text)
     }
+    /// All values called `name`, in their order.
+    pub fn all(&self, name: &str) -> impl Iterator<Item = &str> {
+        self.iter().filter(move |(found, _)| found.eq_ignore_ascii_case(name)).map(|(_, value)| value)
+    }
     /// All fields in their order.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.0.iter().map(|(name, value)| (name.as_ref(), value.as_str()))
@@ -113,41 +128,33 @@ impl Fields {
 
     /// Reads lines up to an empty one or the end. Folded lines are joined; what is not UTF-8 is replaced.
     pub fn read(bytes: &[u8]) -> Result<Self, &'static str> {
-        let mut fields: Vec<(Cow<'static, str>, String)> = Vec::new();
-        for line in bytes.split(|b| *b == b'\n').map(without_return).take_while(|line| !line.is_empty()) {
-            if fields.len() == FIELDS_MAX {
-                return Err("it has too many fields");
-            }
-            match (line.first(), fields.last_mut()) {
-                (Some(b' ' | b'\t'), Some((_, value))) => value.extend([" ", &read_value(line)]),
-                _ => fields.push(read_field(line)?),
-            }
-        }
-        fields.iter_mut().for_each(|(_, value)| *value = shortened(std::mem::take(value)));
-        Ok(Self(fields))
+        let mut places = Vec::new();
+        find_fields(bytes, &mut places)?;
+        Ok(Self::of(fields_at(bytes, &places)))
+    }
+
+    /// Fields as they were found in a file.
+    pub(crate) fn of<'a>(found: impl Iterator<Item = (&'a [u8], &'a [u8])>) -> Self {
+        Self(found.map(|(name, value)| (read_name(name), shortened(read_value(value)))).collect())
     }
 }
 
-fn read_field(line: &[u8]) -> Result<(Cow<'static, str>, String), &'static str> {
-    let colon = line.iter().position(|b| *b == b':').ok_or("a field has no colon")?;
-    let (name, value) = line.split_at_checked(colon).ok_or("a field has no colon")?;
-    let name =
-        std::str::from_utf8(name.trim_ascii_end()).map_err(|_| "a field has a name that is no text")?;
-    let is_visible = |b: u8| b.is_ascii_graphic();
-    if name.is_empty() || !name.bytes().all(is_visible) {
-        return Err("a field has a name that is no text");
-    }
-    Ok((Cow::Owned(name.to_owned()), read_value(value.get(1..).unwrap_or_default())))
+fn read_name(name: &[u8]) -> Cow<'static, str> {
+    Cow::Owned(String::from_utf8_lossy(name).into_owned())
 }
 
-/// A value from a file: trimmed, and with control characters escaped so that it can be written again.
+/// A value from a file: trimmed, folded lines joined, and with control characters escaped so that it can be written
+/// again.
 fn read_value(value: &[u8]) -> String {
-    let text = String::from_utf8_lossy(value.trim_ascii());
-    escape(&text, breaks_a_line)
-}
-
-fn without_return(line: &[u8]) -> &[u8] {
-    line.strip_suffix(b"\r").unwrap_or(line)
+    if value.iter().all(|b| matches!(b, b' '..=b'~')) {
+        return String::from_utf8_lossy(value).into_owned();
+    }
+    let mut text = String::new();
+    for (number, line) in value.split(|b| *b == b'\n').enumerate() {
+        text.push_str(if number == 0 { "" } else { " " });
+        text.push_str(&escape(&String::from_utf8_lossy(line.trim_ascii()), breaks_a_line));
+    }
+    text
 }
 
 fn encode_uri(value: &str) -> String {

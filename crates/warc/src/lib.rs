@@ -26,14 +26,16 @@
 //! archive's.
 #![warn(clippy::indexing_slicing)]
 
+pub mod head;
 pub mod header;
 pub mod member;
 pub mod read;
 pub mod record;
 pub mod write;
 
+pub use head::Head;
 pub use header::Fields;
 pub use member::Level;
 pub use read::{Error, Reader, Tail};
-pub use record::{Kind, Profile, Record, RecordId};
+pub use record::{Kind, Profile, Record, RecordId, RecordRef, Truncated, Version};
 pub use write::{Draft, HTTP_REQUEST, HTTP_RESPONSE, WARC_FIELDS, Writer};

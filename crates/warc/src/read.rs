@@ -7,9 +7,10 @@
 //! bytes it was told to keep, whatever the file claims. It ends at the first error, unless it is told to
 //! [`resume`](Reader::resume).
 
-use crate::header::{Fields, HEAD_BYTES_MAX, name};
+use crate::head::{Head, Place, behind_first_line, find_fields};
+use crate::header::HEAD_BYTES_MAX;
 use crate::member::{Fault, Inflate, MAGIC};
-use crate::record::Record;
+use crate::record::{Record, RecordRef};
 use memchr::memchr;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
@@ -54,9 +55,18 @@ pub struct Reader<R> {
     inflate: Inflate,
     form: Form,
     head: Vec<u8>,
+    places: Vec<Place>,
+    block: Vec<u8>,
     offset: u64,
     block_bytes_max: usize,
     ended: bool,
+}
+
+/// What was read, of which the bytes lie in the reader.
+#[derive(Debug)]
+struct Found {
+    length: u64,
+    block_bytes: u64,
 }
 
 const NO_RECORD: &str = "no record begins here";
@@ -75,21 +85,50 @@ impl<R: Read> Reader<R> {
     /// Reads from something that stands at `offset` of its file already.
     pub fn starting_at(read: R, offset: u64, block_bytes_max: usize) -> Self {
         let input = Input { read: BufReader::with_capacity(INPUT_BYTES, read), position: offset };
-        let (inflate, form, head) = (Inflate::new(), Form::Plain, Vec::new());
-        Self { input, inflate, form, head, offset, block_bytes_max, ended: false }
+        let (inflate, form) = (Inflate::new(), Form::Plain);
+        let (head, places, block) = (Vec::new(), Vec::new(), Vec::new());
+        Self { input, inflate, form, head, places, block, offset, block_bytes_max, ended: false }
     }
 
-    fn read_record(&mut self) -> Result<Option<Record>, Fault> {
+    /// The next record, lent until the one after it is read.
+    pub fn advance(&mut self) -> Option<Result<RecordRef<'_>, Error>> {
+        if self.ended {
+            return None;
+        }
+        let found = self.read_record();
+        self.ended = !matches!(found, Ok(Some(_)));
+        match found {
+            Ok(found) => found.map(|found| Ok(self.view(&found))),
+            Err(fault) => Some(Err(self.error(fault))),
+        }
+    }
+
+    /// As much of the head of the record that [`Reader::advance`] failed at as was read, to look for the reason.
+    pub fn damaged_head(&self) -> &[u8] {
+        &self.head
+    }
+
+    fn view(&self, found: &Found) -> RecordRef<'_> {
+        RecordRef {
+            offset: self.offset,
+            length: found.length,
+            is_alone: true,
+            head: Head::new(&self.head, &self.places),
+            block: &self.block,
+            block_bytes: found.block_bytes,
+        }
+    }
+
+    fn read_record(&mut self) -> Result<Option<Found>, Fault> {
         if !self.find_start()? {
             return Ok(None);
         }
-        let fields = self.read_fields()?;
-        let length = fields.get(name::CONTENT_LENGTH).and_then(|value| value.parse().ok());
-        let block_bytes: u64 = length.ok_or(Fault::Damaged("it does not say how long it is"))?;
-        let block = self.read_block(block_bytes)?;
+        self.read_fields()?;
+        let block_bytes = Head::new(&self.head, &self.places).block_bytes();
+        let block_bytes = block_bytes.ok_or(Fault::Damaged("it does not say how long it is"))?;
+        self.read_block(block_bytes)?;
         self.read_end()?;
-        let length = self.input.position - self.offset;
-        Ok(Some(Record { offset: self.offset, length, fields, block, block_bytes }))
+        Ok(Some(Found { length: self.input.position - self.offset, block_bytes }))
     }
 
     /// Steps over the blank lines between records and begins the next one; false at the end of the file.
@@ -113,7 +152,7 @@ impl<R: Read> Reader<R> {
         Ok(true)
     }
 
-    fn read_fields(&mut self) -> Result<Fields, Fault> {
+    fn read_fields(&mut self) -> Result<(), Fault> {
         self.head.clear();
         while !ends_head(&self.head) {
             self.read_line()?;
@@ -121,9 +160,7 @@ impl<R: Read> Reader<R> {
                 return Err(Fault::Damaged(NO_RECORD));
             }
         }
-        let line_end = memchr(b'\n', &self.head).unwrap_or_default();
-        let fields = self.head.get(line_end + 1..).unwrap_or_default();
-        Fields::read(fields).map_err(Fault::Damaged)
+        find_fields(behind_first_line(&self.head), &mut self.places).map_err(Fault::Damaged)
     }
 
     /// Adds one more line to the head.
@@ -146,21 +183,22 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn read_block(&mut self, block_bytes: u64) -> Result<Vec<u8>, Fault> {
+    fn read_block(&mut self, block_bytes: u64) -> Result<(), Fault> {
         let wanted = usize::try_from(block_bytes).unwrap_or(usize::MAX).min(self.block_bytes_max);
-        let (mut block, mut left) = (Vec::new(), block_bytes);
+        let mut left = block_bytes;
+        self.block.clear();
         while left > 0 {
             let bytes = fill(self.form, &mut self.inflate, &mut self.input)?;
             if bytes.is_empty() {
                 return Err(self.form.ended("its member ends inside its block"));
             }
             let taken = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
-            let kept = taken.min(wanted - block.len());
-            extend(&mut block, bytes.get(..kept).unwrap_or_default(), wanted);
+            let kept = taken.min(wanted - self.block.len());
+            extend(&mut self.block, bytes.get(..kept).unwrap_or_default(), wanted);
             left -= taken as u64;
             self.consume(taken);
         }
-        Ok(block)
+        Ok(())
     }
 
     /// Steps over the two line ends after a block and, in a member, proves its checksum.
@@ -210,9 +248,12 @@ impl<R: Read> Iterator for Reader<R> {
         if self.ended {
             return None;
         }
-        let result = self.read_record().map_err(|fault| self.error(fault)).transpose();
-        self.ended = !matches!(result, Some(Ok(_)));
-        result
+        let found = self.read_record().map_err(|fault| self.error(fault)).transpose();
+        self.ended = !matches!(found, Some(Ok(_)));
+        Some(found?.map(|found| {
+            let block = std::mem::take(&mut self.block);
+            self.view(&found).with_block(block)
+        }))
     }
 }
 

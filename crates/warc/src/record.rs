@@ -1,8 +1,32 @@
-//! What a record is: its kind, its id, and what a reader hands out.
+//! What a record is: its version, its kind, its id, and what a reader hands out.
 
+use crate::head::Head;
 use crate::header::{Fields, name};
 use base::{ContentDigest, Sha1Digest, Timestamp};
 use std::fmt;
+
+/// The version of the standard that a record follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Version {
+    /// WARC/1.0: dates to the second.
+    One0,
+    /// WARC/1.1: what we write.
+    One1,
+    /// Another one; the head has its bytes.
+    Other,
+}
+
+impl Version {
+    /// The version that the first line of a head names.
+    pub(crate) fn of_line(head: &[u8]) -> Self {
+        let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
+        match line.trim_ascii_end() {
+            b"WARC/1.0" => Self::One0,
+            b"WARC/1.1" => Self::One1,
+            _ => Self::Other,
+        }
+    }
+}
 
 /// The kinds of records.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -120,19 +144,129 @@ impl Profile {
     }
 }
 
+impl Profile {
+    /// The profile that a file names, in the words of WARC 1.1 or 1.0.
+    #[must_use]
+    pub fn named(uri: &str) -> Option<Self> {
+        let rest = uri.strip_prefix("http://netpreserve.org/warc/")?;
+        match rest.strip_prefix("1.1").or_else(|| rest.strip_prefix("1.0"))? {
+            "/revisit/identical-payload-digest" | "/revisit/uri-agnostic-identical-payload-digest" => {
+                Some(Self::IdenticalPayloadDigest)
+            }
+            "/revisit/server-not-modified" => Some(Self::ServerNotModified),
+            _ => None,
+        }
+    }
+}
+
+/// Why a block is incomplete, as its record says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Truncated {
+    /// It exceeded a length.
+    Length,
+    /// It exceeded a time.
+    Time,
+    /// The connection broke.
+    Disconnect,
+    /// The writer does not know, or says something that the standard does not know.
+    Unspecified,
+}
+
+impl Truncated {
+    fn named(word: &str) -> Self {
+        match word.to_ascii_lowercase().as_str() {
+            "length" => Self::Length,
+            "time" => Self::Time,
+            "disconnect" => Self::Disconnect,
+            _ => Self::Unspecified,
+        }
+    }
+}
+
 /// A record as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
-    /// Where the record, or the gzip member that holds it, begins in the file.
+    /// Where the record, or the member that holds it, begins in the file.
     pub offset: u64,
-    /// How many bytes of the file it takes.
+    /// How many bytes of the file it takes; 0 when it is not alone in its member.
     pub length: u64,
+    /// Whether it can be read from its place alone: no other record shares its member.
+    pub is_alone: bool,
+    /// The version of the standard that it follows.
+    pub version: Version,
     /// Its head.
     pub fields: Fields,
     /// Its block, as far as it was wanted.
     pub block: Vec<u8>,
     /// How long the block is, wanted or not.
     pub block_bytes: u64,
+}
+
+/// A record where it lies in the memory of its reader.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordRef<'a> {
+    /// Where the record, or the member that holds it, begins in the file.
+    pub offset: u64,
+    /// How many bytes of the file it takes; 0 when it is not alone in its member.
+    pub length: u64,
+    /// Whether it can be read from its place alone: no other record shares its member.
+    pub is_alone: bool,
+    /// Its head, byte for byte.
+    pub head: Head<'a>,
+    /// Its block, as far as it was wanted.
+    pub block: &'a [u8],
+    /// How long the block is, wanted or not.
+    pub block_bytes: u64,
+}
+
+impl RecordRef<'_> {
+    /// The record to keep.
+    #[must_use]
+    pub fn to_record(&self) -> Record {
+        self.with_block(self.block.to_vec())
+    }
+    pub(crate) fn with_block(&self, block: Vec<u8>) -> Record {
+        Record {
+            offset: self.offset,
+            length: self.length,
+            is_alone: self.is_alone,
+            version: self.head.version(),
+            fields: self.head.fields(),
+            block,
+            block_bytes: self.block_bytes,
+        }
+    }
+    /// The kind.
+    #[must_use]
+    pub fn kind(&self) -> Kind {
+        Kind::from(self.head.text(name::TYPE).unwrap_or_default())
+    }
+    /// When its content was captured, if it says so.
+    #[must_use]
+    pub fn date(&self) -> Option<Timestamp> {
+        self.head.text(name::DATE)?.parse().ok()
+    }
+    /// What was asked for, without the angle brackets that some writers put around it.
+    #[must_use]
+    pub fn target(&self) -> Option<&str> {
+        self.head.text(name::TARGET_URI).map(without_brackets)
+    }
+    /// Whether [`RecordRef::block`] is all of it.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.block.len() as u64 == self.block_bytes
+    }
+    /// Whether the block is the one its digest was made of; `None` when there is no SHA-1 digest or not the whole
+    /// block.
+    #[must_use]
+    pub fn digest_holds(&self) -> Option<bool> {
+        let digest: Sha1Digest = self.head.text(name::BLOCK_DIGEST)?.parse().ok()?;
+        self.is_whole().then(|| Sha1Digest::of(&[self.block]) == digest)
+    }
+}
+
+fn without_brackets(uri: &str) -> &str {
+    uri.strip_prefix('<').and_then(|uri| uri.strip_suffix('>')).unwrap_or(uri)
 }
 
 impl Record {
@@ -149,13 +283,22 @@ impl Record {
     /// What was asked for, without the angle brackets that some writers put around it.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
-        let value = self.fields.get(name::TARGET_URI)?;
-        Some(value.strip_prefix('<').and_then(|value| value.strip_suffix('>')).unwrap_or(value))
+        self.fields.get(name::TARGET_URI).map(without_brackets)
     }
     /// The digest of the body, if it says so.
     #[must_use]
     pub fn payload_digest(&self) -> Option<Sha1Digest> {
         self.fields.get(name::PAYLOAD_DIGEST)?.parse().ok()
+    }
+    /// Why a revisit holds no content, if the standard knows the reason.
+    #[must_use]
+    pub fn profile(&self) -> Option<Profile> {
+        Profile::named(self.fields.get(name::PROFILE)?)
+    }
+    /// Why the block is incomplete, if it is.
+    #[must_use]
+    pub fn truncated(&self) -> Option<Truncated> {
+        self.fields.get(name::TRUNCATED).map(Truncated::named)
     }
     /// Whether [`Record::block`] is all of it.
     #[must_use]
