@@ -28,14 +28,19 @@
 
 pub mod head;
 pub mod header;
-pub mod member;
+mod member;
 pub mod read;
 pub mod record;
+pub mod removed;
+pub mod segments;
 pub mod write;
 
 pub use head::Head;
 pub use header::Fields;
-pub use member::Level;
-pub use read::{Error, Reader, Tail};
+pub use member::zstandard::{DICTIONARY_BYTES_MAX, Dictionary};
+pub use member::{Compression, Level, ZstdLevel};
+pub use read::{Error, Lost, Reader, Tail};
 pub use record::{Kind, Profile, Record, RecordId, RecordRef, Truncated, Version};
+pub use removed::{removed, removed_bytes_min};
+pub use segments::{Joined, Logical, Segments};
 pub use write::{Draft, HTTP_REQUEST, HTTP_RESPONSE, WARC_FIELDS, Writer};

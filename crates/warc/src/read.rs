@@ -1,18 +1,35 @@
 //! Reads records one after the other, in one pass, with bounded memory.
 //!
-//! Both common forms are read: one gzip member a record, and plain. A record is handed out only when its whole
-//! member was read and its checksum was right, so that damage is never served (M5).
+//! Three forms are read, in one file too: one gzip member a record, one zstd frame a record, and plain. Members that
+//! fit into memory are unpacked whole; longer ones go through a window, and so does whatever is damaged. A record is
+//! handed out only when its whole member was read and its checksum was right, so that damage is never served (M5).
 //!
-//! **Invariant:** a reader holds one window, one head of at most [`HEAD_BYTES_MAX`] and one block of at most the
-//! bytes it was told to keep, whatever the file claims. It ends at the first error, unless it is told to
-//! [`resume`](Reader::resume).
+//! A file that was compressed as a whole holds many records in one member. They are read in their order and say that
+//! they are [not alone](RecordRef::is_alone): none can be read from its place, and the checksum of a member that does
+//! not fit into memory is proved only behind the last.
+//!
+//! **Invariant:** a reader holds one buffer of its file, one member unpacked, one head of at most [`HEAD_BYTES_MAX`]
+//! and one block of at most the bytes it was told to keep, whatever the file claims. It ends at the first error, unless
+//! it is told to [`resume`](Reader::resume).
 
-use crate::head::{Head, Place, behind_first_line, find_fields};
+mod apart;
+mod input;
+mod layout;
+mod resume;
+mod single;
+
+use crate::head::{Head, Place};
 use crate::header::HEAD_BYTES_MAX;
-use crate::member::{Fault, Inflate, MAGIC};
+use crate::member::stream::Stream;
+use crate::member::whole::{Tried, Whole, whole_bytes_max};
+use crate::member::zstandard::{self, DICTIONARY_BYTES_MAX, Dictionary, SKIPPABLE_HEAD_BYTES, Zstd};
+use crate::member::{Fault, Form};
 use crate::record::{Record, RecordRef};
-use memchr::memchr;
-use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use input::{INPUT_BYTES, Input};
+use layout::{Wrong, find_record};
+pub use resume::Lost;
+use std::io::{self, BufRead, Read};
+use std::ops::Range;
 
 /// Why a file cannot be read on.
 #[derive(Debug, thiserror::Error)]
@@ -52,30 +69,51 @@ pub struct Tail {
 #[derive(Debug)]
 pub struct Reader<R> {
     input: Input<R>,
-    inflate: Inflate,
-    form: Form,
+    whole: Whole,
+    stream: Stream,
+    zstd: Zstd,
     head: Vec<u8>,
     places: Vec<Place>,
     block: Vec<u8>,
     offset: u64,
     block_bytes_max: usize,
+    inside: Inside,
     ended: bool,
+    lost: Option<Lost>,
 }
 
-/// What was read, of which the bytes lie in the reader.
+/// Whether the next record lies in the member of the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Inside {
+    Nothing,
+    /// At this place of the member that was unpacked whole.
+    Whole(usize),
+    Stream,
+}
+
+/// A record that was read, of which the bytes lie in the reader.
 #[derive(Debug)]
 struct Found {
+    held: Held,
     length: u64,
+    is_alone: bool,
     block_bytes: u64,
 }
 
-const NO_RECORD: &str = "no record begins here";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
-    Plain,
-    Gzip,
+/// Where the bytes of a record are held.
+#[derive(Debug)]
+enum Held {
+    /// In the input: head and block.
+    Input(Range<usize>, Range<usize>),
+    /// In the member that was unpacked whole: head and block.
+    Whole(Range<usize>, Range<usize>),
+    /// In buffers of their own.
+    Apart,
 }
+
+/// With fewer bytes ahead than this, more are read before a member is tried.
+const AHEAD_BYTES: usize = 64 * 1024;
+const _: () = assert!(AHEAD_BYTES < INPUT_BYTES);
 
 impl<R: Read> Reader<R> {
     /// Reads from the beginning; of each block at most `block_bytes_max` are kept.
@@ -83,149 +121,225 @@ impl<R: Read> Reader<R> {
         Self::starting_at(read, 0, block_bytes_max)
     }
     /// Reads from something that stands at `offset` of its file already.
+    ///
+    /// A zstd file that begins with a dictionary can be read from its middle only [with it](Reader::with_dictionary).
     pub fn starting_at(read: R, offset: u64, block_bytes_max: usize) -> Self {
-        let input = Input { read: BufReader::with_capacity(INPUT_BYTES, read), position: offset };
-        let (inflate, form) = (Inflate::new(), Form::Plain);
-        let (head, places, block) = (Vec::new(), Vec::new(), Vec::new());
-        Self { input, inflate, form, head, places, block, offset, block_bytes_max, ended: false }
+        let whole_bytes = whole_bytes_max(block_bytes_max);
+        Self {
+            input: Input::new(read, offset, (whole_bytes / 4).max(INPUT_BYTES)),
+            whole: Whole::new(whole_bytes),
+            stream: Stream::new(),
+            zstd: Zstd::default(),
+            head: Vec::new(),
+            places: Vec::new(),
+            block: Vec::new(),
+            offset,
+            block_bytes_max,
+            inside: Inside::Nothing,
+            ended: false,
+            lost: None,
+        }
+    }
+    /// The same, for a file whose frames refer to `dictionary`.
+    #[must_use]
+    pub fn with_dictionary(mut self, dictionary: Dictionary) -> Self {
+        self.zstd.set_dictionary(dictionary);
+        self
+    }
+    /// The dictionary that the file began with, once the first record was read.
+    pub fn dictionary(&self) -> Option<&Dictionary> {
+        self.zstd.dictionary()
     }
 
     /// The next record, lent until the one after it is read.
     pub fn advance(&mut self) -> Option<Result<RecordRef<'_>, Error>> {
-        if self.ended {
-            return None;
-        }
-        let found = self.read_record();
-        self.ended = !matches!(found, Ok(Some(_)));
-        match found {
-            Ok(found) => found.map(|found| Ok(self.view(&found))),
-            Err(fault) => Some(Err(self.error(fault))),
+        match self.step()? {
+            Ok(found) => Some(Ok(self.view(&found))),
+            Err(error) => Some(Err(error)),
         }
     }
-
-    /// As much of the head of the record that [`Reader::advance`] failed at as was read, to look for the reason.
+    /// As much of the head of the record that reading failed at as was read, to look for the reason.
     pub fn damaged_head(&self) -> &[u8] {
         &self.head
     }
 
+    fn step(&mut self) -> Option<Result<Found, Error>> {
+        if self.ended {
+            return None;
+        }
+        let found = self.read_record().map_err(|fault| self.error(fault)).transpose();
+        self.ended = !matches!(found, Some(Ok(_)));
+        found
+    }
+
     fn view(&self, found: &Found) -> RecordRef<'_> {
+        let (head, block) = match &found.held {
+            Held::Input(head, block) => part(self.input.buffer(), head, block),
+            Held::Whole(head, block) => part(self.whole.content(), head, block),
+            Held::Apart => (&*self.head, &*self.block),
+        };
         RecordRef {
             offset: self.offset,
             length: found.length,
-            is_alone: true,
-            head: Head::new(&self.head, &self.places),
-            block: &self.block,
+            is_alone: found.is_alone,
+            head: Head::new(head, &self.places),
+            block,
             block_bytes: found.block_bytes,
         }
     }
 
     fn read_record(&mut self) -> Result<Option<Found>, Fault> {
-        if !self.find_start()? {
-            return Ok(None);
-        }
-        self.read_fields()?;
-        let block_bytes = Head::new(&self.head, &self.places).block_bytes();
-        let block_bytes = block_bytes.ok_or(Fault::Damaged("it does not say how long it is"))?;
-        self.read_block(block_bytes)?;
-        self.read_end()?;
-        Ok(Some(Found { length: self.input.position - self.offset, block_bytes }))
-    }
-
-    /// Steps over the blank lines between records and begins the next one; false at the end of the file.
-    fn find_start(&mut self) -> Result<bool, Fault> {
-        let first = loop {
-            match self.input.fill_buf()?.first() {
-                None => return Ok(false),
-                Some(b'\r' | b'\n') => self.input.consume(1),
-                Some(byte) => break *byte,
-            }
-        };
-        self.offset = self.input.position;
-        self.form = match first {
-            b'W' => Form::Plain,
-            first if first == MAGIC[0] => Form::Gzip,
-            _ => return Err(Fault::Damaged(NO_RECORD)),
-        };
-        if self.form == Form::Gzip {
-            self.inflate.begin(&mut self.input)?;
-        }
-        Ok(true)
-    }
-
-    fn read_fields(&mut self) -> Result<(), Fault> {
         self.head.clear();
-        while !ends_head(&self.head) {
-            self.read_line()?;
-            if !b"WARC/".starts_with(self.head.get(..5).unwrap_or(&self.head)) {
-                return Err(Fault::Damaged(NO_RECORD));
-            }
+        let form = match self.inside {
+            Inside::Whole(place) => return self.take_whole(place).map(Some),
+            Inside::Stream => return self.stream_record().map(Some),
+            Inside::Nothing => self.find_start()?,
+        };
+        let Some(form) = form else { return Ok(None) };
+        if self.input.unread().len() < AHEAD_BYTES {
+            self.input.look_further()?;
         }
-        find_fields(behind_first_line(&self.head), &mut self.places).map_err(Fault::Damaged)
+        let found = if form == Form::Plain { self.find_plain()? } else { self.unpack_whole(form)? };
+        if found.is_some() {
+            return Ok(found);
+        }
+        self.stream.begin(form, &mut self.input, &mut self.zstd)?;
+        self.stream_record().map(Some)
     }
 
-    /// Adds one more line to the head.
-    fn read_line(&mut self) -> Result<(), Fault> {
+    /// Steps over what lies between records to the next one; none at the end of the file.
+    fn find_start(&mut self) -> Result<Option<Form>, Fault> {
         loop {
-            let bytes = fill(self.form, &mut self.inflate, &mut self.input)?;
-            if bytes.is_empty() {
-                return Err(self.form.ended("its member ends inside its head"));
-            }
-            let line_end = memchr(b'\n', bytes).map(|place| place + 1);
-            let taken = line_end.unwrap_or(bytes.len());
-            if self.head.len() + taken > HEAD_BYTES_MAX {
-                return Err(Fault::Damaged("its head does not end"));
-            }
-            self.head.extend_from_slice(bytes.get(..taken).unwrap_or_default());
-            self.consume(taken);
-            if line_end.is_some() {
-                return Ok(());
+            self.offset = self.input.position();
+            let bytes = self.input.peek(SKIPPABLE_HEAD_BYTES)?;
+            let Some(first) = bytes.first() else { return Ok(None) };
+            if matches!(first, b'\r' | b'\n') {
+                self.input.consume(1);
+            } else if zstandard::skippable(bytes).is_some() {
+                self.skip_frames()?;
+            } else if let Some(form) = Form::beginning_with(*first) {
+                return Ok(Some(form));
+            } else if zstandard::may_be_skippable(bytes) && bytes.len() < SKIPPABLE_HEAD_BYTES {
+                return Err(Fault::Cut);
+            } else {
+                return Err(Fault::Damaged(layout::NO_RECORD));
             }
         }
     }
 
-    fn read_block(&mut self, block_bytes: u64) -> Result<(), Fault> {
-        let wanted = usize::try_from(block_bytes).unwrap_or(usize::MAX).min(self.block_bytes_max);
-        let mut left = block_bytes;
-        self.block.clear();
-        while left > 0 {
-            let bytes = fill(self.form, &mut self.inflate, &mut self.input)?;
-            if bytes.is_empty() {
-                return Err(self.form.ended("its member ends inside its block"));
+    /// Steps over zstd frames that hold no record. The dictionary among them, at the beginning of the file, is kept.
+    fn skip_frames(&mut self) -> Result<(), Fault> {
+        while let Some(frame) = zstandard::skippable(self.input.peek(SKIPPABLE_HEAD_BYTES)?) {
+            let is_first = self.input.position() == 0;
+            self.input.consume(SKIPPABLE_HEAD_BYTES);
+            if is_first && frame.is_dictionary {
+                self.read_dictionary(frame.bytes)?;
+            } else {
+                self.skip(frame.bytes.into())?;
             }
-            let taken = usize::try_from(left).unwrap_or(usize::MAX).min(bytes.len());
-            let kept = taken.min(wanted - self.block.len());
-            extend(&mut self.block, bytes.get(..kept).unwrap_or_default(), wanted);
-            left -= taken as u64;
-            self.consume(taken);
         }
         Ok(())
     }
 
-    /// Steps over the two line ends after a block and, in a member, proves its checksum.
-    fn read_end(&mut self) -> Result<(), Fault> {
-        let mut line_ends = 0;
-        loop {
-            let bytes = fill(self.form, &mut self.inflate, &mut self.input)?;
-            match bytes.first() {
-                None => return Ok(()),
-                Some(b'\r' | b'\n') if line_ends < 4 => line_ends += 1,
-                Some(_) if self.form == Form::Plain => return Ok(()),
-                Some(b'W') => {
-                    return Err(Fault::Damaged(
-                        "it shares its gzip member with another record; compress the file anew, one member a record",
-                    ));
-                }
-                Some(_) => return Err(Fault::Damaged("it is longer than it says")),
-            }
-            self.consume(1);
+    fn read_dictionary(&mut self, bytes: u32) -> Result<(), Fault> {
+        if bytes as usize > DICTIONARY_BYTES_MAX {
+            return Err(Fault::Damaged("its dictionary is too long"));
         }
+        let mut content = Vec::new();
+        if (&mut self.input).take(bytes.into()).read_to_end(&mut content)? < bytes as usize {
+            return Err(Fault::Cut);
+        }
+        if let Some(dictionary) = Dictionary::of_frame(&content)? {
+            self.zstd.set_dictionary(dictionary);
+        }
+        Ok(())
     }
 
-    fn consume(&mut self, bytes: usize) {
-        match self.form {
-            Form::Plain => self.input.consume(bytes),
-            Form::Gzip => self.inflate.consume(bytes),
+    fn skip(&mut self, mut bytes: u64) -> Result<(), Fault> {
+        while bytes > 0 {
+            let unread = self.input.fill_buf()?.len();
+            let taken = usize::try_from(bytes).unwrap_or(usize::MAX).min(unread);
+            if taken == 0 {
+                return Err(Fault::Cut);
+            }
+            self.input.consume(taken);
+            bytes -= taken as u64;
         }
+        Ok(())
+    }
+
+    /// The plain record that the input stands at, if all of it fits into the buffer.
+    fn find_plain(&mut self) -> Result<Option<Found>, Fault> {
+        let layout = loop {
+            let unread = self.input.unread();
+            let wrong = match find_record(unread, 0, &mut self.places) {
+                Ok(layout) if layout.end == unread.len() && !layout.is_over() => None,
+                Ok(layout) if layout.has_line_end() => break layout,
+                Ok(_) => Some(layout::NO_LINE_END),
+                Err(Wrong::Short(_)) => None,
+                Err(Wrong::Damaged(what)) => Some(what),
+            };
+            if let Some(what) = wrong {
+                self.keep_damaged_head(Form::Plain, 0);
+                return Err(Fault::Damaged(what));
+            }
+            if !self.input.look_further()? {
+                return Ok(None);
+            }
+        };
+        let start = self.input.start();
+        let within = |range: &Range<usize>| start + range.start..start + range.end;
+        let held = Held::Input(within(&layout.head), within(&self.wanted(&layout.block)));
+        self.input.consume(layout.end);
+        let (length, block_bytes) = (layout.end as u64, layout.block.len() as u64);
+        Ok(Some(Found { held, length, is_alone: true, block_bytes }))
+    }
+
+    /// The record whose member the input stands at, if all of it can be held in memory.
+    fn unpack_whole(&mut self, form: Form) -> Result<Option<Found>, Fault> {
+        loop {
+            match self.whole.unpack(form, self.input.unread(), &mut self.zstd) {
+                Tried::Taken(bytes) => {
+                    self.input.consume(bytes);
+                    break;
+                }
+                Tried::InputEnds if self.input.look_further()? => {}
+                Tried::InputEnds | Tried::TooLarge => return Ok(None),
+            }
+        }
+        if form == Form::Zstd {
+            self.skip_frames()?;
+        }
+        self.take_whole(0).map(Some)
+    }
+
+    /// The record at `place` of the member that was unpacked whole.
+    fn take_whole(&mut self, place: usize) -> Result<Found, Fault> {
+        let layout = find_record(self.whole.content(), place, &mut self.places);
+        let layout = layout.map_err(|(Wrong::Short(what) | Wrong::Damaged(what))| {
+            self.keep_damaged_head(Form::Gzip, place);
+            Fault::Damaged(what)
+        })?;
+        self.inside = match self.whole.content().get(layout.end..) {
+            None | Some([]) => Inside::Nothing,
+            Some([b'W', ..]) => Inside::Whole(layout.end),
+            Some(_) => return Err(Fault::Damaged(layout::LONGER)),
+        };
+        let is_alone = place == 0 && self.inside == Inside::Nothing;
+        let (block, block_bytes) = (self.wanted(&layout.block), layout.block.len() as u64);
+        let length = if is_alone { self.input.position() - self.offset } else { 0 };
+        Ok(Found { held: Held::Whole(layout.head, block), length, is_alone, block_bytes })
+    }
+
+    fn keep_damaged_head(&mut self, form: Form, place: usize) {
+        let bytes = if form == Form::Plain { self.input.unread() } else { self.whole.content() };
+        let head = bytes.get(place..).unwrap_or_default();
+        self.head.extend_from_slice(head.get(..HEAD_BYTES_MAX).unwrap_or(head));
+    }
+
+    /// As much of a block as is to be kept.
+    fn wanted(&self, block: &Range<usize>) -> Range<usize> {
+        block.start..block.end.min(block.start.saturating_add(self.block_bytes_max))
     }
 
     fn error(&self, fault: Fault) -> Error {
@@ -235,7 +349,7 @@ impl<R: Read> Reader<R> {
             Fault::Io(source) => Error::Io { offset, source },
             Fault::Cut => Error::Cut(Tail {
                 good_bytes: offset,
-                lost_bytes: self.input.position.saturating_sub(offset),
+                lost_bytes: self.input.position().saturating_sub(offset),
             }),
         }
     }
@@ -245,125 +359,19 @@ impl<R: Read> Iterator for Reader<R> {
     type Item = Result<Record, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.ended {
-            return None;
-        }
-        let found = self.read_record().map_err(|fault| self.error(fault)).transpose();
-        self.ended = !matches!(found, Some(Ok(_)));
-        Some(found?.map(|found| {
+        let found = match self.step()? {
+            Ok(found) => found,
+            Err(error) => return Some(Err(error)),
+        };
+        if matches!(found.held, Held::Apart) {
             let block = std::mem::take(&mut self.block);
-            self.view(&found).with_block(block)
-        }))
-    }
-}
-
-impl<R: Read + Seek> Reader<R> {
-    /// After an error: goes on behind the damage, at the next place where the head of a record can be read. False
-    /// when there is none.
-    ///
-    /// Content can hold what looks like a record. Whoever resumes must prove that a record belongs there, see
-    /// [`Record::belongs_to`].
-    pub fn resume(&mut self) -> Result<bool, Error> {
-        let mut from = self.offset + 1;
-        loop {
-            let place = self.find_magic(from).map_err(|fault| self.error(fault))?;
-            let Some(place) = place else { return Ok(false) };
-            let readable =
-                self.go_to(place).and_then(|()| self.find_start()).and_then(|_| self.read_fields());
-            self.go_to(place).map_err(|fault| self.error(fault))?;
-            self.ended = readable.is_err();
-            if !self.ended {
-                return Ok(true);
-            }
-            from = place + 1;
+            return Some(Ok(self.view(&found).with_block(block)));
         }
-    }
-
-    /// The next place from `from` that looks like the beginning of a record.
-    fn find_magic(&mut self, from: u64) -> Result<Option<u64>, Fault> {
-        self.go_to(from)?;
-        let mut last = 0_u64;
-        loop {
-            let position = self.input.position;
-            let bytes = self.input.fill_buf()?;
-            let length = bytes.len();
-            if length == 0 {
-                return Ok(None);
-            }
-            for (place, byte) in (position..).zip(bytes) {
-                last = last << 8 | u64::from(*byte);
-                if last & 0xff_ffff == 0x1f_8b08 {
-                    return Ok(Some(place - 2));
-                }
-                if last & 0xffff_ffff_ffff == u64::from_be_bytes(*b"\0\0\nWARC/") {
-                    return Ok(Some(place - 4));
-                }
-            }
-            self.input.consume(length);
-        }
-    }
-
-    fn go_to(&mut self, place: u64) -> Result<(), Fault> {
-        self.input.read.seek(SeekFrom::Start(place))?;
-        (self.input.position, self.offset) = (place, place);
-        Ok(())
+        Some(Ok(self.view(&found).to_record()))
     }
 }
 
-const INPUT_BYTES: usize = 64 * 1024;
-
-/// Buffered input that knows where in the file it stands.
-#[derive(Debug)]
-struct Input<R> {
-    read: BufReader<R>,
-    position: u64,
-}
-
-impl<R: Read> Read for Input<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let length = self.read.read(buffer)?;
-        self.position += length as u64;
-        Ok(length)
-    }
-}
-
-impl<R: Read> BufRead for Input<R> {
-    fn fill_buf(&mut self) -> io::Result<&[u8]> {
-        self.read.fill_buf()
-    }
-    fn consume(&mut self, bytes: usize) {
-        self.read.consume(bytes);
-        self.position += bytes as u64;
-    }
-}
-
-impl Form {
-    /// The content of the record is over too early: damage in a member, whose end is known, else a cut file.
-    fn ended(self, what: &'static str) -> Fault {
-        match self {
-            Self::Plain => Fault::Cut,
-            Self::Gzip => Fault::Damaged(what),
-        }
-    }
-}
-
-/// The next bytes of the record's content; none at its end.
-fn fill<'a>(form: Form, inflate: &'a mut Inflate, input: &'a mut impl BufRead) -> Result<&'a [u8], Fault> {
-    match form {
-        Form::Plain => Ok(input.fill_buf()?),
-        Form::Gzip => inflate.fill(input),
-    }
-}
-
-fn ends_head(head: &[u8]) -> bool {
-    head.ends_with(b"\n\r\n") || head.ends_with(b"\n\n")
-}
-
-/// Adds `bytes`, growing step by step but never beyond `max`.
-fn extend(block: &mut Vec<u8>, bytes: &[u8], max: usize) {
-    let needed = block.len() + bytes.len();
-    if needed > block.capacity() {
-        block.reserve_exact(needed.max(block.len() * 2).min(max) - block.len());
-    }
-    block.extend_from_slice(bytes);
+fn part<'a>(bytes: &'a [u8], head: &Range<usize>, block: &Range<usize>) -> (&'a [u8], &'a [u8]) {
+    let at = |range: &Range<usize>| bytes.get(range.clone()).unwrap_or_default();
+    (at(head), at(block))
 }

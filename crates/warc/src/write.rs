@@ -1,10 +1,11 @@
-//! Writes records, each as a gzip member of its own, so that a reader can begin at any of them.
+//! Writes records, each as a member of its own, so that a reader can begin at any of them.
 //!
 //! **Invariant:** a record is built only from values that passed the encoder of [`crate::header`]; its length and
 //! digest are taken from the very bytes that are written.
 
 use crate::header::{Fields, name};
-use crate::member::{Deflate, Level};
+use crate::member::zstandard::Compress;
+use crate::member::{Compression, Deflate};
 use crate::{Kind, Profile, RecordId};
 use base::door::Truncation;
 use base::{Sha1Digest, Timestamp};
@@ -79,7 +80,10 @@ impl Draft {
         Self(self.0.uri(name, value))
     }
 
-    fn with_block(self, content_type: &str, block: &[&[u8]]) -> Fields {
+    pub(crate) fn into_fields(self) -> Fields {
+        self.0
+    }
+    pub(crate) fn with_block(self, content_type: &str, block: &[&[u8]]) -> Fields {
         let length: usize = block.iter().map(|piece| piece.len()).sum();
         self.0
             .text(name::BLOCK_DIGEST, &Sha1Digest::of(block).to_string())
@@ -91,32 +95,53 @@ impl Draft {
 /// Turns drafts into the bytes of a file.
 #[derive(Debug)]
 pub struct Writer {
-    deflate: Deflate,
+    pack: Pack,
     record: Vec<u8>,
+}
+
+#[derive(Debug)]
+enum Pack {
+    Gzip(Deflate),
+    Zstd(Compress),
+    Plain,
 }
 
 /// The buffer of an exceptionally long record is given back.
 const BUFFER_BYTES_KEPT: usize = 4 * 1024 * 1024;
 
 impl Writer {
-    /// A writer that compresses as hard as `level` says.
+    /// A writer that compresses so; a [`Level`](crate::Level) alone means gzip.
     #[must_use]
-    pub fn new(level: Level) -> Self {
-        Self { deflate: Deflate::new(level), record: Vec::new() }
+    pub fn new(compression: impl Into<Compression>) -> Self {
+        let pack = match compression.into() {
+            Compression::Gzip(level) => Pack::Gzip(Deflate::new(level)),
+            Compression::Zstd(level) => Pack::Zstd(Compress::new(level)),
+            Compression::Plain => Pack::Plain,
+        };
+        Self { pack, record: Vec::new() }
     }
 
-    /// Appends one record to `file`: a whole gzip member. The block comes in pieces, to be joined.
+    /// Appends one record to `file`: a whole member. The block comes in pieces, to be joined.
     pub fn append(&mut self, draft: Draft, content_type: &str, block: &[&[u8]], file: &mut Vec<u8>) {
         let fields = draft.with_block(content_type, block);
         self.record.clear();
-        self.record.extend_from_slice(VERSION);
-        fields.write_to(&mut self.record);
-        self.record.extend_from_slice(b"\r\n");
-        block.iter().for_each(|piece| self.record.extend_from_slice(piece));
-        self.record.extend_from_slice(END);
-        self.deflate.append(&self.record, file);
+        let record = if matches!(self.pack, Pack::Plain) { &mut *file } else { &mut self.record };
+        write_record(&fields, block, record);
+        match &mut self.pack {
+            Pack::Gzip(deflate) => deflate.append(&self.record, file),
+            Pack::Zstd(compress) => compress.append(&self.record, file),
+            Pack::Plain => {}
+        }
         if self.record.capacity() > BUFFER_BYTES_KEPT {
             self.record = Vec::new();
         }
     }
+}
+
+pub(crate) fn write_record(fields: &Fields, block: &[&[u8]], record: &mut Vec<u8>) {
+    record.extend_from_slice(VERSION);
+    fields.write_to(record);
+    record.extend_from_slice(b"\r\n");
+    block.iter().for_each(|piece| record.extend_from_slice(piece));
+    record.extend_from_slice(END);
 }

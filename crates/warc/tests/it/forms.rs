@@ -12,7 +12,7 @@ fn plain(block: &str) -> Vec<u8> {
 }
 
 /// A member such as some writers make it, with everything optional in its header.
-fn member(content: &[u8]) -> Vec<u8> {
+pub(crate) fn member(content: &[u8]) -> Vec<u8> {
     let header = GzBuilder::new().filename("a name").comment("a comment").extra(vec![7; 300]).mtime(1);
     let mut encoder = header.write(Vec::new(), Compression::default());
     encoder.write_all(content).unwrap();
@@ -106,7 +106,6 @@ fn damage_is_told_with_its_place() {
     check(&member(b"WARC/1.0\r\nContent-Length: 1\r\n\r\nabc\r\n\r\n"), "longer than it says");
     check(&member(b"WARC/1.0\r\nWARC-Type: resource\r\n\r\n"), "how long it is");
     check(&member(b"WARC/1.0\r\nContent-Length: -1\r\n\r\n"), "how long it is");
-    check(&member(&[plain("one"), plain("two")].concat()), "one member a record");
     check(b"\x1f\x8b\x08\xff\0\0\0\0\0\0", "no gzip member begins here");
     check(&[b"WARC/1.0\r\n".to_vec(), vec![b'a'; 300_000]].concat(), "its head does not end");
     check(&[b"WARC/1.0\r\n".to_vec(), b"a: b\r\n".repeat(300), b"\r\n".to_vec()].concat(), "too many fields");

@@ -5,18 +5,30 @@
     reason = "clippy knows test functions by their mark; here the functions they call are tests too"
 )]
 
+mod compressions;
+mod damage;
 mod forms;
 mod fuzz;
 mod memory;
 mod naughty;
+mod removed;
+mod segments;
 
 use base::Timestamp;
 use std::io::Write as _;
-use warc::{Draft, HTTP_RESPONSE, Kind, Level, Reader, Record, RecordId, Writer};
+use warc::{Compression, Draft, HTTP_RESPONSE, Kind, Level, Reader, Record, RecordId, Writer, ZstdLevel};
+
+const COMPRESSIONS: [Compression; 3] =
+    [Compression::Gzip(Level::DEFAULT), Compression::Zstd(ZstdLevel::DEFAULT), Compression::Plain];
 
 /// A small file of ours: how long it is after each record, and its bytes.
 fn file(blocks: &[&[u8]]) -> (Vec<u64>, Vec<u8>) {
-    let mut writer = Writer::new(Level::DEFAULT);
+    file_in(Compression::default(), blocks)
+}
+
+/// The same, compressed so.
+fn file_in(compression: Compression, blocks: &[&[u8]]) -> (Vec<u64>, Vec<u8>) {
+    let mut writer = Writer::new(compression);
     let mut bytes = Vec::new();
     let ends = blocks.iter().map(|block| {
         let id = RecordId::at("f", bytes.len() as u64, Timestamp::MIN, &Kind::Response);
