@@ -19,6 +19,7 @@ use crate::index::row::{Place, Row};
 use crate::name::Name;
 use crate::records::{self, Appended, Original};
 use crate::recover::{self, Recovery};
+use crate::takedown::{self, Tombstone};
 use base::disk::Disk;
 use base::limits::{ARCHIVE_FILE_BYTES, DISK_FREE_BYTES_MIN};
 use base::door::Exchange;
@@ -27,7 +28,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use warc::Level;
+use warc::Compression;
 
 /// So much waits in memory at most before it is committed without being asked, one capture aside.
 const PENDING_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -42,8 +43,8 @@ pub struct Settings {
     pub file_captures_max: u64,
     /// What the files say they were written by.
     pub software: String,
-    /// How hard records are compressed.
-    pub gzip_level: Level,
+    /// How records are compressed.
+    pub compression: Compression,
     /// Nothing is written that would leave less free space than this (M4).
     pub disk_free_bytes_min: u64,
 }
@@ -54,7 +55,7 @@ impl Default for Settings {
             file_bytes_max: ARCHIVE_FILE_BYTES,
             file_captures_max: MEMORY_ROWS_MAX,
             software: concat!("utsushi/", env!("CARGO_PKG_VERSION")).to_owned(),
-            gzip_level: Level::DEFAULT,
+            compression: Compression::default(),
             disk_free_bytes_min: DISK_FREE_BYTES_MIN,
         }
     }
@@ -63,12 +64,14 @@ impl Default for Settings {
 /// The writer of an archive. There is one at a time; that is for the program to see to.
 #[derive(Debug)]
 pub struct Archive {
-    disk: Arc<dyn Disk>,
-    directory: PathBuf,
+    pub(crate) disk: Arc<dyn Disk>,
+    pub(crate) directory: PathBuf,
     settings: Settings,
     next_name: Name,
     file: Option<GrowingFile>,
-    index: Index,
+    pub(crate) index: Index,
+    /// What was taken down and must not come back.
+    pub(crate) tombstones: Vec<Tombstone>,
     /// Finished files whose captures are in no run yet.
     unindexed: Vec<Arc<str>>,
     /// What was requested when, for the records of the file that grows, and for some of others.
@@ -90,21 +93,24 @@ impl Archive {
     ) -> Result<(Self, Recovery), Error> {
         create_directory(&*disk, directory)?;
         let (mut index, damage) = Index::open(Arc::clone(&disk), directory)?;
-        let mut recovery = recover::recover(&disk, directory, &mut index)?;
+        let mut recovery = recover::recover(&disk, directory, &mut index, &mut |_, _| {})?;
         recovery.index = damage.map(|damage| damage.to_string());
         let taken = disk.list(directory).map_err(|source| Error::io("list", directory, source))?;
-        let next_name = Name::new(at, taken.iter().map(PathBuf::as_path));
-        let archive = Self {
+        let next_name = Name::new(at, settings.compression, taken.iter().map(PathBuf::as_path));
+        let mut archive = Self {
             disk,
             directory: directory.to_owned(),
             settings,
             next_name,
             file: None,
             index,
+            tombstones: Vec::new(),
             unindexed: Vec::new(),
             origins: HashMap::new(),
             is_stopped: false,
         };
+        archive.tombstones = takedown::tombstones(&archive)?;
+        recovery.takedowns = archive.finish_takedowns(at)?;
         Ok((archive, recovery))
     }
 
@@ -113,6 +119,9 @@ impl Archive {
     /// When this fails for want of room, the capture is not in the batch, and it may be tried again.
     pub fn append(&mut self, capture: &Capture) -> Result<Appended, Error> {
         self.check_running()?;
+        if self.is_taken_down(&capture.url.key().into()) {
+            return Err(Error::TakenDown { url: capture.url.as_str().to_owned() });
+        }
         self.make_way()?;
         let seen = match &capture.exchange {
             Some(exchange) => Some((exchange, self.look(capture, exchange)?)),
@@ -152,7 +161,7 @@ impl Archive {
     fn look(&mut self, capture: &Capture, exchange: &Exchange) -> Result<Seen, Error> {
         let url = capture.url.as_str();
         let facts = Facts::of_answer(url, &exchange.response_head, &exchange.body, exchange.framing);
-        let latest = self.latest(&capture.url.key().into())?;
+        let latest = self.latest(&capture.url.key().into(), capture.at)?;
         let flag = describe::judge(&facts, latest.content);
         let original = if exchange.status == 304 {
             latest.stored
@@ -172,10 +181,13 @@ impl Archive {
         Ok(Seen { facts, flag, original })
     }
 
-    /// What is known of a page from its latest versions.
-    pub(crate) fn latest(&self, key: &Key) -> Result<Latest, Error> {
+    /// What is known of a page from its versions up to `at`.
+    pub(crate) fn latest(&self, key: &Key, at: Timestamp) -> Result<Latest, Error> {
         let (mut latest, mut is_told) = (Latest::default(), false);
         self.index.newest_first(key, |row| {
+            if row.at > at {
+                return false;
+            }
             match describe::told(row.kind, row.status, row.moves_within, row.content) {
                 Told::Content(content) if !is_told => (latest.content, is_told) = (content, true),
                 Told::Gone => is_told = true,
@@ -192,7 +204,7 @@ impl Archive {
     }
 
     /// What was requested, and when, when the record there was stored; `None` if it can no longer be read.
-    fn origin(&mut self, location: &Location) -> Result<Option<(String, Timestamp)>, Error> {
+    pub(crate) fn origin(&mut self, location: &Location) -> Result<Option<(String, Timestamp)>, Error> {
         let place = (Arc::clone(&location.file), location.offset);
         if let Some(known) = self.origins.get(&place) {
             return Ok(Some(known.clone()));
@@ -210,6 +222,11 @@ impl Archive {
             self.origins.insert(place, origin.clone());
         }
         Ok(origin)
+    }
+
+    /// Forgets what was requested when for records elsewhere: they may be gone.
+    pub(crate) fn forget_origins(&mut self) {
+        self.origins.clear();
     }
 
     /// The file that grows; a new one if there is none.
@@ -280,7 +297,7 @@ impl Archive {
         loop {
             let name = self.next_name.clone();
             self.next_name = name.next();
-            match GrowingFile::create(&*self.disk, &self.directory, &name, self.settings.gzip_level) {
+            match GrowingFile::create(&*self.disk, &self.directory, &name, self.settings.compression) {
                 Ok(Some(mut file)) => {
                     file.describe(at, &self.settings.software);
                     return Ok(file);
@@ -291,7 +308,7 @@ impl Archive {
         }
     }
 
-    fn finish_file(&mut self) -> Result<(), Error> {
+    pub(crate) fn finish_file(&mut self) -> Result<(), Error> {
         self.commit()?;
         let finished = self.file.as_mut().map_or(Ok(()), |file| file.finish(&*self.disk));
         self.stop_on_error(finished)?;
@@ -317,7 +334,7 @@ impl Archive {
         Ok(())
     }
 
-    fn stop_on_error<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+    pub(crate) fn stop_on_error<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
         self.is_stopped |= result.as_ref().is_err_and(|error| !error.is_disk_full());
         result
     }
@@ -337,6 +354,22 @@ pub(crate) struct Latest {
     pub(crate) content: Option<ContentKey>,
     /// Its last stored body.
     pub(crate) stored: Option<(Place, base::Sha1Digest, Option<ContentKey>)>,
+}
+
+/// Makes the index anew from the archive files: from their sums where these are whole, else, or if `deeply` is wanted, by
+/// reading the files themselves. Nobody else may write meanwhile. `progress` hears of files done, and of all.
+pub fn rebuild_index(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    deeply: bool,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Recovery, Error> {
+    let (mut index, _) = Index::open(Arc::clone(disk), directory)?;
+    index.clear()?;
+    if deeply {
+        recover::forget_sums(&**disk, directory)?;
+    }
+    recover::recover(disk, directory, &mut index, progress)
 }
 
 /// Makes the directory and the names that lead to it durable.

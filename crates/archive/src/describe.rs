@@ -22,7 +22,9 @@ pub(crate) mod field {
     /// What tells the content from others.
     pub(crate) const CONTENT: &str = "Utsushi-Content-Digest";
     /// Stands in a record that takes the place of what was removed.
-    pub(crate) const REMOVED: &str = "Utsushi-Removed";
+    pub(crate) const REMOVED: &str = "Utsushi-Padding";
+    /// Proves that a record with an id of its own belongs to its place.
+    pub(crate) const PLACE: &str = "Utsushi-Place";
     /// How many records the capture has, this one included.
     pub(crate) const RECORDS: &str = "Utsushi-Records";
 }
@@ -210,7 +212,8 @@ fn answered(record: &Record, bare: Entry) -> Entry {
         flag: flag(&record.fields, bare.kind, facts.status),
         status: facts.status,
         media_type: facts.media_type,
-        payload: record.payload_digest().or(digest),
+        // What is written down is what its writer took for the payload, which may be the chunks (D8).
+        payload: digest.or_else(|| record.payload_digest()),
         content: stated.or(computed),
         moves_within: facts.moves_within,
         ..bare
@@ -226,7 +229,7 @@ fn thing(record: &Record, bare: Entry) -> Entry {
         status: None,
         media_type: plain_media_type(record.fields.get(name::CONTENT_TYPE).unwrap_or_default()),
         payload: record.payload_digest().or(whole).filter(|_| is_resource),
-        content: record.fields.get(field::CONTENT).and_then(ContentKey::parse).or(content).filter(|_| is_resource),
+        content: record.fields.get(field::CONTENT).and_then(ContentKey::parse).or(content),
         ..bare
     }
 }

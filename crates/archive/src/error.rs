@@ -42,6 +42,12 @@ pub enum Error {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// The page was taken down, and is not kept again.
+    #[error("`{url}` was taken down and is not kept again")]
+    TakenDown {
+        /// The page.
+        url: String,
+    },
     /// A record is not what was written. The others are not concerned.
     #[error("the record at byte `{offset}` of `{}` is damaged: {what}; restore the file from a copy, or leave it: the record is passed over", path.display())]
     Damaged {

@@ -5,6 +5,7 @@
 //!
 //! **Invariant:** the sums beside the file cover nothing that is not durable.
 
+use crate::describe::field;
 use crate::error::Error;
 use crate::index::row::{Files, Row};
 use crate::name::Name;
@@ -15,7 +16,7 @@ use base::disk::{Disk, DiskFile, Open};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use warc::{Draft, Fields, Kind, Level, RecordId, WARC_FIELDS, Writer};
+use warc::{Compression, Draft, Fields, Kind, RecordId, WARC_FIELDS, Writer};
 
 const CONFORMS_TO: &str = "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/";
 
@@ -61,7 +62,7 @@ impl GrowingFile {
         disk: &dyn Disk,
         directory: &Path,
         name: &Name,
-        level: Level,
+        compression: Compression,
     ) -> Result<Option<Self>, Error> {
         let path = directory.join(name.open());
         let name = name.closed();
@@ -74,7 +75,7 @@ impl GrowingFile {
             file,
             path,
             name: Arc::from(name),
-            writer: Writer::new(level),
+            writer: Writer::new(compression),
             warcinfo: None,
             is_named: false,
             durable_bytes: 0,
@@ -133,12 +134,32 @@ impl GrowingFile {
         content_type: &str,
         block: &[&[u8]],
     ) -> Placed {
+        self.put_as(None, (kind, at), draft, content_type, block)
+    }
+
+    /// The same with a record that has an id of its own already. It says beside it where it belongs, and which record
+    /// describes its file only if it said so before.
+    pub(crate) fn put_as(
+        &mut self,
+        known_as: Option<RecordId>,
+        (kind, at): (&Kind, Timestamp),
+        draft: impl FnOnce(Draft) -> Draft,
+        content_type: &str,
+        block: &[&[u8]],
+    ) -> Placed {
         let offset = self.position();
-        let id = RecordId::at(&self.name, offset, at, kind);
-        let mut head = draft(Draft::new(kind, &id, at));
-        if let Some(warcinfo) = &self.warcinfo {
-            head = head.described_by(warcinfo);
-        }
+        let place = RecordId::at(&self.name, offset, at, kind);
+        let (id, mut head) = match known_as {
+            Some(id) => {
+                let head = Draft::new(kind, &id, at).uri(field::PLACE, place.as_str());
+                (id, draft(head))
+            }
+            None => {
+                let head = draft(Draft::new(kind, &place, at));
+                let described = self.warcinfo.iter().fold(head, |head, warcinfo| head.described_by(warcinfo));
+                (place, described)
+            }
+        };
         if self.pending.is_empty() && offset > 0 {
             head = head.text(SYNCED_BYTES, &offset.to_string());
         }

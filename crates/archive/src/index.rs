@@ -78,9 +78,6 @@ impl Index {
     pub(crate) fn covers(&self, file: &str) -> bool {
         self.generation.covered.contains(file)
     }
-    pub(crate) fn covered(&self) -> &BTreeSet<Arc<str>> {
-        &self.generation.covered
-    }
     /// The names of archive files, by their numbers.
     pub(crate) fn files(&self) -> &Arc<Files> {
         &self.files
@@ -134,6 +131,18 @@ impl Index {
                 return Ok(());
             }
         }
+    }
+    /// Hands out the rows of a range of keys, from the last to the first, those in memory included.
+    pub(crate) fn walk(&self, range: &KeyRange, take: &mut dyn FnMut(&str, &Row)) -> Result<(), Error> {
+        let runs = self.runs.iter().map(|(run, _)| Origin::Run(Arc::clone(run)));
+        let memory = (self.memory.count() > 0).then(|| Origin::Memory(Arc::new(self.memory.to_rows())));
+        let origins: Vec<Origin> = runs.chain(memory).collect();
+        let mut walk = Walk::new(&origins, &self.files, range)?;
+        while let Some((_, row)) = walk.current() {
+            take(walk.key_text(), row);
+            walk.step()?;
+        }
+        Ok(())
     }
     /// Where a body with this digest and content is stored, if it is.
     pub(crate) fn find_body(&self, payload: Sha1Digest, content: ContentKey) -> Result<Option<Place>, Error> {

@@ -7,9 +7,10 @@
 
 use base::Timestamp;
 use std::path::Path;
+use warc::Compression;
 
-/// The end of a name of a finished file.
-const CLOSED: &str = ".warc.gz";
+/// The ends of names of finished files.
+const CLOSED: [&str; 2] = [".warc.gz", ".warc.zst"];
 /// What is added while a file grows.
 pub(crate) const OPEN: &str = ".open";
 const PREFIX: &str = "utsushi-";
@@ -20,22 +21,31 @@ const STAMP_DIGITS: usize = 20;
 pub(crate) struct Name {
     stamp: String,
     count: u32,
+    end: &'static str,
 }
 
 impl Name {
     /// A name for a file begun at `at`, greater than all in `taken`.
-    pub(crate) fn new<'a>(at: Timestamp, taken: impl IntoIterator<Item = &'a Path>) -> Self {
+    pub(crate) fn new<'a>(
+        at: Timestamp,
+        compression: Compression,
+        taken: impl IntoIterator<Item = &'a Path>,
+    ) -> Self {
+        let [gzip, zstd] = CLOSED;
+        let end = if matches!(compression, Compression::Zstd(_)) { zstd } else { gzip };
         let stamp = format!("{}{:06}", at.to_stamp(), at.as_micros() % 1_000_000);
         let last = taken.into_iter().filter_map(Self::of).max();
-        last.filter(|last| last.stamp >= stamp).map_or(Self { stamp, count: 0 }, |last| last.next())
+        let next = last.filter(|last| last.stamp >= stamp).map(|last| last.next());
+        let next = next.unwrap_or(Self { stamp, count: 0, end });
+        Self { end, ..next }
     }
     /// The next one.
     pub(crate) fn next(&self) -> Self {
-        Self { stamp: self.stamp.clone(), count: self.count + 1 }
+        Self { stamp: self.stamp.clone(), count: self.count + 1, end: self.end }
     }
     /// The name of a finished file.
     pub(crate) fn closed(&self) -> String {
-        format!("{PREFIX}{}-{:05}{CLOSED}", self.stamp, self.count)
+        format!("{PREFIX}{}-{:05}{}", self.stamp, self.count, self.end)
     }
     /// The name while it grows.
     pub(crate) fn open(&self) -> String {
@@ -44,9 +54,10 @@ impl Name {
 
     fn of(path: &Path) -> Option<Self> {
         let name = closed_name(path)?;
-        let (stamp, count) = name.strip_prefix(PREFIX)?.strip_suffix(CLOSED)?.split_once('-')?;
+        let end = CLOSED.into_iter().find(|end| name.ends_with(end))?;
+        let (stamp, count) = name.strip_prefix(PREFIX)?.strip_suffix(end)?.split_once('-')?;
         let is_stamp = stamp.len() == STAMP_DIGITS && stamp.bytes().all(|b| b.is_ascii_digit());
-        Some(Self { stamp: is_stamp.then(|| stamp.to_owned())?, count: count.parse().ok()? })
+        Some(Self { stamp: is_stamp.then(|| stamp.to_owned())?, count: count.parse().ok()?, end })
     }
 }
 
@@ -54,7 +65,7 @@ impl Name {
 pub(crate) fn closed_name(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     let name = name.strip_suffix(OPEN).unwrap_or(name);
-    name.ends_with(CLOSED).then_some(name)
+    CLOSED.iter().any(|end| name.ends_with(end)).then_some(name)
 }
 
 /// Whether this is a name that this crate gives.
@@ -73,7 +84,7 @@ mod tests {
 
     #[track_caller]
     fn check(at: &str, taken: &[&str], expected: &str) {
-        let name = Name::new(at.parse().unwrap(), taken.iter().map(Path::new));
+        let name = Name::new(at.parse().unwrap(), Compression::default(), taken.iter().map(Path::new));
         assert_eq!(name.closed(), expected);
         assert_eq!(Name::of(Path::new(&format!("/a/{}", name.open()))), Some(name.clone()));
         assert!(is_open(Path::new(&name.open())) && !is_open(Path::new(&name.closed())));

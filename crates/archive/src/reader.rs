@@ -19,9 +19,11 @@ use crate::name::{closed_name, is_open};
 use crate::recover;
 use crate::scan::Scan;
 use crate::sums;
+use crate::takedown;
 use base::disk::{Disk, Open};
 use base::{Sha1Digest, http};
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -36,6 +38,8 @@ pub struct Reader {
     pub(crate) origins: Vec<Origin>,
     runs: Vec<Arc<Run>>,
     memory: Arc<Memory>,
+    /// What is taken down and not yet removed.
+    hidden: Arc<HashSet<(Arc<str>, u64)>>,
 }
 
 /// How often a reader begins anew when the writer merges runs under its hands.
@@ -67,7 +71,30 @@ impl Reader {
         let in_memory = (memory.count() > 0).then(|| Origin::Memory(Arc::new(memory.to_rows())));
         let origins = runs.iter().map(|run| Origin::Run(Arc::clone(run))).chain(in_memory).collect();
         let (files, memory) = (Arc::new(names), Arc::new(memory));
-        Ok(Self { disk, directory: directory.to_owned(), files, origins, runs, memory })
+        let (directory, hidden) = (directory.to_owned(), Arc::default());
+        let mut reader = Self { disk, directory, files, origins, runs, memory, hidden };
+        reader.hide()?;
+        Ok(reader)
+    }
+
+    /// What is taken down is not seen, also while the files are still being written anew.
+    fn hide(&mut self) -> Result<(), Error> {
+        let mut notes = Vec::new();
+        let mut walk = Walk::new(&self.origins, &self.files, &takedown::notes())?;
+        while let Some((_, row)) = walk.current() {
+            notes.push((walk.key_text().to_owned(), row.clone()));
+            walk.step()?;
+        }
+        self.hidden = Arc::new(takedown::hidden(&*self.disk, &self.directory, &notes, &self.files)?);
+        Ok(())
+    }
+    /// Whether a row is taken down.
+    #[inline]
+    pub(crate) fn is_hidden(hidden: &HashSet<(Arc<str>, u64)>, row: &Row, files: &Files) -> bool {
+        !hidden.is_empty() && hidden.contains(&(Arc::clone(files.name(row.place.file)), row.place.offset))
+    }
+    pub(crate) fn hidden(&self) -> &Arc<HashSet<(Arc<str>, u64)>> {
+        &self.hidden
     }
 
     /// How many captures the index holds.
@@ -107,21 +134,23 @@ impl Reader {
         range: &KeyRange,
     ) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
         let mut walk = Walk::new(origins, &self.files, range)?;
-        let files = Arc::clone(&self.files);
+        let (files, hidden) = (Arc::clone(&self.files), Arc::clone(&self.hidden));
         let mut failed = false;
         Ok(std::iter::from_fn(move || {
             if failed {
                 return None;
             }
-            let entry = {
-                let (_, row) = walk.current()?;
-                row.entry(walk.key_text(), &files)
-            };
-            match walk.step() {
-                Ok(()) => Some(Ok(entry)),
-                Err(error) => {
+            loop {
+                let (is_hidden, entry) = {
+                    let (_, row) = walk.current()?;
+                    (Self::is_hidden(&hidden, row, &files), row.entry(walk.key_text(), &files))
+                };
+                if let Err(error) = walk.step() {
                     failed = true;
-                    Some(Err(error))
+                    return Some(Err(error));
+                }
+                if !is_hidden {
+                    return Some(Ok(entry));
                 }
             }
         }))
@@ -176,6 +205,11 @@ impl Reader {
             return Err(lost("the bytes it refers to are not those it was stored for"));
         }
         Ok(original.under(split_answer(&record.block).0))
+    }
+
+    /// Reads every block of the index once.
+    pub(crate) fn verify_runs(&self) -> Result<(), Error> {
+        self.runs.iter().try_for_each(|run| run.verify())
     }
 
     fn find_payload(&self, payload: Sha1Digest) -> Result<Option<Place>, Error> {

@@ -33,6 +33,8 @@ pub struct Recovery {
     pub summed: Vec<Arc<str>>,
     /// Why the index was made anew, if it was.
     pub index: Option<String>,
+    /// How many takedowns were begun and not finished, and are finished now.
+    pub takedowns: u64,
 }
 
 /// What became of an unfinished file.
@@ -51,19 +53,27 @@ pub struct Recovered {
 }
 
 /// Brings everything in `directory` to agree.
-pub(crate) fn recover(disk: &Arc<dyn Disk>, directory: &Path, index: &mut Index) -> Result<Recovery, Error> {
+pub(crate) fn recover(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    index: &mut Index,
+    progress: &mut dyn FnMut(u64, u64),
+) -> Result<Recovery, Error> {
     let mut recovery = Recovery::default();
     for path in list(&**disk, directory)?.iter().filter(|path| name::is_open(path)) {
         recovery.files.extend(recover_file(&**disk, path)?);
     }
     remove_orphans(&**disk, directory)?;
     let mut loaded = Vec::new();
-    for path in list(&**disk, directory)? {
-        let Some(file) = name::closed_name(&path).map(Arc::<str>::from) else { continue };
+    let paths: Vec<PathBuf> =
+        list(&**disk, directory)?.into_iter().filter(|path| name::closed_name(path).is_some()).collect();
+    for (done, path) in paths.iter().enumerate() {
+        progress(done as u64, paths.len() as u64);
+        let Some(file) = name::closed_name(path).map(Arc::<str>::from) else { continue };
         if index.covers(&file) {
             continue;
         }
-        if load(&**disk, &path, &file, index)? {
+        if load(&**disk, path, &file, index)? {
             recovery.summed.push(Arc::clone(&file));
         }
         loaded.push(file);
@@ -81,12 +91,24 @@ fn list(disk: &dyn Disk, directory: &Path) -> Result<Vec<PathBuf>, Error> {
     disk.list(directory).map_err(|source| Error::io("list", directory, source))
 }
 
-/// Removes sums without their file.
+/// Removes the sums of finished files, which are then made anew from the files.
+pub(crate) fn forget_sums(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
+    for path in list(disk, directory)?.iter().filter(|path| sums::file_of(path).is_some_and(name::is_name)) {
+        let is_finished = sums::file_of(path).is_some_and(|file| disk.open(&path.with_file_name(file), Open::Read).is_ok());
+        if is_finished {
+            disk.remove(path).map_err(|source| Error::io("remove", path, source))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes sums without their file, and files that a takedown did not finish.
 fn remove_orphans(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
     let paths = list(disk, directory)?;
     let is_there = |file: &str| paths.iter().any(|path| name::closed_name(path) == Some(file));
     for path in &paths {
-        if sums::file_of(path).is_some_and(|file| name::is_name(file) && !is_there(file)) {
+        let is_orphan = sums::file_of(path).is_some_and(|file| name::is_name(file) && !is_there(file));
+        if is_orphan || crate::takedown::is_unfinished(path) {
             disk.remove(path).map_err(|source| Error::io("remove", path, source))?;
         }
     }
@@ -102,11 +124,7 @@ fn load(disk: &dyn Disk, path: &Path, file: &Arc<str>, index: &mut Index) -> Res
     let length = length.map_err(|source| Error::io("open", path, source))?;
     let is_whole = found.is_some_and(|found| found.is_whole() && found.covered == length);
     if !is_whole {
-        let survey = match Scan::open(disk, path, 0)? {
-            Some(scan) => survey(disk, scan, path, index.files_mut())?,
-            None => Survey::default(),
-        };
-        batches = survey.batches;
+        batches = read_batches(disk, path, index.files_mut())?;
         resolve(&mut batches, index)?;
         write_sums(disk, path, file, None, &batches, index.files())?;
         tracing::warn!(%file, "the sums were missing or damaged and were made anew");
@@ -115,6 +133,21 @@ fn load(disk: &dyn Disk, path: &Path, file: &Arc<str>, index: &mut Index) -> Res
         index.add(&key, row);
     }
     Ok(!is_whole)
+}
+
+/// What a finished file holds, by reading all of it.
+fn read_batches(disk: &dyn Disk, path: &Path, files: &mut Files) -> Result<Vec<Batch>, Error> {
+    match Scan::open(disk, path, 0)? {
+        Some(scan) => Ok(survey(disk, scan, path, files)?.batches),
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Makes the sums of a finished file anew from what it holds.
+pub(crate) fn make_sums(disk: &dyn Disk, path: &Path, file: &str) -> Result<(), Error> {
+    let mut files = Files::default();
+    let batches = read_batches(disk, path, &mut files)?;
+    write_sums(disk, path, file, None, &batches, &files)
 }
 
 /// Finds the bytes that revisits stand for: before them in the same file, or in the index.

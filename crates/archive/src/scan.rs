@@ -9,6 +9,7 @@
 //! **Invariant:** behind damage only records are handed out that prove by their id that they belong to their place;
 //! what merely looks like a record, inside the body of a damaged one, is passed over (H16).
 
+use crate::describe::field;
 use crate::error::Error;
 use crate::name;
 use base::disk::{Disk, DiskFile, Open};
@@ -16,7 +17,7 @@ use base::limits::{BODY_BYTES_MAX, HEAD_BYTES_MAX};
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use warc::{Reader, Record};
+use warc::{Reader, Record, RecordId};
 
 /// The field that says how many bytes of its file were durable when a record was written: all before it.
 pub(crate) const SYNCED_BYTES: &str = "Utsushi-Synced-Bytes";
@@ -62,9 +63,6 @@ impl Scan {
     pub(crate) fn name(&self) -> Arc<str> {
         Arc::clone(&self.name)
     }
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
     /// Where reading began.
     pub(crate) fn position(&self) -> u64 {
         self.from
@@ -79,7 +77,7 @@ impl Scan {
         loop {
             match self.reader.next() {
                 None => return Ok(None),
-                Some(Ok(record)) if self.is_behind_damage && !record.belongs_to(&self.name) => {
+                Some(Ok(record)) if self.is_behind_damage && !belongs(&record, &self.name) => {
                     self.resume()?;
                 }
                 Some(Ok(record)) if record.digest_holds() == Some(false) => {
@@ -113,7 +111,7 @@ impl Scan {
         let mut is_left = reader.resume().map_err(|error| self.unreadable(error))?;
         while is_left {
             match reader.next() {
-                Some(Ok(record)) if record.belongs_to(&self.name) => {
+                Some(Ok(record)) if belongs(&record, &self.name) => {
                     if is_marked(&record) {
                         return Ok(true);
                     }
@@ -142,6 +140,14 @@ impl Iterator for Scan {
     fn next(&mut self) -> Option<Self::Item> {
         self.advance().transpose()
     }
+}
+
+/// Whether a record proves that it belongs to its place in `file`: by its id, or, if it was imported with an id of its own,
+/// by a field beside it.
+fn belongs(record: &Record, file: &str) -> bool {
+    let expected = || Some(RecordId::at(file, record.offset, record.date()?, &record.kind()));
+    let stated = record.fields.get(field::PLACE);
+    record.belongs_to(file) || stated.is_some_and(|stated| expected().is_some_and(|id| id.as_str() == stated))
 }
 
 /// Whether the record says that everything before it was durable when it was written.

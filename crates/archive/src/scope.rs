@@ -94,6 +94,14 @@ impl Scope {
         Ok(Self::Site(Site { server, is_domain, host_key }))
     }
 
+    /// Reads one server as given, also where it has the name of a domain.
+    pub fn server(text: &str) -> Result<Self, ScopeError> {
+        match Self::site(text)? {
+            Self::Site(site) => Ok(Self::Site(Site { is_domain: false, ..site })),
+            other => Ok(other),
+        }
+    }
+
     /// Reads a URL prefix, with or without its scheme, which plays no part.
     ///
     /// The server's name is always whole: `https://example.org` means all of that server, and neither

@@ -11,6 +11,7 @@ use crate::index::row::{Files, Row};
 use crate::index::walk::{KeyRange, Origin, Walk};
 use crate::reader::Reader;
 use crate::versions::{self, Version, Versions, Visit, Wants, What};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The versions of a snapshot, by key from the last to the first, newest first.
@@ -19,6 +20,7 @@ pub struct Snapshot {
     origins: Vec<Origin>,
     files: Arc<Files>,
     choice: Choice,
+    hidden: Arc<HashSet<(Arc<str>, u64)>>,
     /// What is still to be walked, the last first.
     ranges: Vec<KeyRange>,
     walk: Option<Walk>,
@@ -43,6 +45,7 @@ impl Reader {
             files: Arc::clone(&self.files),
             versions: Versions::new(choice),
             choice: choice.clone(),
+            hidden: Arc::clone(self.hidden()),
             ranges,
             walk: None,
             key: Vec::new(),
@@ -103,7 +106,8 @@ impl Snapshot {
             return Ok(true);
         }
         self.seen += 1;
-        let wants = visit(row).map(|visit| self.versions.visit(visit, || row.clone()));
+        let seen = if Reader::is_hidden(&self.hidden, row, &self.files) { None } else { visit(row) };
+        let wants = seen.map(|visit| self.versions.visit(visit, || row.clone()));
         if wants == Some(Wants::SkipRest) {
             walk.skip_key()?;
             self.end_page();

@@ -113,6 +113,8 @@ pub struct Queue {
     order: u64,
     waiting: u64,
     dropped: u64,
+    /// What was taken down and is not visited again (D13).
+    excluded: Vec<archive::Target>,
 }
 
 impl Queue {
@@ -130,6 +132,7 @@ impl Queue {
             order: 0,
             waiting: 0,
             dropped: 0,
+            excluded: Vec::new(),
         }
     }
 
@@ -140,6 +143,19 @@ impl Queue {
         self.waiting += 1;
         self.arrange(server);
         true
+    }
+
+    /// Leaves out these pages from now on.
+    pub fn exclude(&mut self, targets: impl IntoIterator<Item = archive::Target>) {
+        self.excluded.extend(targets);
+    }
+    /// Whether a page is left out.
+    #[must_use]
+    pub fn is_excluded(&self, url: &PageUrl) -> bool {
+        !self.excluded.is_empty() && {
+            let key = url.key().into();
+            self.excluded.iter().any(|target| target.holds(&key))
+        }
     }
 
     /// Takes up a page that the archive already holds, unless it is known: it is visited again in its turn, and
@@ -232,7 +248,7 @@ impl Queue {
         if self.by_key.contains_key(&key) {
             return None;
         }
-        if fit(&url).is_err() || self.pages.len() >= self.settings.pages_max {
+        if fit(&url).is_err() || self.is_excluded(&url) || self.pages.len() >= self.settings.pages_max {
             self.dropped += 1;
             return None;
         }

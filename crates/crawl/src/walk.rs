@@ -82,8 +82,9 @@ pub async fn walk<D: Door + 'static>(
     mut on_event: impl FnMut(Event<'_>, &Report),
 ) -> Result<Report, Error> {
     let Parts { door, archive, clock } = parts;
-    let writer = Writer::start(archive, settings.captures_max);
     let mut queue = Queue::new(settings.queue.clone());
+    queue.exclude(archive.taken_down().cloned());
+    let writer = Writer::start(archive, settings.captures_max);
     start.known.into_iter().for_each(|before| queue.recall(before));
     queue.offer_all(start.seeds);
     let mut walk = Walk {
@@ -234,6 +235,9 @@ impl<D: Door + 'static> Walk<D> {
     }
 
     fn keep(&mut self, capture: Capture, page: Option<PageId>) {
+        if self.queue.is_excluded(&capture.url) {
+            return;
+        }
         let known = page.map(|page| self.queue.page(page));
         let was_there = known.is_some_and(|page| page.before.is_some());
         let changed = match (&capture.outcome, known.map(|page| page.content)) {

@@ -99,6 +99,18 @@ impl Fields {
         self
     }
 
+    /// The same with a field as it stood in the head of another record. One that no record can hold, or for which there is
+    /// no room, is left out.
+    #[must_use]
+    pub fn foreign(mut self, name: &str, value: &str) -> Self {
+        let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+        if is_name && self.0.len() < FIELDS_MAX {
+            let value = shortened(escape(value.trim_matches(' '), breaks_a_line));
+            self.0.push((Cow::Owned(name.to_owned()), value));
+        }
+        self
+    }
+
     /// The first value called `name`, as it stands in the file.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {

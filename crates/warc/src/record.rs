@@ -109,6 +109,16 @@ impl RecordId {
         let groups = [part(0, 8), part(8, 12), part(12, 16), part(16, 20), part(20, 32)];
         Self(format!("<urn:uuid:{}>", groups.join("-")))
     }
+    /// The id that a record of someone else states, if it is one: a URI in angle brackets.
+    #[must_use]
+    pub fn stated(text: &str) -> Option<Self> {
+        let uri = text.strip_prefix('<')?.strip_suffix('>')?;
+        let (scheme, rest) = uri.split_once(':')?;
+        let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
+        let is_uri = !rest.is_empty() && uri.bytes().all(|b| b.is_ascii_graphic() && !b"<>\"".contains(&b));
+        (is_scheme && is_uri).then(|| Self(text.to_owned()))
+    }
     /// The id as the file writes it, angle brackets included.
     #[must_use]
     pub fn as_str(&self) -> &str {
@@ -270,6 +280,12 @@ fn without_brackets(uri: &str) -> &str {
 }
 
 impl Record {
+    /// A record that was read from nowhere: what a file of another form holds.
+    #[must_use]
+    pub fn new(fields: Fields, block: Vec<u8>) -> Self {
+        let (version, block_bytes) = (Version::One1, block.len() as u64);
+        Self { offset: 0, length: 0, is_alone: true, version, fields, block, block_bytes }
+    }
     /// The kind.
     #[must_use]
     pub fn kind(&self) -> Kind {

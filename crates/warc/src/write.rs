@@ -80,6 +80,12 @@ impl Draft {
         Self(self.0.uri(name, value))
     }
 
+    /// A further field as it stood in the head of another record.
+    #[must_use]
+    pub fn foreign(self, name: &str, value: &str) -> Self {
+        Self(self.0.foreign(name, value))
+    }
+
     pub(crate) fn into_fields(self) -> Fields {
         self.0
     }

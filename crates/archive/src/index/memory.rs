@@ -2,7 +2,6 @@
 //!
 //! **Invariant:** it is bounded, because archive files are: a run is made of it when a file is finished.
 
-use crate::entry::ContentKey;
 use crate::index::row::{Files, Row, Rows};
 use crate::index::run::Body;
 use base::Sha1Digest;
@@ -58,9 +57,5 @@ impl Memory {
     /// The same rows, to be walked.
     pub(crate) fn to_rows(&self) -> Rows {
         Rows::of_sorted(self.iter())
-    }
-    /// The content key that a body was stored with is only known in part; enough to tell bodies apart.
-    pub(crate) fn holds(&self, payload: Sha1Digest, content: ContentKey) -> bool {
-        self.find_body(payload, super::run::tag(content)).is_some()
     }
 }

@@ -77,7 +77,6 @@ pub(crate) struct Run {
     filter: Filter,
     pub(crate) entries: u64,
     pub(crate) keys: u64,
-    pub(crate) body_count: u64,
     pub(crate) bytes: u64,
 }
 
@@ -122,16 +121,12 @@ impl Run {
             filter: Filter::from_stored(filter),
             entries: tables.entries,
             keys: tables.keys,
-            body_count: tables.body_count,
             bytes,
         })
     }
 
     pub(crate) fn id(&self) -> u64 {
         self.id
-    }
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
     }
     pub(crate) fn block_count(&self) -> usize {
         self.blocks.len()
@@ -257,7 +252,6 @@ fn read_footer(footer: &[u8], id: u64, file_bytes: u64) -> Option<(u64, usize, u
 struct Tables {
     entries: u64,
     keys: u64,
-    body_count: u64,
     files: Vec<String>,
     blocks: Vec<Fence<Box<[u8]>>>,
     bodies: Vec<Fence<u64>>,
@@ -268,7 +262,7 @@ struct Tables {
 
 impl Tables {
     fn read(mut bytes: Bytes<'_>, end: u64) -> Option<Self> {
-        let (entries, keys, body_count) = (bytes.number()?, bytes.number()?, bytes.number()?);
+        let (entries, keys) = (bytes.number()?, bytes.number()?);
         let files = (0..bytes.number()?).map(|_| bytes.text().map(str::to_owned)).collect::<Option<_>>()?;
         let mut blocks = Vec::new();
         for _ in 0..bytes.number()? {
@@ -286,7 +280,6 @@ impl Tables {
         fits.then_some(Self {
             entries,
             keys,
-            body_count,
             files,
             blocks,
             bodies,
@@ -325,7 +318,6 @@ pub(crate) struct RunWriter<'d> {
     filter: Filter,
     entries: u64,
     keys: u64,
-    body_count: u64,
 }
 
 impl<'d> RunWriter<'d> {
@@ -361,7 +353,6 @@ impl<'d> RunWriter<'d> {
             filter: Filter::for_keys(keys_max),
             entries: 0,
             keys: 0,
-            body_count: 0,
         })
     }
 
@@ -407,7 +398,6 @@ impl<'d> RunWriter<'d> {
         self.body_output.extend_from_slice(&body.place.offset.to_le_bytes());
         let length = u32::try_from(body.place.length).unwrap_or(u32::MAX);
         self.body_output.extend_from_slice(&length.to_le_bytes());
-        self.body_count += 1;
         if self.body_output.len() >= BODIES_A_BLOCK * BODY_BYTES { self.finish_bodies() } else { Ok(()) }
     }
 
@@ -431,7 +421,7 @@ impl<'d> RunWriter<'d> {
         self.put(&filter)?;
         let names: Vec<Arc<str>> = self.files.iter().map(|number| Arc::clone(files.name(*number))).collect();
         let mut tables = Vec::new();
-        [self.entries, self.keys, self.body_count].into_iter().for_each(|n| put_number(&mut tables, n));
+        [self.entries, self.keys].into_iter().for_each(|n| put_number(&mut tables, n));
         put_number(&mut tables, names.len() as u64);
         names.iter().for_each(|name| put_text(&mut tables, name));
         put_number(&mut tables, self.blocks.len() as u64);

@@ -1,0 +1,395 @@
+//! Takes over what others archived: their captures become ours, in their own times (A6, C17).
+//!
+//! A record keeps its id, its date, every field that is not about its place in a file, and its block, byte for byte; its
+//! head is written anew as WARC 1.1. The records of one exchange are brought together, so that a capture is one
+//! group of records here too. A body that is stored already becomes a revisit, as if it had been visited.
+//!
+//! **Invariant:** importing something twice changes nothing (D4), and what was taken down does not come back (D13).
+
+use crate::append::Archive;
+use crate::describe::{self, Facts, field, split_answer};
+use crate::entry::{Entry, Key, Location, Stored};
+use crate::error::Error;
+use crate::file::GrowingFile;
+use crate::index::row::Row;
+use crate::records::Original;
+use base::Timestamp;
+use std::collections::VecDeque;
+use std::net::IpAddr;
+use std::sync::Arc;
+use warc::header::name;
+use warc::{Draft, Fields, Kind, Profile, Record, RecordId};
+
+/// The records of one exchange.
+#[derive(Clone, Debug)]
+pub struct Group {
+    /// What was captured.
+    pub main: Record,
+    /// What belongs to it: the request, what was learned beside it.
+    pub companions: Vec<Record>,
+}
+
+/// What became of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Imported {
+    /// It is in the archive now.
+    Added(Entry),
+    /// It was there already.
+    Known(Entry),
+    /// It was taken down and stays away.
+    TakenDown,
+    /// It cannot be taken over, and why.
+    Unfit(&'static str),
+}
+
+impl Group {
+    /// An answer that was archived without a record of its own, as in an ARC file.
+    #[must_use]
+    pub fn of_answer(url: &str, address: Option<IpAddr>, at: Timestamp, block: Vec<u8>) -> Self {
+        let is_http = block.starts_with(b"HTTP/");
+        let (kind, content_type) = if is_http {
+            (Kind::Response, warc::HTTP_RESPONSE)
+        } else {
+            (Kind::Resource, "application/octet-stream")
+        };
+        let fields = Fields::new()
+            .text(name::TYPE, kind.as_str())
+            .text(name::DATE, &at.to_rfc3339())
+            .uri(name::TARGET_URI, url);
+        let fields = address
+            .into_iter()
+            .fold(fields, |fields, address| fields.text(name::IP_ADDRESS, &address.to_string()))
+            .text(name::CONTENT_TYPE, content_type);
+        Self { main: Record::new(fields, block), companions: Vec::new() }
+    }
+}
+
+/// Fields of a head that are about its place in a file, or are written anew.
+const NOT_CARRIED: [&str; 13] = [
+    name::TYPE,
+    name::RECORD_ID,
+    name::DATE,
+    name::TARGET_URI,
+    name::BLOCK_DIGEST,
+    name::CONTENT_TYPE,
+    name::CONTENT_LENGTH,
+    name::SEGMENT_NUMBER,
+    name::SEGMENT_TOTAL_LENGTH,
+    field::PLACE,
+    field::RECORDS,
+    field::FLAG,
+    field::CONTENT,
+];
+/// Fields that make a record a revisit.
+const OF_REVISIT: [&str; 5] = [
+    name::PROFILE,
+    name::REFERS_TO_TARGET_URI,
+    name::REFERS_TO_DATE,
+    "WARC-Refers-To",
+    name::PAYLOAD_DIGEST,
+];
+/// So many fields of another's head are carried over; ours still fit beside them.
+const CARRIED_MAX: usize = 200;
+/// So many records beside the one that counts belong to one capture.
+const COMPANIONS_MAX: usize = 16;
+
+/// A capture that is to be written.
+pub(crate) struct Written<'a> {
+    /// Its first record as it was read.
+    pub(crate) main: &'a Record,
+    pub(crate) companions: &'a [Record],
+    /// Its block.
+    pub(crate) block: &'a [u8],
+    /// What it stands for, if its body is elsewhere.
+    pub(crate) original: Option<Original>,
+    /// The entry, but for the place.
+    pub(crate) entry: Entry,
+}
+
+impl Archive {
+    /// Takes over a capture of someone else, unless it is there already. It is durable after the next commit.
+    ///
+    /// When this fails for want of room, nothing was taken over, and it may be tried again.
+    pub fn import(&mut self, group: &Group) -> Result<Imported, Error> {
+        self.check_running()?;
+        self.make_way()?;
+        let main = &group.main;
+        if let Some(why) = unfit(group) {
+            return Ok(Imported::Unfit(why));
+        }
+        let Some(entry) = describe::entry(main, &Arc::from("")) else {
+            return Ok(Imported::Unfit("it has no date, or names nothing"));
+        };
+        if self.is_taken_down(&entry.key) {
+            return Ok(Imported::TakenDown);
+        }
+        if let Some(known) = self.known(&entry)? {
+            return Ok(Imported::Known(known));
+        }
+        let (entry, original) = self.compare(main, entry)?;
+        let block = match &original {
+            Some(_) if entry.kind == Stored::Revisit => split_answer(&main.block).0,
+            _ => &main.block,
+        };
+        let written = Written { main, companions: &group.companions, block, original, entry };
+        self.write_group(written).map(Imported::Added)
+    }
+
+    /// The capture, if the archive has it: the same page at the same moment with the same content.
+    fn known(&self, entry: &Entry) -> Result<Option<Entry>, Error> {
+        let mut known = None;
+        self.index.newest_first(&entry.key, |row| {
+            if row.at == entry.at && is_same(row, entry) {
+                known = Some(row.entry(entry.key.as_str(), self.index.files()));
+            }
+            row.at < entry.at || known.is_some()
+        })?;
+        Ok(known)
+    }
+
+    /// What the capture saw, compared with the versions before it, and where its body is if that is stored already.
+    fn compare(&mut self, main: &Record, entry: Entry) -> Result<(Entry, Option<Original>), Error> {
+        match entry.kind {
+            Stored::Response => self.compare_response(main, entry),
+            Stored::Revisit => self.compare_revisit(main, entry),
+            _ => Ok((entry, None)),
+        }
+    }
+
+    fn compare_response(&mut self, main: &Record, entry: Entry) -> Result<(Entry, Option<Original>), Error> {
+        let (head, body) = split_answer(&main.block);
+        let facts = Facts::of_answer(&entry.url, head, body, describe::framing(head));
+        let is_stated = main.fields.get(field::FLAG).is_some();
+        let latest = self.latest(&entry.key, entry.at)?;
+        let flag = if is_stated { entry.flag } else { describe::judge(&facts, latest.content) };
+        let entry = Entry { flag, ..entry };
+        if entry.truncated || !facts.has_payload {
+            return Ok((entry, None));
+        }
+        let Some(place) = self.index.find_body(facts.payload, facts.content)? else { return Ok((entry, None)) };
+        let location = place.location(self.index.files());
+        let Some((url, at)) = self.origin(&location)? else { return Ok((entry, None)) };
+        let (payload, content) = (facts.payload, Some(facts.content));
+        let original = Original { url, at, payload, content, location };
+        Ok((Entry { kind: Stored::Revisit, ..entry }, Some(original)))
+    }
+
+    /// A revisit is written as it is; where its body is, is looked up by what it says it refers to, then by digest.
+    fn compare_revisit(&mut self, main: &Record, entry: Entry) -> Result<(Entry, Option<Original>), Error> {
+        let referred = || {
+            let url = main.fields.get(name::REFERS_TO_TARGET_URI)?;
+            Some((Key::of(url.trim_matches(['<', '>'])), main.fields.get(name::REFERS_TO_DATE)?.parse().ok()?))
+        };
+        let latest = match referred() {
+            Some((key, at)) => self.latest(&key, at)?,
+            None => self.latest(&entry.key, entry.at)?,
+        };
+        let stored = match (latest.stored, entry.payload) {
+            (Some(stored), None) => Some(stored),
+            (Some(stored), Some(payload)) if stored.1 == payload || referred().is_some() => Some(stored),
+            (_, Some(payload)) => self.index.find_payload(payload)?.map(|place| (place, payload, None)),
+            (None, None) => None,
+        };
+        let Some((place, payload, content)) = stored else { return Ok((entry, None)) };
+        let body = Some(place.location(self.index.files()));
+        Ok((Entry { payload: Some(payload), content: content.or(entry.content), body, ..entry }, None))
+    }
+
+    /// Writes a capture: its first record, and what belongs to it behind it.
+    pub(crate) fn write_group(&mut self, written: Written<'_>) -> Result<Entry, Error> {
+        let Written { main, companions, block, original, entry } = written;
+        let mut file = self.take_file(entry.at)?;
+        let kind = match entry.kind {
+            Stored::Response => Kind::Response,
+            Stored::Revisit => Kind::Revisit,
+            _ => main.kind(),
+        };
+        let count = companions.len().min(COMPANIONS_MAX) + 1;
+        let ours = |draft: Draft| {
+            let draft = draft.text(field::FLAG, entry.flag.as_str()).text(field::RECORDS, &count.to_string());
+            let content = entry.content.filter(|_| matches!(entry.kind, Stored::Response | Stored::Revisit));
+            content.into_iter().fold(draft, |draft, content| draft.text(field::CONTENT, &content.to_string()))
+        };
+        let draft = |draft: Draft| {
+            let draft = carried(with_target(draft, main), main, original.is_some());
+            ours(match &original {
+                Some(original) => draft
+                    .refers_to(Profile::IdenticalPayloadDigest, &original.url, original.at)
+                    .payload_digest(original.payload),
+                None => draft,
+            })
+        };
+        let id = main.fields.get(name::RECORD_ID).and_then(RecordId::stated);
+        let first = file.put_as(id, (&kind, entry.at), draft, content_type(main), &[block]);
+        let mut group_bytes = first.length;
+        for companion in companions.iter().take(COMPANIONS_MAX) {
+            group_bytes += write_companion(companion, &first.id, entry.at, &mut file);
+        }
+        let location = Location { file: file.name(), offset: first.offset, length: first.length };
+        let body = original.map(|original| original.location).or(entry.body);
+        let entry = Entry { location, group_bytes, body, sum: first.sum, ..entry };
+        self.add(&entry, &mut file);
+        self.give_file(file);
+        Ok(entry)
+    }
+}
+
+/// Why a group cannot be taken over, if it cannot.
+fn unfit(group: &Group) -> Option<&'static str> {
+    let records = || std::iter::once(&group.main).chain(&group.companions);
+    if records().any(|record| !record.is_whole()) {
+        return Some("it is longer than a record may be");
+    }
+    // What was put together from parts has the digest of its first one.
+    let is_wrong = |record: &Record| {
+        record.fields.get(name::SEGMENT_NUMBER).is_none() && record.digest_holds() == Some(false)
+    };
+    records().any(is_wrong).then_some("its block is not the one its digest was made of")
+}
+
+/// Whether a row is the capture that an entry describes; a response may have become a revisit.
+fn is_same(row: &Row, entry: &Entry) -> bool {
+    let is_answer = |kind| matches!(kind, Stored::Response | Stored::Revisit);
+    let same_kind = row.kind == entry.kind || (is_answer(row.kind) && is_answer(entry.kind));
+    let same_payload = match entry.kind {
+        Stored::Revisit => row.kind == Stored::Revisit || row.payload == entry.payload,
+        Stored::Response | Stored::Resource => row.payload == entry.payload,
+        Stored::Metadata | Stored::Other => row.content == entry.content,
+    };
+    same_kind && same_payload && row.status == entry.status.unwrap_or(0)
+}
+
+fn with_target(draft: Draft, record: &Record) -> Draft {
+    match record.target() {
+        Some(target) => draft.target(target),
+        None => draft,
+    }
+}
+
+/// The fields that are carried over.
+fn carried(draft: Draft, record: &Record, becomes_revisit: bool) -> Draft {
+    let is_left_out = |name: &str, list: &[&str]| list.iter().any(|left| left.eq_ignore_ascii_case(name));
+    let mut draft = draft;
+    for (field, value) in record.fields.iter().take(CARRIED_MAX) {
+        if is_left_out(field, &NOT_CARRIED) || (becomes_revisit && is_left_out(field, &OF_REVISIT)) {
+            continue;
+        }
+        let profile = Profile::named(value).filter(|_| field.eq_ignore_ascii_case(name::PROFILE));
+        draft = match profile {
+            Some(profile) => draft.foreign(field, profile.as_str()),
+            None if field.eq_ignore_ascii_case(crate::scan::SYNCED_BYTES) => draft,
+            None => draft.foreign(field, unbracketed(field, value)),
+        };
+    }
+    draft
+}
+
+/// A URI that some writers put in angle brackets and WARC 1.1 wants bare.
+fn unbracketed<'v>(field: &str, value: &'v str) -> &'v str {
+    let is_bare = field.eq_ignore_ascii_case(name::REFERS_TO_TARGET_URI) || field.eq_ignore_ascii_case(name::PROFILE);
+    if is_bare { value.strip_prefix('<').and_then(|value| value.strip_suffix('>')).unwrap_or(value) } else { value }
+}
+
+fn content_type(record: &Record) -> &str {
+    record.fields.get(name::CONTENT_TYPE).unwrap_or("application/octet-stream")
+}
+
+fn write_companion(record: &Record, first: &RecordId, at: Timestamp, file: &mut GrowingFile) -> u64 {
+    let names_first = record.fields.all(name::CONCURRENT_TO).any(|id| id == first.as_str());
+    let draft = |draft: Draft| {
+        let draft = carried(with_target(draft, record), record, false);
+        if names_first { draft } else { draft.concurrent_to(first) }
+    };
+    let id = record.fields.get(name::RECORD_ID).and_then(RecordId::stated);
+    let at = record.date().unwrap_or(at);
+    file.put_as(id, (&record.kind(), at), draft, content_type(record), &[&record.block]).length
+}
+
+/// Brings together the records of one exchange, which others write in any order, in bounded memory.
+#[derive(Debug, Default)]
+pub struct Grouper {
+    open: VecDeque<Group>,
+    /// Requests and the like whose capture has not come yet.
+    waiting: VecDeque<Record>,
+    bytes: usize,
+}
+
+/// So many captures are open for what belongs to them, and so many bytes.
+const OPEN_MAX: usize = 64;
+const OPEN_BYTES_MAX: usize = 64 * 1024 * 1024;
+
+impl Grouper {
+    /// Nothing yet.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Takes a record; gives the groups that are complete.
+    pub fn push(&mut self, record: Record) -> Vec<Group> {
+        self.bytes += record.block.len();
+        match record.kind() {
+            Kind::Response | Kind::Revisit | Kind::Resource => self.open_group(record),
+            Kind::Request => self.accompany(record),
+            Kind::Metadata if !describe::is_visit(&record) => self.accompany(record),
+            _ => self.open.push_back(Group { main: record, companions: Vec::new() }),
+        }
+        let mut complete = Vec::new();
+        while self.open.len() > OPEN_MAX || (self.bytes > OPEN_BYTES_MAX && !self.open.is_empty()) {
+            complete.extend(self.close_first());
+        }
+        while self.waiting.len() > OPEN_MAX || (self.bytes > OPEN_BYTES_MAX && !self.waiting.is_empty()) {
+            complete.extend(self.give_up_waiting());
+        }
+        complete
+    }
+    /// Gives all that is left.
+    pub fn finish(&mut self) -> Vec<Group> {
+        let mut complete = Vec::new();
+        while let Some(group) = self.close_first() {
+            complete.push(group);
+        }
+        while let Some(group) = self.give_up_waiting() {
+            complete.push(group);
+        }
+        complete
+    }
+
+    fn open_group(&mut self, main: Record) {
+        let (belongs, waits) = self.waiting.drain(..).partition(|other| go_together(&main, other));
+        self.waiting = waits;
+        let belongs: VecDeque<Record> = belongs;
+        self.open.push_back(Group { main, companions: belongs.into() });
+    }
+    fn accompany(&mut self, record: Record) {
+        let has_room = |group: &&mut Group| group.companions.len() < COMPANIONS_MAX;
+        let mut groups = self.open.iter_mut().rev().filter(has_room);
+        match groups.find(|group| go_together(&group.main, &record)) {
+            Some(group) => group.companions.push(record),
+            None => self.waiting.push_back(record),
+        }
+    }
+    fn close_first(&mut self) -> Option<Group> {
+        let group = self.open.pop_front()?;
+        let companions: usize = group.companions.iter().map(|record| record.block.len()).sum();
+        self.bytes = self.bytes.saturating_sub(group.main.block.len() + companions);
+        Some(group)
+    }
+    fn give_up_waiting(&mut self) -> Option<Group> {
+        let main = self.waiting.pop_front()?;
+        self.bytes = self.bytes.saturating_sub(main.block.len());
+        Some(Group { main, companions: Vec::new() })
+    }
+}
+
+/// Whether a record belongs to a capture: one of them names the other, or neither names any and they are of one page and
+/// one moment.
+fn go_together(main: &Record, other: &Record) -> bool {
+    let id = |record: &Record| record.fields.get(name::RECORD_ID).map(str::to_owned);
+    let names = |one: &Record, other: &Record| {
+        let id = id(other);
+        one.fields.all(name::CONCURRENT_TO).chain(one.fields.all("WARC-Refers-To")).any(|named| Some(named) == id.as_deref())
+    };
+    let names_none = |record: &Record| record.fields.get(name::CONCURRENT_TO).is_none();
+    let is_same = || main.target() == other.target() && main.target().is_some() && main.date() == other.date();
+    names(other, main) || names(main, other) || (names_none(main) && names_none(other) && is_same())
+}

@@ -1,0 +1,306 @@
+//! Verifies an archive: every byte of its files, every digest, every entry of the index (A7, M5).
+//!
+//! 1. Every archive file against its sums: they cover it without a gap, every record has the CRC-32C it was stored
+//!    with, can be read, and has the block its digest was made of.
+//! 2. Every file of the index: each block against its checksum.
+//! 3. Index against files: each capture of the sums is in the index, and nothing else is.
+//! 4. What revisits refer to: it is there, and has the digest they were stored for.
+//!
+//! It only looks and tells; the next writer, or `rebuild`, mends (D1).
+//!
+//! **Invariant:** memory does not grow with the archive: what is compared is compared by sums over all of it, and looked
+//! at one by one only where these differ.
+
+use crate::entry::{Entry, Location, Stored};
+use crate::error::Error;
+use crate::fetch_record;
+use crate::index::row::Files;
+use crate::list::files;
+use crate::name::{closed_name, is_open};
+use crate::reader::{Reader, length_of};
+use crate::sort::{Order, Sorter};
+use crate::sums;
+use crate::versions::Version;
+use base::disk::{Disk, Open};
+use base::{Period, Sha1Digest, Timestamp};
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What a verification has to say while it goes on.
+#[derive(Debug)]
+pub enum Told {
+    /// How far it is.
+    Progress {
+        /// Bytes of archive files that were verified.
+        done_bytes: u64,
+        /// How many there are.
+        total_bytes: u64,
+    },
+    /// Something is not as it was stored.
+    Damage(Damage),
+}
+
+/// Something that is not as it was stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Damage {
+    /// The file.
+    pub path: PathBuf,
+    /// Where in it, if it is a place in an archive file.
+    pub offset: Option<u64>,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// What was verified.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Verified {
+    /// Archive files.
+    pub files: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Records.
+    pub records: u64,
+    /// Captures, by the sums.
+    pub captures: u64,
+    /// Rows of the index.
+    pub indexed: u64,
+    /// Places that are damaged.
+    pub damaged: u64,
+}
+
+/// What a sorter may hold.
+const SORTER_BYTES: usize = 32 * 1024 * 1024;
+
+/// Verifies the archive in `directory`; what must be sorted is spilled into `spool`.
+pub fn verify(
+    disk: &Arc<dyn Disk>,
+    directory: &Path,
+    spool: &Path,
+    tell: &mut dyn FnMut(Told),
+) -> Result<Verified, Error> {
+    let mut verifier = Verifier {
+        disk: Arc::clone(disk),
+        directory,
+        tell,
+        total_bytes: 0,
+        verified: Verified::default(),
+        stored: Tally::default(),
+    };
+    verifier.verify_files()?;
+    verifier.verify_index(spool)?;
+    Ok(verifier.verified)
+}
+
+struct Verifier<'v> {
+    disk: Arc<dyn Disk>,
+    directory: &'v Path,
+    tell: &'v mut dyn FnMut(Told),
+    total_bytes: u64,
+    verified: Verified,
+    /// The captures of all sums.
+    stored: Tally,
+}
+
+/// A sum over entries that does not depend on their order.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Tally {
+    count: u64,
+    sum: u128,
+}
+
+impl Tally {
+    fn add(&mut self, entry: &Entry) {
+        let text = format!("{entry:?}");
+        let digest = blake3::hash(text.as_bytes());
+        let half = digest.as_bytes().first_chunk::<16>().copied().unwrap_or_default();
+        self.count += 1;
+        self.sum = self.sum.wrapping_add(u128::from_le_bytes(half));
+    }
+}
+
+impl Verifier<'_> {
+    fn damage(&mut self, path: &Path, offset: Option<u64>, what: impl Into<String>) {
+        self.verified.damaged += 1;
+        (self.tell)(Told::Damage(Damage { path: path.to_owned(), offset, what: what.into() }));
+    }
+    /// Errors of the machine end the verification; those of the archive are told.
+    fn told<T>(&mut self, result: Result<T, Error>) -> Result<Option<T>, Error> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(Error::Damaged { path, offset, what }) => {
+                self.damage(&path, Some(offset), what);
+                Ok(None)
+            }
+            Err(Error::IndexDamaged { path, what }) => {
+                self.damage(&path, None, what);
+                Ok(None)
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    fn verify_files(&mut self) -> Result<(), Error> {
+        let paths = files(&*self.disk, self.directory)?;
+        for path in &paths {
+            self.total_bytes += length_of(&*self.disk, path).unwrap_or(0);
+        }
+        for path in &paths {
+            let Some(file) = closed_name(path) else { continue };
+            self.verify_file(path, file)?;
+        }
+        Ok(())
+    }
+
+    fn verify_file(&mut self, path: &Path, file: &str) -> Result<(), Error> {
+        let length = length_of(&*self.disk, path)?;
+        let (mut names, mut batches) = (Files::default(), Vec::new());
+        let sums_path = sums::path_of(self.directory, file);
+        let disk = Arc::clone(&self.disk);
+        let found = sums::read(&*disk, &sums_path, file, &mut names, |batch, _| batches.push(batch))?;
+        self.verified.files += 1;
+        match found {
+            None => self.damage(&sums_path, None, "the sums are missing or damaged at their beginning"),
+            Some(found) if found.whole_bytes < found.bytes => {
+                self.damage(&sums_path, None, format!("the sums are damaged from byte `{}` on", found.whole_bytes));
+            }
+            Some(found) if found.is_finished == is_open(path) && !found.is_finished => {}
+            Some(found) if !found.is_finished => self.damage(&sums_path, None, "the sums break off"),
+            Some(found) if found.covered != length => {
+                let what = format!("it is `{length}` bytes long, and was `{}` when it was finished", found.covered);
+                self.damage(path, None, what);
+            }
+            Some(_) => {}
+        }
+        let bytes = disk.open(path, Open::Read).map_err(|source| Error::io("open", path, source))?;
+        let name: Arc<str> = Arc::from(file);
+        for batch in batches {
+            let mut offset = batch.from;
+            for record in &batch.records {
+                let location = Location { file: Arc::clone(&name), offset, length: record.length };
+                let member = fetch_record::read_member(&*bytes, path, &location, Some(record.sum));
+                if let Some(member) = self.told(member)? {
+                    let record = fetch_record::read_record(&member, self.directory, &location).map(drop);
+                    self.told(record)?;
+                }
+                offset += record.length;
+                self.verified.records += 1;
+                self.verified.bytes += record.length;
+                let (done_bytes, total_bytes) = (self.verified.bytes, self.total_bytes);
+                (self.tell)(Told::Progress { done_bytes, total_bytes });
+            }
+            for (key, row) in &batch.captures {
+                self.stored.add(&comparable(row.entry(key, &names)));
+                self.verified.captures += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn verify_index(&mut self, spool: &Path) -> Result<(), Error> {
+        let reader = Reader::open(Arc::clone(&self.disk), self.directory);
+        let Some(reader) = self.told(reader)? else { return Ok(()) };
+        let checked = reader.verify_runs();
+        if self.told(checked)?.is_none() {
+            return Ok(());
+        }
+        let (mut indexed, mut revisits) = (Tally::default(), Sorter::new(Order::Address, spool, SORTER_BYTES));
+        for entry in reader.all()? {
+            let Some(entry) = self.told(entry)? else { return Ok(()) };
+            self.verified.indexed += 1;
+            indexed.add(&comparable(entry.clone()));
+            if entry.kind == Stored::Revisit && entry.body.is_some() {
+                revisits.push(&version(entry))?;
+            }
+        }
+        if indexed != self.stored {
+            self.compare(&reader)?;
+        }
+        self.verify_references(revisits)
+    }
+
+    /// Index and sums differ: looks for where.
+    fn compare(&mut self, reader: &Reader) -> Result<(), Error> {
+        let index = self.directory.join(crate::index::DIRECTORY);
+        let before = self.verified.damaged;
+        let mut missing = 0_u64;
+        for path in files(&*self.disk, self.directory)? {
+            let Some(file) = closed_name(&path) else { continue };
+            let (mut names, mut captures) = (Files::default(), Vec::new());
+            let sums_path = sums::path_of(self.directory, file);
+            sums::read(&*self.disk, &sums_path, file, &mut names, |batch, _| captures.extend(batch.captures))?;
+            for (key, row) in captures {
+                let entry = comparable(row.entry(&key, &names));
+                let mut found = false;
+                for other in reader.newest_first(&entry.key)? {
+                    found |= comparable(other?) == entry;
+                }
+                if !found {
+                    missing += 1;
+                    self.damage(&path, Some(entry.location.offset), "the index does not have the capture there");
+                }
+            }
+        }
+        if self.verified.damaged == before || self.verified.indexed + missing > self.verified.captures {
+            let what = format!(
+                "it has `{}` captures, the archive files have `{}`; run `utsushi rebuild index`",
+                self.verified.indexed, self.verified.captures
+            );
+            self.damage(&index, None, what);
+        }
+        Ok(())
+    }
+
+    /// Goes through the revisits by where their bytes are, one file after the other.
+    fn verify_references(&mut self, revisits: Sorter) -> Result<(), Error> {
+        let mut held: Option<(Arc<str>, HashMap<u64, Option<Sha1Digest>>)> = None;
+        for version in revisits.finish()? {
+            let entry = version?.payload;
+            let Some(body) = &entry.body else { continue };
+            if held.as_ref().is_none_or(|(file, _)| *file != body.file) {
+                held = Some((Arc::clone(&body.file), self.payloads(&body.file)?));
+            }
+            let payload = held.as_ref().and_then(|(_, payloads)| payloads.get(&body.offset));
+            let path = self.directory.join(&*entry.location.file);
+            match payload {
+                None => {
+                    let what = format!("the bytes it refers to, in `{}` at `{}`, are not there", body.file, body.offset);
+                    self.damage(&path, Some(entry.location.offset), what);
+                }
+                Some(payload) if payload.is_some() && *payload != entry.payload => {
+                    self.damage(&path, Some(entry.location.offset), "what it refers to has another digest");
+                }
+                Some(_) => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The digests of the answers that a file stores, by their places.
+    fn payloads(&self, file: &str) -> Result<HashMap<u64, Option<Sha1Digest>>, Error> {
+        let (mut names, mut payloads) = (Files::default(), HashMap::new());
+        let path = sums::path_of(self.directory, file);
+        sums::read(&*self.disk, &path, file, &mut names, |batch, _| {
+            let stored = batch.captures.iter().filter(|(_, row)| row.kind == Stored::Response);
+            payloads.extend(stored.map(|(_, row)| (row.place.offset, row.payload)));
+        })?;
+        Ok(payloads)
+    }
+}
+
+/// An entry as far as sums and index must agree: where the bytes of a revisit are may have been found out later.
+fn comparable(entry: Entry) -> Entry {
+    Entry { body: None, ..entry }
+}
+
+fn version(entry: Entry) -> Version {
+    let validity = Period::new(entry.at, Timestamp::MAX);
+    let validity = validity.or_else(|| Period::new(Timestamp::MIN, Timestamp::MAX));
+    Version {
+        validity: validity.expect("the whole of time is a period"),
+        payload: entry,
+        is_error: false,
+        ended_by_gone: false,
+        is_first: None,
+    }
+}
