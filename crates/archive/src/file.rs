@@ -70,7 +70,10 @@ impl GrowingFile {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(None),
             file => file.map_err(|source| Error::writing(disk, "create", &path, source))?,
         };
-        let sums = SumsWriter::create(disk, &sums::path_of(directory, &name), &name)?;
+        let sums = SumsWriter::create(disk, &sums::path_of(directory, &name), &name).inspect_err(|_| {
+            // Nothing is in it, and another name is used next time; whoever opens the archive removes it too.
+            let _ = disk.remove(&path);
+        })?;
         Ok(Some(Self {
             file,
             path,
