@@ -14,15 +14,15 @@ use crate::entry::{ContentKey, Entry, Key, Location, Stored};
 use crate::error::Error;
 use crate::fetch_record;
 use crate::file::{GrowingFile, sync_directory_of};
-use crate::index::{Index, MEMORY_ROWS_MAX};
 use crate::index::row::{Place, Row};
+use crate::index::{Index, MEMORY_ROWS_MAX};
 use crate::name::Name;
 use crate::records::{self, Appended, Original};
 use crate::recover::{self, Recovery};
 use crate::takedown::{self, Tombstone};
 use base::disk::Disk;
-use base::limits::{ARCHIVE_FILE_BYTES, DISK_FREE_BYTES_MIN};
 use base::door::Exchange;
+use base::limits::{ARCHIVE_FILE_BYTES, DISK_FREE_BYTES_MIN};
 use base::{Capture, Timestamp};
 use std::collections::HashMap;
 use std::io;
@@ -193,7 +193,12 @@ impl Archive {
                 Told::Gone => is_told = true,
                 _ => {}
             }
-            let is_content = matches!(row.status, 200..=299 | 304) && !row.truncated;
+            // A 304 that is stored as a response had no body to stand for.
+            let is_content = match (row.kind, row.status) {
+                (Stored::Response, 200..=299) => !row.truncated,
+                (Stored::Revisit, 200..=299 | 304) => true,
+                _ => false,
+            };
             if let Some(payload) = row.payload.filter(|_| is_content && latest.stored.is_none()) {
                 let place = if row.kind == Stored::Response { Some(row.place) } else { row.body };
                 latest.stored = place.map(|place| (place, payload, row.content));
@@ -212,6 +217,7 @@ impl Archive {
         let origin = match fetch_record::record(&*self.disk, &self.directory, location, None) {
             Ok(record) => describe::origin(&record),
             Err(Error::Damaged { .. }) => None,
+            Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
         if self.origins.len() >= ORIGINS_MAX {

@@ -277,11 +277,19 @@ pub(crate) enum Told {
 pub(crate) fn told(kind: Stored, status: u16, moves_within: bool, content: Option<ContentKey>) -> Told {
     match (kind, status) {
         (Stored::Metadata | Stored::Other, _) => Told::Nothing,
+        // The page has what it had, and nobody knows what that is.
+        (Stored::Response, 304) => Told::Nothing,
         (Stored::Resource, _) => Told::Content(content),
         (_, 404 | 410) => Told::Gone,
         (_, 200..=399) if !moves_within => Told::Content(content),
         _ => Told::Nothing,
     }
+}
+
+/// The capture that a revisit refers to: its page, and its moment.
+pub(crate) fn reference(record: &Record) -> Option<(Key, Timestamp)> {
+    let target = record.fields.get(name::REFERS_TO_TARGET_URI)?.trim_matches(['<', '>']);
+    Some((Key::of(target), record.fields.get(name::REFERS_TO_DATE)?.parse().ok()?))
 }
 
 /// When a record was captured, and what was asked for.
