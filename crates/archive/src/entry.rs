@@ -188,6 +188,10 @@ pub struct Entry {
 }
 
 impl Entry {
+    /// The order of the index.
+    pub(crate) fn order(&self) -> (&Key, Timestamp, &str, u64) {
+        (&self.key, self.at, &self.location.file, self.location.offset)
+    }
     /// How the visit ended, in the words of [`base::Outcome::as_str`]; of what is no visit, the kind of record.
     #[must_use]
     pub fn outcome(&self) -> &'static str {

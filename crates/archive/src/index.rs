@@ -19,8 +19,8 @@ pub(crate) mod walk;
 
 use crate::entry::{ContentKey, Key};
 use crate::error::Error;
-use base::Sha1Digest;
 use base::disk::Disk;
+use base::{Sha1Digest, Timestamp};
 use generation::Generation;
 use memory::Memory;
 use row::{Files, Place, Row};
@@ -70,7 +70,16 @@ impl Index {
         let mut index = Self { disk, directory, files, generation, runs, memory: Memory::default() };
         // After damage, numbers of runs begin anew, behind everything that may lie around.
         index.generation.next_run = index.generation.next_run.max(index.last_file()? + 1);
-        index.remove_rubbish()?;
+        if damage.is_some() {
+            index.install(index.generation.clone(), Vec::new())?;
+        } else {
+            // Whoever published this may have died before its name was durable; it must be before others are removed.
+            index
+                .disk
+                .sync_directory(&index.directory)
+                .map_err(|source| Error::io("sync", &index.directory, source))?;
+            index.remove_rubbish()?;
+        }
         Ok((index, damage))
     }
 
@@ -95,11 +104,7 @@ impl Index {
         self.memory.add(key, row, &self.files);
     }
     /// Hands the rows of a page to `take`, newest first, until it says that it has enough.
-    pub(crate) fn newest_first(
-        &self,
-        key: &Key,
-        mut take: impl FnMut(&Row) -> bool,
-    ) -> Result<(), Error> {
+    pub(crate) fn newest_first(&self, key: &Key, mut take: impl FnMut(&Row) -> bool) -> Result<(), Error> {
         let holds = |(run, _): &&(Arc<Run>, u32)| run.may_hold(key.as_str().as_bytes());
         let origins: Vec<Origin> =
             self.runs.iter().filter(holds).map(|(run, _)| Origin::Run(Arc::clone(run))).collect();
@@ -144,12 +149,34 @@ impl Index {
         }
         Ok(())
     }
-    /// Where a body with this digest and content is stored, if it is.
+    /// Where the bytes of a revisit are: in the capture that it refers to, or wherever the same body is stored.
+    pub(crate) fn find_original(
+        &self,
+        revisit: &Row,
+        reference: Option<&(Key, Timestamp)>,
+    ) -> Result<Option<Place>, Error> {
+        let Some(payload) = revisit.payload else { return Ok(None) };
+        let mut place = None;
+        if let Some((key, at)) = reference {
+            self.newest_first(key, |row| {
+                if row.at == *at && place.is_none() && row.holds_bytes_of(revisit) {
+                    place = Some(row.place);
+                }
+                row.at < *at
+            })?;
+        }
+        match revisit.content {
+            _ if place.is_some() => Ok(place),
+            Some(content) => self.find_body(payload, content),
+            None => self.find_payload(payload),
+        }
+    }
+    /// Where a body with this digest and content is stored, if it is; the latest, for an older one may be damaged.
     pub(crate) fn find_body(&self, payload: Sha1Digest, content: ContentKey) -> Result<Option<Place>, Error> {
         if let Some(body) = self.memory.find_body(payload, run::tag(content)) {
             return Ok(Some(body.place));
         }
-        for (run, _) in &self.runs {
+        for (run, _) in self.runs.iter().rev() {
             if let Some(place) = run.find_body(payload, content)? {
                 return Ok(Some(place));
             }
@@ -161,7 +188,7 @@ impl Index {
         if let Some(body) = self.memory.find_payload(payload) {
             return Ok(Some(body.place));
         }
-        for (run, _) in &self.runs {
+        for (run, _) in self.runs.iter().rev() {
             if let Some(place) = run.find_payload(payload)? {
                 return Ok(Some(place));
             }
@@ -193,7 +220,8 @@ impl Index {
         let level = self.runs.iter().map(|(_, level)| *level).max().unwrap_or(0);
         let mut generation = self.generation.clone();
         let (disk, id) = (Arc::clone(&self.disk), generation.next_run);
-        let merged = merge::merge(&*disk, &self.directory, id, &runs, Arc::make_mut(&mut self.files), Some(keep))?;
+        let merged =
+            merge::merge(&*disk, &self.directory, id, &runs, Arc::make_mut(&mut self.files), Some(keep))?;
         generation.next_run += 1;
         self.install(generation, vec![(Arc::new(merged), level)])
     }
@@ -241,10 +269,10 @@ impl Index {
                 self.runs.iter().filter(of_level).map(|(run, _)| Arc::clone(run)).collect();
             let mut generation = self.generation.clone();
             let (disk, id) = (Arc::clone(&self.disk), generation.next_run);
-            let run = merge::merge(&*disk, &self.directory, id, &merged, Arc::make_mut(&mut self.files), None)?;
+            let run =
+                merge::merge(&*disk, &self.directory, id, &merged, Arc::make_mut(&mut self.files), None)?;
             generation.next_run += 1;
-            let mut runs: Vec<_> =
-                self.runs.iter().filter(|(_, other)| *other != level).cloned().collect();
+            let mut runs: Vec<_> = self.runs.iter().filter(|(_, other)| *other != level).cloned().collect();
             runs.push((Arc::new(run), level + 1));
             self.install(generation, runs)?;
         }
@@ -271,8 +299,8 @@ impl Index {
         let names: Vec<String> = self.generation.runs.iter().map(|(id, _)| file_name(*id)).collect();
         for path in self.list()? {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let is_run = name.ends_with(".run");
-            if is_run && !names.iter().any(|known| known == name) {
+            let is_ours = name.ends_with(".run") || name == generation::UNFINISHED_NAME;
+            if is_ours && !names.iter().any(|known| known == name) {
                 self.disk.remove(&path).map_err(|source| Error::io("remove", &path, source))?;
             }
         }

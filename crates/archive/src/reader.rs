@@ -6,7 +6,7 @@
 //! **Invariant:** no byte is handed out that does not match its sum and its digest (M5).
 
 use crate::describe::{self, framing, split_answer};
-use crate::entry::{Entry, Key, Location, Stored};
+use crate::entry::{ContentKey, Entry, Key, Location, Stored};
 use crate::error::Error;
 use crate::fetch_record;
 use crate::index::memory::Memory;
@@ -15,13 +15,13 @@ use crate::index::run::Run;
 use crate::index::walk::{KeyRange, Origin, Walk};
 use crate::index::{self, DIRECTORY};
 use crate::list::files;
-use crate::name::{closed_name, is_open};
+use crate::name::closed_name;
 use crate::recover;
 use crate::scan::Scan;
 use crate::sums;
 use crate::takedown;
 use base::disk::{Disk, Open};
-use base::{Sha1Digest, http};
+use base::{Sha1Digest, Timestamp, http};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
@@ -42,7 +42,7 @@ pub struct Reader {
     hidden: Arc<HashSet<(Arc<str>, u64)>>,
 }
 
-/// How often a reader begins anew when the writer merges runs under its hands.
+/// How often a reader begins anew when the writer finishes files or merges runs under its hands.
 const ATTEMPTS_MAX: usize = 8;
 
 impl Reader {
@@ -50,7 +50,7 @@ impl Reader {
     pub fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Self, Error> {
         for _ in 1..ATTEMPTS_MAX {
             match Self::try_open(Arc::clone(&disk), directory) {
-                Err(Error::Io { source, .. }) if source.kind() == io::ErrorKind::NotFound => {}
+                Err(Error::Io { source, .. }) if is_in_motion(&source) => {}
                 result => return result,
             }
         }
@@ -109,7 +109,10 @@ impl Reader {
     }
 
     /// The captures of a page, newest first.
-    pub fn newest_first(&self, key: &Key) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
+    pub fn newest_first(
+        &self,
+        key: &Key,
+    ) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
         let bytes = key.as_str().as_bytes();
         let may_hold = |origin: &&Origin| match origin {
             Origin::Run(run) => run.may_hold(bytes),
@@ -123,7 +126,10 @@ impl Reader {
         self.walk(&self.origins, &KeyRange::all())
     }
     /// Every capture whose key begins with `prefix`, in the reverse order of the index.
-    pub fn with_prefix(&self, prefix: &str) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
+    pub fn with_prefix(
+        &self,
+        prefix: &str,
+    ) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
         let range = KeyRange { from: prefix.as_bytes().to_vec(), to: end_of_prefix(prefix.as_bytes()) };
         self.walk(&self.origins, &range)
     }
@@ -171,7 +177,31 @@ impl Reader {
     /// The compressed bytes of all records of a capture.
     pub fn group(&self, entry: &Entry) -> Result<Vec<u8>, Error> {
         let whole = Location { length: entry.group_bytes, ..entry.location.clone() };
-        fetch_record::member(&*self.disk, &self.directory, &whole, None)
+        let bytes = fetch_record::member(&*self.disk, &self.directory, &whole, None)?;
+        self.check_group(entry, &bytes)?;
+        Ok(bytes)
+    }
+
+    /// The first record must match its sum; of the others, which have none in the index, every block its digest.
+    fn check_group(&self, entry: &Entry, bytes: &[u8]) -> Result<(), Error> {
+        let path = || self.directory.join(&*entry.location.file);
+        let damaged =
+            |offset, what| Error::Damaged { path: path(), offset: entry.location.offset + offset, what };
+        let first = usize::try_from(entry.location.length).unwrap_or(usize::MAX);
+        let (first, companions) =
+            bytes.split_at_checked(first).ok_or_else(|| damaged(0, "its group is too short"))?;
+        if crc32c::crc32c(first) != entry.sum {
+            return Err(damaged(0, "its bytes do not match the sum they were stored with"));
+        }
+        for record in warc::Reader::new(companions, usize::MAX) {
+            let offset = entry.location.length;
+            match record {
+                Ok(record) if record.digest_holds() != Some(false) => {}
+                Ok(_) => return Err(damaged(offset, "its block is not the one its digest was made of")),
+                Err(_) => return Err(damaged(offset, "it cannot be read")),
+            }
+        }
+        Ok(())
     }
 
     /// The record that holds the bytes of a capture: its own, or the one that a revisit stands for. `None` when it is not
@@ -181,7 +211,16 @@ impl Reader {
             (Stored::Response | Stored::Resource, _, _) => Ok(Some(entry.location.clone())),
             (Stored::Revisit, Some(location), _) => Ok(Some(location.clone())),
             (Stored::Revisit, None, Some(payload)) => {
-                Ok(self.find_payload(payload)?.map(|place| place.location(&self.files)))
+                let referred = match describe::reference(&self.record(entry)?) {
+                    Some((key, at)) => self.find_capture(&key, at, entry)?,
+                    None => None,
+                };
+                match referred {
+                    Some(location) => Ok(Some(location)),
+                    None => Ok(self
+                        .find_payload(payload, entry.content)?
+                        .map(|place| place.location(&self.files))),
+                }
             }
             _ => Ok(None),
         }
@@ -198,13 +237,16 @@ impl Reader {
             offset: entry.location.offset,
             what,
         };
-        let location = self.body_of(entry)?.ok_or_else(|| lost("the bytes it refers to are not in the archive"))?;
+        let location =
+            self.body_of(entry)?.ok_or_else(|| lost("the bytes it refers to are not in the archive"))?;
         let original = Document::of(Stored::Response, self.record_at(&location)?.block);
         let is_same = entry.payload.is_none_or(|payload| payload == Sha1Digest::of(&[&original.payload()]));
         if !is_same {
             return Err(lost("the bytes it refers to are not those it was stored for"));
         }
-        Ok(original.under(split_answer(&record.block).0))
+        let own = split_answer(&record.block).0;
+        let head = if entry.status == Some(304) { self.head_before(entry)? } else { Some(own.to_vec()) };
+        Ok(original.under(&head.unwrap_or_else(|| own.to_vec())))
     }
 
     /// Reads every block of the index once.
@@ -212,17 +254,68 @@ impl Reader {
         self.runs.iter().try_for_each(|run| run.verify())
     }
 
-    fn find_payload(&self, payload: Sha1Digest) -> Result<Option<Place>, Error> {
+    /// The head of the answer that a page which did not change last gave. The bytes may have come from another page, which
+    /// gave them under another head.
+    fn head_before(&self, entry: &Entry) -> Result<Option<Vec<u8>>, Error> {
+        for before in self.newest_first(&entry.key)? {
+            let before = before?;
+            let is_answer = matches!(before.status, Some(200..=299)) && !before.truncated;
+            if before.order() >= entry.order() || !is_answer || before.payload != entry.payload {
+                continue;
+            }
+            match self.record(&before) {
+                Ok(record) => return Ok(Some(split_answer(&record.block).0.to_vec())),
+                Err(Error::Damaged { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(None)
+    }
+
+    /// The capture that a revisit refers to, if it holds the bytes.
+    fn find_capture(&self, key: &Key, at: Timestamp, revisit: &Entry) -> Result<Option<Location>, Error> {
+        for entry in self.newest_first(key)? {
+            let entry = entry?;
+            let is_whole =
+                entry.kind == Stored::Response && !entry.truncated && entry.payload == revisit.payload;
+            let is_same = revisit.content.is_none() || entry.content == revisit.content;
+            if entry.at == at && is_whole && is_same {
+                return Ok(Some(entry.location));
+            }
+            if entry.at < at {
+                break;
+            }
+        }
+        Ok(None)
+    }
+
+    /// Where a body with this digest is stored, if possible one with this content.
+    fn find_payload(&self, payload: Sha1Digest, content: Option<ContentKey>) -> Result<Option<Place>, Error> {
+        if let Some(content) = content {
+            if let Some(body) = self.memory.find_body(payload, index::run::tag(content)) {
+                return Ok(Some(body.place));
+            }
+            for run in self.runs.iter().rev() {
+                if let Some(place) = run.find_body(payload, content)? {
+                    return Ok(Some(place));
+                }
+            }
+        }
         if let Some(body) = self.memory.find_payload(payload) {
             return Ok(Some(body.place));
         }
-        for run in &self.runs {
+        for run in self.runs.iter().rev() {
             if let Some(place) = run.find_payload(payload)? {
                 return Ok(Some(place));
             }
         }
         Ok(None)
     }
+}
+
+/// Whether the writer renamed, removed or cut a file between two looks at it.
+fn is_in_motion(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
 }
 
 /// The first key behind all those that begin with `prefix`.
@@ -233,16 +326,21 @@ pub(crate) fn end_of_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
     Some(end)
 }
 
-/// Adds the captures of a file that no run covers.
-fn load(disk: &dyn Disk, path: &Path, file: &str, names: &mut Files, memory: &mut Memory) -> Result<(), Error> {
+/// Adds the captures of a file that no run covers. Where the sums end, because a power cut took the rest of them or they
+/// are damaged, the file itself is read.
+fn load(
+    disk: &dyn Disk,
+    path: &Path,
+    file: &str,
+    names: &mut Files,
+    memory: &mut Memory,
+) -> Result<(), Error> {
     let sums = path.with_file_name(format!("{file}{}", sums::SUFFIX));
     let mut rows: Vec<(Box<str>, Row)> = Vec::new();
     let found = sums::read(disk, &sums, file, names, |batch, _| rows.extend(batch.captures))?;
-    let is_whole = found.is_some_and(|found| found.is_finished);
-    if !is_whole && (found.is_none() || !is_open(path)) {
-        // Nobody has mended it yet; what it holds is there all the same.
-        rows.clear();
-        if let Some(scan) = Scan::open(disk, path, 0)? {
+    if found.is_none_or(|found| !found.is_finished) {
+        let covered = found.map_or(0, |found| found.covered);
+        if let Some(scan) = Scan::open(disk, path, covered)? {
             let survey = recover::survey(disk, scan, path, names)?;
             rows.extend(survey.batches.into_iter().flat_map(|batch| batch.captures));
         }
@@ -255,7 +353,7 @@ fn load(disk: &dyn Disk, path: &Path, file: &str, names: &mut Files, memory: &mu
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
     /// The head of the answer, with its empty line; empty when there was none. For a page that did not change by the word
-    /// of its server (304), the head that came with the bytes.
+    /// of its server (304), the head of the answer before.
     pub head: Vec<u8>,
     /// The head of the record that holds the body, by which the body is framed.
     framed_by: Vec<u8>,
@@ -272,9 +370,11 @@ impl Document {
         let body = block.get(head.len()..).unwrap_or_default().to_vec();
         Self { framed_by: head.clone(), head, body }
     }
-    /// The same body as another answer brought it.
+    /// The same body as another answer brought it. Where that has no head to tell, the one that came with the bytes is
+    /// kept.
     fn under(self, head: &[u8]) -> Self {
-        let keeps_own = http::status(head).is_none_or(|status| status == 304);
+        let is_page = matches!(http::status(&self.head), Some(200..=299));
+        let keeps_own = http::status(head).is_none_or(|status| status == 304 && is_page);
         if keeps_own { self } else { Self { head: head.to_vec(), ..self } }
     }
     /// The body without its transfer coding.

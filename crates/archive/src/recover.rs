@@ -1,16 +1,16 @@
 //! Brings files, sums and index to agree again when the archive is opened (M1, M2).
 //!
-//! 1. Each `.open` file, left by a writer that died, is cut behind its last whole capture, synced, and given its final
-//!    name; a file without any capture is removed. Only what the sums do not cover is read.
-//! 2. Finished files whose sums are missing or damaged are read, and the sums made anew.
-//! 3. The captures of files that no run covers are put into the index.
+//! - Each `.open` file, left by a writer that died, is cut behind its last whole capture, synced, and given its final
+//!   name; a file without any capture is removed. Only what the sums do not cover is read.
+//! - Finished files whose sums are missing or damaged are read, and the sums made anew.
+//! - The captures of files that no run covers are put into the index.
 //!
 //! Every step leaves a state from which recovery can begin anew, so it may itself be cut.
 //!
 //! **Invariant:** only what lies behind the last durable batch is cut, see [`crate::scan`].
 
 use crate::describe::{self, Role};
-use crate::entry::Entry;
+use crate::entry::{Entry, Key};
 use crate::error::Error;
 use crate::file::sync_directory_of;
 use crate::index::row::{Files, Row};
@@ -18,7 +18,9 @@ use crate::index::{Index, MEMORY_ROWS_MAX};
 use crate::name;
 use crate::scan::{Scan, is_marked};
 use crate::sums::{self, Batch, Found, Sum, SumsWriter};
+use base::Timestamp;
 use base::disk::{Disk, DiskFile, Open};
+use std::collections::{HashMap, HashSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -52,7 +54,8 @@ pub struct Recovered {
     pub damaged_offsets: Vec<u64>,
 }
 
-/// Brings everything in `directory` to agree.
+/// Brings everything in `directory` to agree. Files come in the order of their names, so a revisit comes behind what it
+/// refers to.
 pub(crate) fn recover(
     disk: &Arc<dyn Disk>,
     directory: &Path,
@@ -60,27 +63,36 @@ pub(crate) fn recover(
     progress: &mut dyn FnMut(u64, u64),
 ) -> Result<Recovery, Error> {
     let mut recovery = Recovery::default();
-    for path in list(&**disk, directory)?.iter().filter(|path| name::is_open(path)) {
-        recovery.files.extend(recover_file(&**disk, path)?);
-    }
-    remove_orphans(&**disk, directory)?;
+    let paths = list(&**disk, directory)?;
+    let has_sums = |file: &str| paths.binary_search(&sums::path_of(directory, file)).is_ok();
     let mut loaded = Vec::new();
-    let paths: Vec<PathBuf> =
-        list(&**disk, directory)?.into_iter().filter(|path| name::closed_name(path).is_some()).collect();
     for (done, path) in paths.iter().enumerate() {
         progress(done as u64, paths.len() as u64);
         let Some(file) = name::closed_name(path).map(Arc::<str>::from) else { continue };
-        if index.covers(&file) {
+        if name::is_open(path) {
+            let Some(recovered) = recover_file(&**disk, path, &file, index)? else { continue };
+            let is_removed = recovered.kept_bytes == 0;
+            recovery.files.push(recovered);
+            if is_removed {
+                continue;
+            }
+        } else if !index.covers(&file) {
+            if load(&**disk, path, &file, index)? {
+                recovery.summed.push(Arc::clone(&file));
+            }
+        } else {
+            if !has_sums(&file) {
+                make_sums(&**disk, path, &file, index)?;
+                recovery.summed.push(file);
+            }
             continue;
-        }
-        if load(&**disk, path, &file, index)? {
-            recovery.summed.push(Arc::clone(&file));
         }
         loaded.push(file);
         if index.pending() >= MEMORY_ROWS_MAX {
             index.flush(loaded.drain(..))?;
         }
     }
+    remove_orphans(&**disk, directory)?;
     if !loaded.is_empty() {
         index.flush(loaded)?;
     }
@@ -93,11 +105,11 @@ fn list(disk: &dyn Disk, directory: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// Removes the sums of finished files, which are then made anew from the files.
 pub(crate) fn forget_sums(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
-    for path in list(disk, directory)?.iter().filter(|path| sums::file_of(path).is_some_and(name::is_name)) {
-        let is_finished = sums::file_of(path).is_some_and(|file| disk.open(&path.with_file_name(file), Open::Read).is_ok());
-        if is_finished {
-            disk.remove(path).map_err(|source| Error::io("remove", path, source))?;
-        }
+    let paths = list(disk, directory)?;
+    let files: HashSet<&str> =
+        paths.iter().filter(|path| !name::is_open(path)).filter_map(|path| name::closed_name(path)).collect();
+    for path in paths.iter().filter(|path| sums::file_of(path).is_some_and(|file| files.contains(file))) {
+        disk.remove(path).map_err(|source| Error::io("remove", path, source))?;
     }
     Ok(())
 }
@@ -105,9 +117,9 @@ pub(crate) fn forget_sums(disk: &dyn Disk, directory: &Path) -> Result<(), Error
 /// Removes sums without their file, and files that a takedown did not finish.
 fn remove_orphans(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
     let paths = list(disk, directory)?;
-    let is_there = |file: &str| paths.iter().any(|path| name::closed_name(path) == Some(file));
+    let files: HashSet<&str> = paths.iter().filter_map(|path| name::closed_name(path)).collect();
     for path in &paths {
-        let is_orphan = sums::file_of(path).is_some_and(|file| name::is_name(file) && !is_there(file));
+        let is_orphan = sums::file_of(path).is_some_and(|file| name::is_name(file) && !files.contains(file));
         if is_orphan || crate::takedown::is_unfinished(path) {
             disk.remove(path).map_err(|source| Error::io("remove", path, source))?;
         }
@@ -117,83 +129,120 @@ fn remove_orphans(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
 
 /// Puts the captures of a finished file into the index; whether its sums had to be made anew.
 fn load(disk: &dyn Disk, path: &Path, file: &Arc<str>, index: &mut Index) -> Result<bool, Error> {
+    let (batches, found) = read_sums(disk, path, file, index)?;
+    let length = length_of(disk, path)?;
+    if let Some(found) = found.filter(Found::is_whole) {
+        if found.covered != length {
+            // The sums are whole, so the file is not; what is missing is told when it is asked for.
+            tracing::error!(%file, length, expected = found.covered, "the file has another length than it had");
+        }
+        add(batches, index);
+        return Ok(false);
+    }
+    // What the sums still tell is not learned again: what is damaged now was not when they were written.
+    let found = found.filter(|found| !found.is_finished && found.covered <= length);
+    if found.is_some() {
+        add(batches, index);
+    }
+    let scan = Scan::open(disk, path, found.map_or(0, |found| found.covered))?;
+    let mut survey = match scan {
+        Some(scan) => survey(disk, scan, path, index.files_mut())?,
+        None => Survey::default(),
+    };
+    add_resolved(&mut survey, index)?;
+    write_sums(disk, path, file, found, &survey.batches, index.files())?;
+    let damaged = survey.damaged_offsets.len();
+    tracing::warn!(%file, damaged, "the sums were missing or damaged and were made anew");
+    Ok(true)
+}
+
+/// Makes the sums anew of a file whose captures are in the index.
+pub(crate) fn make_sums(disk: &dyn Disk, path: &Path, file: &str, index: &mut Index) -> Result<(), Error> {
+    let Some(scan) = Scan::open(disk, path, 0)? else { return Ok(()) };
+    let mut survey = survey(disk, scan, path, index.files_mut())?;
+    resolve(&mut survey, index)?;
+    tracing::warn!(%file, "the sums were missing and were made anew");
+    write_sums(disk, path, file, None, &survey.batches, index.files())
+}
+
+fn read_sums(
+    disk: &dyn Disk,
+    path: &Path,
+    file: &str,
+    index: &mut Index,
+) -> Result<(Vec<Batch>, Option<Found>), Error> {
     let sums = path.with_file_name(format!("{file}{}", sums::SUFFIX));
     let mut batches = Vec::new();
     let found = sums::read(disk, &sums, file, index.files_mut(), |batch, _| batches.push(batch))?;
+    Ok((batches, found))
+}
+
+fn length_of(disk: &dyn Disk, path: &Path) -> Result<u64, Error> {
     let length = disk.open(path, Open::Read).and_then(|file| file.length());
-    let length = length.map_err(|source| Error::io("open", path, source))?;
-    let is_whole = found.is_some_and(|found| found.is_whole() && found.covered == length);
-    if !is_whole {
-        batches = read_batches(disk, path, index.files_mut())?;
-        resolve(&mut batches, index)?;
-        write_sums(disk, path, file, None, &batches, index.files())?;
-        tracing::warn!(%file, "the sums were missing or damaged and were made anew");
-    }
-    for (key, row) in batches.into_iter().flat_map(|batch| batch.captures) {
-        index.add(&key, row);
-    }
-    Ok(!is_whole)
+    length.map_err(|source| Error::io("open", path, source))
 }
 
-/// What a finished file holds, by reading all of it.
-fn read_batches(disk: &dyn Disk, path: &Path, files: &mut Files) -> Result<Vec<Batch>, Error> {
-    match Scan::open(disk, path, 0)? {
-        Some(scan) => Ok(survey(disk, scan, path, files)?.batches),
-        None => Ok(Vec::new()),
-    }
+fn add(batches: Vec<Batch>, index: &mut Index) {
+    batches.into_iter().flat_map(|batch| batch.captures).for_each(|(key, row)| index.add(&key, row));
 }
 
-/// Makes the sums of a finished file anew from what it holds.
-pub(crate) fn make_sums(disk: &dyn Disk, path: &Path, file: &str) -> Result<(), Error> {
-    let mut files = Files::default();
-    let batches = read_batches(disk, path, &mut files)?;
-    write_sums(disk, path, file, None, &batches, &files)
-}
-
-/// Finds the bytes that revisits stand for: before them in the same file, or in the index.
-pub(crate) fn resolve(batches: &mut [Batch], index: &Index) -> Result<(), Error> {
-    let mut bodies = std::collections::HashMap::new();
-    for (_, row) in batches.iter_mut().flat_map(|batch| &mut batch.captures) {
-        if let Some(body) = crate::index::run::Body::of(row) {
-            bodies.entry(body.payload).or_insert(body.place);
-        }
-        if let Some(payload) = row.payload.filter(|_| row.kind == crate::Stored::Revisit && row.body.is_none()) {
-            row.body = match index.find_payload(payload)? {
-                Some(place) => Some(place),
-                None => bodies.get(&payload).copied(),
-            };
-        }
+/// Finds the bytes that revisits stand for, in captures that the index knows.
+fn resolve(survey: &mut Survey, index: &Index) -> Result<(), Error> {
+    let references = &survey.references;
+    for (_, row) in survey.batches.iter_mut().flat_map(|batch| &mut batch.captures) {
+        resolve_row(row, references, index)?;
     }
     Ok(())
 }
 
-fn recover_file(disk: &dyn Disk, path: &Path) -> Result<Option<Recovered>, Error> {
-    let Some(file) = name::closed_name(path).map(Arc::<str>::from) else { return Ok(None) };
-    let sums = path.with_file_name(format!("{file}{}", sums::SUFFIX));
-    let (mut files, mut captures) = (Files::default(), 0);
-    let found = sums::read(disk, &sums, &file, &mut files, |batch, _| captures += batch.captures.len() as u64)?;
-    let length = disk.open(path, Open::Read).and_then(|file| file.length());
-    let length = length.map_err(|source| Error::io("open", path, source))?;
-    // Sums that promise more than there is are of no use.
-    let found = found.filter(|found| found.covered <= length);
-    let covered = found.map_or(0, |found| found.covered);
-    let captures = if found.is_some() { captures } else { 0 };
+/// Puts captures into the index, in their order, and finds the bytes that revisits stand for on the way.
+fn add_resolved(survey: &mut Survey, index: &mut Index) -> Result<(), Error> {
+    let references = &survey.references;
+    for (key, row) in survey.batches.iter_mut().flat_map(|batch| &mut batch.captures) {
+        resolve_row(row, references, index)?;
+        index.add(key, row.clone());
+    }
+    Ok(())
+}
+
+fn resolve_row(row: &mut Row, references: &References, index: &Index) -> Result<(), Error> {
+    if row.kind == crate::Stored::Revisit && row.body.is_none() {
+        row.body = index.find_original(row, references.get(&row.place.offset))?;
+    }
+    Ok(())
+}
+
+/// Finishes a file and puts its captures into the index; a file without any is removed.
+fn recover_file(
+    disk: &dyn Disk,
+    path: &Path,
+    file: &Arc<str>,
+    index: &mut Index,
+) -> Result<Option<Recovered>, Error> {
+    let (batches, found) = read_sums(disk, path, file, index)?;
+    let length = length_of(disk, path)?;
+    // Sums that promise more than there is are of no use, nor are those that end before the file does.
+    let found = found.filter(|found| found.covered == length || found.covered < length && !found.is_finished);
+    let (covered, batches) = found.map_or((0, Vec::new()), |found| (found.covered, batches));
     let Some(scan) = Scan::open(disk, path, covered)? else { return Ok(None) };
-    let survey = survey(disk, scan, path, &mut files)?;
-    let recovered = Recovered {
-        file: Arc::clone(&file),
-        captures: captures + survey.captures,
+    let mut survey = survey(disk, scan, path, index.files_mut())?;
+    let known = batches.iter().map(|batch| batch.captures.len() as u64).sum::<u64>();
+    let mut recovered = Recovered {
+        file: Arc::clone(file),
+        captures: known + survey.captures,
         kept_bytes: survey.kept_bytes.max(covered),
         lost_bytes: length - survey.kept_bytes.max(covered),
-        damaged_offsets: survey.damaged_offsets,
+        damaged_offsets: std::mem::take(&mut survey.damaged_offsets),
     };
     if recovered.captures == 0 && recovered.damaged_offsets.is_empty() {
+        (recovered.kept_bytes, recovered.lost_bytes) = (0, length);
         disk.remove(path).map_err(|source| Error::io("remove", path, source))?;
     } else {
+        add(batches, index);
+        add_resolved(&mut survey, index)?;
         mend(disk, path, survey.last_batch.max(covered), recovered.kept_bytes)?;
-        // A revisit whose original lies in another file finds it when it is read.
-        write_sums(disk, path, &file, found, &survey.batches, &files)?;
-        finish(disk, path, &file)?;
+        write_sums(disk, path, file, found, &survey.batches, index.files())?;
+        finish(disk, path, file)?;
     }
     sync_directory_of(disk, path)?;
     let Recovered { captures, kept_bytes, lost_bytes, .. } = &recovered;
@@ -212,12 +261,10 @@ fn write_sums(
 ) -> Result<(), Error> {
     let sums = path.with_file_name(format!("{file}{}", sums::SUFFIX));
     // The sums may say already that the file is finished, when its writer died just before the rename.
-    if let Some(found) = found.filter(|found| found.is_finished && batches.is_empty()) {
-        let writer = SumsWriter::resume(disk, &sums, file, &found)?;
-        return writer.sync();
+    if let Some(found) = found.filter(|found| found.is_finished) {
+        return SumsWriter::resume(disk, &sums, file, &found)?.sync();
     }
-    let resumed = found.filter(|found| !found.is_finished);
-    let mut writer = match resumed {
+    let mut writer = match found {
         Some(found) => SumsWriter::resume(disk, &sums, file, &found)?,
         None => SumsWriter::create(disk, &sums, file)?,
     };
@@ -239,7 +286,11 @@ pub(crate) struct Survey {
     pub(crate) damaged_offsets: Vec<u64>,
     /// What it holds up to there, to be written as sums.
     pub(crate) batches: Vec<Batch>,
+    pub(crate) references: References,
 }
+
+/// The captures that revisits refer to, by the offsets of the revisits.
+pub(crate) type References = HashMap<u64, (Key, Timestamp)>;
 
 /// So many records are covered by one frame.
 const BATCH_RECORDS_MAX: usize = 4_096;
@@ -303,6 +354,9 @@ impl Surveyor<'_> {
             Role::First(records) => {
                 self.end_group();
                 let entry = describe::entry(record, &self.name).map(|entry| Entry { sum, ..entry });
+                if let Some(reference) = describe::reference(record) {
+                    self.survey.references.insert(record.offset, reference);
+                }
                 self.group = entry.map(|entry| (entry, records.saturating_sub(1)));
                 self.end_whole_group();
             }

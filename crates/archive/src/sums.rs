@@ -79,14 +79,21 @@ impl SumsWriter {
         let failed = |action| move |source| Error::writing(disk, action, path, source);
         let file = disk.open(path, Open::CreateNew).map_err(failed("create"))?;
         let head = head(name);
-        file.write_at(0, &head).map_err(failed("write to"))?;
+        if let Err(source) = file.write_at(0, &head) {
+            let _ = disk.remove(path);
+            return Err(failed("write to")(source));
+        }
         let position = head.len() as u64;
         Ok(Self { path: path.to_owned(), file, seed: seed(name), position, covered: 0 })
     }
-    /// Goes on behind the frames that [`read`] found.
+    /// Goes on behind the frames that [`read`] found. They are written anew: after a failed sync they may look written
+    /// and never reach the disk (M3).
     pub(crate) fn resume(disk: &dyn Disk, path: &Path, name: &str, found: &Found) -> Result<Self, Error> {
         let failed = |action| move |source| Error::writing(disk, action, path, source);
         let file = disk.open(path, Open::Write).map_err(failed("open"))?;
+        let mut bytes = vec![0; usize::try_from(found.whole_bytes).unwrap_or(usize::MAX)];
+        file.read_at(0, &mut bytes).map_err(failed("read"))?;
+        file.write_at(0, &bytes).map_err(failed("write to"))?;
         file.truncate(found.whole_bytes).map_err(failed("cut"))?;
         let (position, covered) = (found.whole_bytes, found.covered);
         Ok(Self { path: path.to_owned(), file, seed: seed(name), position, covered })

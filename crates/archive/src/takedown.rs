@@ -19,6 +19,7 @@ use crate::error::Error;
 use crate::fetch_record;
 use crate::file::sync_directory_of;
 use crate::import::Written;
+use crate::index::Index;
 use crate::index::row::{Files, Row};
 use crate::index::walk::KeyRange;
 use crate::records::Original;
@@ -382,7 +383,8 @@ impl Archive {
         gone.iter().for_each(|gone| by_file.entry(Arc::clone(&gone.file)).or_default().push(gone));
         for (done, (file, gone)) in by_file.iter().enumerate() {
             progress(done as u64, by_file.len() as u64);
-            let rewritten = rewrite_file(&*self.disk, &self.directory, file, gone, at);
+            let disk = Arc::clone(&self.disk);
+            let rewritten = rewrite_file(&*disk, &self.directory, file, (gone, at), &mut self.index);
             self.stop_on_error(rewritten)?;
         }
         let places: HashSet<(&str, u64)> = gone.iter().map(|gone| (&*gone.file, gone.offset)).collect();
@@ -610,7 +612,13 @@ impl Part {
 const REWRITE: &str = ".rewrite";
 
 /// Writes a file anew with a record of the same length in place of each group, and its sums with it.
-fn rewrite_file(disk: &dyn Disk, directory: &Path, file: &str, gone: &[&Gone], at: Timestamp) -> Result<(), Error> {
+fn rewrite_file(
+    disk: &dyn Disk,
+    directory: &Path,
+    file: &str,
+    (gone, at): (&[&Gone], Timestamp),
+    index: &mut Index,
+) -> Result<(), Error> {
     let path = directory.join(file);
     let replaced = write_without(disk, &path, file, gone, at)?;
     let sums_path = sums::path_of(directory, file);
@@ -624,7 +632,7 @@ fn rewrite_file(disk: &dyn Disk, directory: &Path, file: &str, gone: &[&Gone], a
         // There are none to go by.
         rename(&with_rewrite(&path), &path)?;
         sync_directory_of(disk, &path)?;
-        return recover::make_sums(disk, &path, file);
+        return recover::make_sums(disk, &path, file, index);
     }
     let new_sums = with_rewrite(&sums_path);
     let mut writer = SumsWriter::create(disk, &new_sums, file)?;

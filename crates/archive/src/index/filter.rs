@@ -49,7 +49,10 @@ impl Filter {
         let line = usize::try_from(word(0) % lines).unwrap_or(0);
         let bits = word(8);
         let line_bits = LINE_BYTES as u64 * 8;
-        (line, (0..PROBES).map(move |probe| usize::try_from(bits >> (probe * 9) & (line_bits - 1)).unwrap_or(0)))
+        (
+            line,
+            (0..PROBES).map(move |probe| usize::try_from(bits >> (probe * 9) & (line_bits - 1)).unwrap_or(0)),
+        )
     }
 }
 

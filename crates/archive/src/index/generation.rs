@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The name of the file.
 pub(crate) const FILE_NAME: &str = "CURRENT";
-const UNFINISHED_NAME: &str = "CURRENT.tmp";
+pub(super) const UNFINISHED_NAME: &str = "CURRENT.tmp";
 const FIRST_LINE: &str = "utsushi-index 1";
 
 /// What the index is made of.
@@ -70,8 +70,7 @@ impl Generation {
     }
 
     fn to_text(&self) -> String {
-        let mut text =
-            format!("{FIRST_LINE}\ngeneration {}\nnext-run {}\n", self.number, self.next_run);
+        let mut text = format!("{FIRST_LINE}\ngeneration {}\nnext-run {}\n", self.number, self.next_run);
         self.runs.iter().for_each(|(id, level)| text.push_str(&format!("run {id} level {level}\n")));
         self.covered.iter().for_each(|name| text.push_str(&format!("covers {name}\n")));
         let check = ContentDigest::of(text.as_bytes());
@@ -115,7 +114,11 @@ mod tests {
         for place in 0..text.len() {
             let mut wrong = text.clone().into_bytes();
             wrong[place] ^= 1;
-            assert_eq!(String::from_utf8(wrong).ok().and_then(|text| Generation::parse(&text)), None, "{place}");
+            assert_eq!(
+                String::from_utf8(wrong).ok().and_then(|text| Generation::parse(&text)),
+                None,
+                "{place}"
+            );
         }
     }
 }

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::index::row::{Files, Row, Rows};
 use crate::index::run::{Body, Run, RunWriter};
 use base::disk::Disk;
+use std::cmp::Reverse;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -55,7 +56,8 @@ fn merge_rows(
 ) -> Result<(), Error> {
     let mut sources = Vec::new();
     for run in runs {
-        let mut source = RowSource { run: Arc::clone(run), rows: Rows::default(), buffer: Vec::new(), block: 0, next: 0 };
+        let mut source =
+            RowSource { run: Arc::clone(run), rows: Rows::default(), buffer: Vec::new(), block: 0, next: 0 };
         source.load()?;
         sources.push(source);
     }
@@ -63,9 +65,10 @@ fn merge_rows(
         let mut least: Option<usize> = None;
         for (number, source) in sources.iter().enumerate() {
             let Some((key, row)) = source.current() else { continue };
-            let is_less = least.and_then(|least| sources[least].current()).is_none_or(|(other_key, other)| {
-                key.cmp(other_key).then_with(|| row.order(other, files)).is_lt()
-            });
+            let is_less =
+                least.and_then(|least| sources[least].current()).is_none_or(|(other_key, other)| {
+                    key.cmp(other_key).then_with(|| row.order(other, files)).is_lt()
+                });
             if is_less {
                 least = Some(number);
             }
@@ -108,17 +111,19 @@ fn merge_bodies(
 ) -> Result<(), Error> {
     let mut sources = Vec::new();
     for run in runs {
-        let mut source = BodySource { run: Arc::clone(run), bodies: Vec::new(), buffer: Vec::new(), block: 0, next: 0 };
+        let mut source =
+            BodySource { run: Arc::clone(run), bodies: Vec::new(), buffer: Vec::new(), block: 0, next: 0 };
         source.load()?;
         sources.push(source);
     }
     let order = |body: &Body| (body.payload, body.content);
     let mut last = None;
     loop {
-        let heads = sources.iter().enumerate().filter_map(|(number, source)| Some((order(source.current()?), number)));
-        let Some((head, number)) = heads.min() else { return Ok(()) };
+        // Of the same body in two runs, the latest is kept: it was stored again because the other could not be read.
+        let heads = sources.iter().enumerate();
+        let heads = heads.filter_map(|(number, source)| Some((order(source.current()?), Reverse(number))));
+        let Some((head, Reverse(number))) = heads.min() else { return Ok(()) };
         if let Some(body) = sources[number].current().copied() {
-            // The same body in two runs: one place is enough.
             if last != Some(head) && is_kept(&body) {
                 writer.push_body(&body)?;
                 last = Some(head);

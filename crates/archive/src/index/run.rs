@@ -143,7 +143,12 @@ impl Run {
         self.blocks.partition_point(|fence| &*fence.first < key)
     }
     /// Reads a block into `rows`.
-    pub(crate) fn read_block(&self, number: usize, buffer: &mut Vec<u8>, rows: &mut Rows) -> Result<(), Error> {
+    pub(crate) fn read_block(
+        &self,
+        number: usize,
+        buffer: &mut Vec<u8>,
+        rows: &mut Rows,
+    ) -> Result<(), Error> {
         let fence = &self.blocks[number];
         let bytes = self.read_checked(fence.offset, fence.length, buffer)?;
         rows.decode(bytes, &self.files).map_err(|_| self.damaged("a block of it makes no sense"))
@@ -194,7 +199,8 @@ impl Run {
     pub(crate) fn verify(&self) -> Result<(), Error> {
         let (mut buffer, mut rows) = (Vec::new(), Rows::default());
         (0..self.block_count()).try_for_each(|number| self.read_block(number, &mut buffer, &mut rows))?;
-        (0..self.body_block_count()).try_for_each(|number| self.read_bodies(number, &mut buffer).map(drop))?;
+        (0..self.body_block_count())
+            .try_for_each(|number| self.read_bodies(number, &mut buffer).map(drop))?;
         self.check_gaps(&mut buffer)
     }
 
@@ -322,7 +328,12 @@ pub(crate) struct RunWriter<'d> {
 
 impl<'d> RunWriter<'d> {
     /// Begins a run in `directory` that will hold at most `keys_max` keys.
-    pub(crate) fn create(disk: &'d dyn Disk, directory: &Path, id: u64, keys_max: u64) -> Result<Self, Error> {
+    pub(crate) fn create(
+        disk: &'d dyn Disk,
+        directory: &Path,
+        id: u64,
+        keys_max: u64,
+    ) -> Result<Self, Error> {
         let path = directory.join(file_name(id));
         // A writer that died may have left a file that nobody heard of.
         match disk.remove(&path) {
