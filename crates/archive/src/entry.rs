@@ -129,7 +129,9 @@ impl ContentKey {
     #[must_use]
     pub fn of(content: &[u8]) -> Self {
         let mut bytes = [0; 16];
-        bytes.copy_from_slice(blake3::hash(content).as_bytes().first_chunk::<16>().expect("it is 32 bytes long"));
+        bytes.copy_from_slice(
+            blake3::hash(content).as_bytes().first_chunk::<16>().expect("it is 32 bytes long"),
+        );
         Self(bytes)
     }
     /// Reads what [`fmt::Display`] writes.

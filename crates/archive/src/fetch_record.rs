@@ -12,7 +12,11 @@ use std::sync::Arc;
 use warc::{Reader, Record};
 
 /// Opens an archive file, finished or not.
-pub(crate) fn open(disk: &dyn Disk, directory: &Path, file: &str) -> Result<(Arc<dyn DiskFile>, PathBuf), Error> {
+pub(crate) fn open(
+    disk: &dyn Disk,
+    directory: &Path,
+    file: &str,
+) -> Result<(Arc<dyn DiskFile>, PathBuf), Error> {
     let closed = directory.join(file);
     let open = directory.join(format!("{file}{}", crate::name::OPEN));
     // A file is renamed once in its life, so a second look finds it.

@@ -65,7 +65,8 @@ pub(crate) fn append_answer(
     };
     let (answer, kind, payload) = match original {
         Some(original) => {
-            let why = if is_unmodified { Profile::ServerNotModified } else { Profile::IdenticalPayloadDigest };
+            let why =
+                if is_unmodified { Profile::ServerNotModified } else { Profile::IdenticalPayloadDigest };
             let draft = |draft| ours(revisit(described(draft), why, original));
             let block: [&[u8]; 1] = [&exchange.response_head];
             let placed = file.put(&Kind::Revisit, capture.at, draft, HTTP_RESPONSE, &block);

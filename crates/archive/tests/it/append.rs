@@ -1,14 +1,13 @@
 //! What a capture becomes.
 
 use crate::captures::{
-    DIRECTORY, Records, START, answer, entries, not_modified, open, refused, truncated, unreachable, url,
-    workload,
+    Records, START, answer, chunked, entries, gone, not_modified, open, reader, refused, truncated,
+    unreachable, workload,
 };
-use archive::{Before, Stored, summary};
+use archive::{Stored, why};
 use base::disk::SimulatedDisk;
 use base::{Interval, Sha1Digest};
 use std::collections::BTreeMap;
-use std::path::Path;
 use warc::header::name;
 use warc::{Kind, Record};
 
@@ -21,32 +20,28 @@ fn what_is_stored_is_listed_in_order_over_many_files() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
     let visits = workload(1, 80);
-    let appended: Vec<_> =
-        visits.iter().map(|(capture, before)| archive.append(capture, before.as_ref()).unwrap()).collect();
+    let appended: Vec<_> = visits.iter().map(|capture| archive.append(capture).unwrap()).collect();
     archive.commit().unwrap();
     archive.close().unwrap();
     let found = entries(&disk);
     assert_eq!(found.len(), 80);
     let records = Records::read(&disk).unwrap();
-    for ((entry, appended), (capture, _)) in found.iter().zip(&appended).zip(&visits) {
+    for ((entry, appended), capture) in found.iter().zip(&appended).zip(&visits) {
         records.compare(entry, capture).unwrap();
-        assert_eq!(
-            (&entry.location, entry.kind, entry.payload),
-            (&appended.location, appended.kind, appended.payload)
-        );
+        // What was told when it was stored is what its record says.
+        assert_eq!(*entry, archive::Entry { sum: 0, body: None, ..appended.entry.clone() });
     }
-    let summary = summary(&disk, Path::new(DIRECTORY)).unwrap();
+    let summary = reader(&disk).summary().unwrap();
     assert!(summary.files > 3, "{summary:?}");
-    assert_eq!((summary.captures(), summary.damaged), (80, 0));
-    assert_eq!((summary.first, summary.last), (Some(visits[0].0.at), Some(visits[79].0.at)));
+    assert_eq!(summary.captures(), 80);
+    assert_eq!((summary.first, summary.last), (Some(visits[0].at), Some(visits[79].at)));
 }
 
 #[test]
 fn an_answer_is_a_response_and_its_request() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
-    let appended =
-        archive.append(&answer("a", START, "Content-Type: Text/HTML; x\r\n", b"hi"), None).unwrap();
+    let appended = archive.append(&answer("a", START, "Content-Type: Text/HTML; x\r\n", b"hi")).unwrap();
     archive.commit().unwrap();
     let [info, response, request] = &records(&disk)[..] else { panic!("three records") };
     assert_eq!(
@@ -54,7 +49,7 @@ fn an_answer_is_a_response_and_its_request() {
         [Kind::Warcinfo, Kind::Response, Kind::Request]
     );
     let field = |record: &Record, name| record.fields.get(name).unwrap_or_default().to_owned();
-    assert_eq!(field(info, name::FILENAME), *appended.location.file);
+    assert_eq!(field(info, name::FILENAME), *appended.entry.location.file);
     assert_eq!(field(response, name::WARCINFO_ID), field(info, name::RECORD_ID));
     assert_eq!(field(request, name::CONCURRENT_TO), field(response, name::RECORD_ID));
     assert_eq!(field(response, name::DATE), START.to_rfc3339());
@@ -63,69 +58,85 @@ fn an_answer_is_a_response_and_its_request() {
     assert_eq!(field(response, name::CONTENT_TYPE), "application/http;msgtype=response");
     assert_eq!(appended.bytes_written, response.length + request.length);
     let entry = &entries(&disk)[0];
-    assert_eq!((&*entry.media_type, entry.status, &*entry.outcome), ("text/html", Some(200), "fetched"));
+    assert_eq!((&*entry.media_type, entry.status, entry.outcome()), ("text/html", Some(200), "fetched"));
 }
 
-/// What a capture is stored as when `before` had the body `same`.
+/// What a capture of the page `a` is stored as when that page had the body `same`.
 #[track_caller]
 fn check(capture: &base::Capture, expected: Stored, fields: [bool; 3]) -> Record {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
-    let before = Before { url: url("before"), at: START, payload: Sha1Digest::of(&[b"same"]) };
-    let appended = archive.append(capture, Some(&before)).unwrap();
+    archive.append(&answer("a", START, "", b"same")).unwrap();
+    let appended = archive.append(capture).unwrap();
     archive.commit().unwrap();
-    assert_eq!(appended.kind, expected);
-    let record = records(&disk).remove(1);
+    assert_eq!(appended.entry.kind, expected);
+    let record = records(&disk).remove(3);
     let has = |name| record.fields.get(name).is_some();
     let found = [has(name::PAYLOAD_DIGEST), has(name::REFERS_TO_DATE), has(name::TRUNCATED)];
     assert_eq!(found, fields, "payload digest, refers to, truncated");
-    assert_eq!(entries(&disk)[0].payload, appended.payload);
+    assert_eq!(entries(&disk)[1].payload, appended.entry.payload);
     record
 }
 
 #[test]
 fn only_a_whole_body_that_is_stored_already_is_a_revisit() {
     let later = START.plus(Interval::from_days(1));
-    let same = check(&answer("a", later, "", b"same"), Stored::Revisit, [true, true, false]);
-    assert!(same.fields.get(name::PROFILE).unwrap().ends_with("/identical-payload-digest"));
-    assert_eq!(same.fields.get(name::REFERS_TO_TARGET_URI), Some("http://example.org/before"));
-    assert!(same.block.ends_with(b"\r\n\r\n") && same.block.starts_with(b"HTTP/1.1 200"), "the head is kept");
+    for page in ["a", "b"] {
+        let same = check(&answer(page, later, "", b"same"), Stored::Revisit, [true, true, false]);
+        assert!(same.fields.get(name::PROFILE).unwrap().ends_with("/identical-payload-digest"));
+        assert_eq!(same.fields.get(name::REFERS_TO_TARGET_URI), Some("http://example.org/a"));
+        assert_eq!(same.fields.get(name::REFERS_TO_DATE), Some(&*START.to_rfc3339()));
+        let block = &same.block;
+        assert!(block.ends_with(b"\r\n\r\n") && block.starts_with(b"HTTP/1.1 200"), "the head is kept");
+        let coded = "Transfer-Encoding: chunked\r\n";
+        check(&answer(page, later, coded, &chunked(b"same")), Stored::Revisit, [true, true, false]);
+        check(&gone(page, later, b"same"), Stored::Revisit, [true, true, false]);
+        check(&answer(page, later, coded, &chunked(b"other")), Stored::Response, [false, false, false]);
+        check(&answer(page, later, "", b"other"), Stored::Response, [true, false, false]);
+        check(&truncated(page, later, b"same"), Stored::Response, [true, false, true]);
+        check(&answer(page, later, "", b""), Stored::Response, [true, false, false]);
+    }
     let unchanged = check(&not_modified("a", later), Stored::Revisit, [true, true, false]);
     assert!(unchanged.fields.get(name::PROFILE).unwrap().ends_with("/server-not-modified"));
-    let chunked = "Transfer-Encoding: chunked\r\n";
-    check(&answer("a", later, chunked, b"4\r\nsame\r\n0\r\n\r\n"), Stored::Revisit, [true, true, false]);
-    check(&answer("a", later, chunked, b"5\r\nother\r\n0\r\n\r\n"), Stored::Response, [false, false, false]);
-    check(&answer("a", later, "", b"other"), Stored::Response, [true, false, false]);
-    check(&truncated("a", later, b"same"), Stored::Response, [true, false, true]);
-    check(&answer("a", later, "", b""), Stored::Response, [true, false, false]);
+    check(&not_modified("b", later), Stored::Response, [true, false, false]);
 }
 
 #[test]
-fn a_304_without_anything_before_is_a_response() {
+fn a_304_without_a_body_before_it_stands_for_nothing() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
-    let capture = not_modified("a", START);
-    let appended = archive.append(&capture, None).unwrap();
-    assert_eq!((appended.kind, appended.before_next(&capture, None)), (Stored::Response, None));
+    let at = |seconds| START.plus(Interval::from_seconds(seconds));
+    for capture in [not_modified("a", at(1)), not_modified("a", at(2)), answer("a", at(4), "", b"later")] {
+        assert_eq!(archive.append(&capture).unwrap().entry.kind, Stored::Response);
+    }
+    // It came before the body, whenever it arrives.
+    assert_eq!(archive.append(&not_modified("a", at(3))).unwrap().entry.kind, Stored::Response);
+    assert_eq!(archive.append(&not_modified("a", at(5))).unwrap().entry.kind, Stored::Revisit);
 }
 
 #[test]
-fn the_next_visit_is_compared_with_the_last_body_that_was_stored() {
+fn a_304_stands_for_the_last_body_that_was_stored() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
-    let mut before = None;
     let mut visit = |capture: base::Capture| {
-        let appended = archive.append(&capture, before.as_ref()).unwrap();
-        before = appended.before_next(&capture, before.take());
-        (appended.kind, before.as_ref().map(|before| before.at.since(START).as_seconds()))
+        let entry = archive.append(&capture).unwrap().entry;
+        archive.commit().unwrap();
+        let body = entry.body.is_some().then(|| reader(&disk).document(&entry).unwrap().body);
+        (entry.kind, body.map(|body| String::from_utf8(body).unwrap()))
     };
     let at = |seconds| START.plus(Interval::from_seconds(seconds));
+    let stands_for = |body: &str| (Stored::Revisit, Some(body.to_owned()));
     assert_eq!(visit(unreachable("a", at(1))), (Stored::Metadata, None));
-    assert_eq!(visit(answer("a", at(2), "", b"one")), (Stored::Response, Some(2)));
-    assert_eq!(visit(answer("a", at(3), "", b"one")), (Stored::Revisit, Some(2)));
-    assert_eq!(visit(not_modified("a", at(4))), (Stored::Revisit, Some(2)));
-    assert_eq!(visit(truncated("a", at(5), b"on")), (Stored::Response, Some(2)));
-    assert_eq!(visit(answer("a", at(6), "", b"two")), (Stored::Response, Some(6)));
+    assert_eq!(visit(answer("a", at(2), "", b"one")), (Stored::Response, None));
+    assert_eq!(visit(answer("a", at(3), "", b"one")), stands_for("one"));
+    assert_eq!(visit(not_modified("a", at(4))), stands_for("one"));
+    assert_eq!(visit(truncated("a", at(5), b"on")), (Stored::Response, None));
+    assert_eq!(visit(not_modified("a", at(6))), stands_for("one"));
+    assert_eq!(visit(answer("a", at(7), "", b"two")), (Stored::Response, None));
+    assert_eq!(visit(gone("a", at(8), b"no")), (Stored::Response, None));
+    assert_eq!(visit(not_modified("a", at(9))), stands_for("two"));
+    assert_eq!(visit(answer("a", at(10), "", b"")), (Stored::Response, None));
+    assert_eq!(visit(not_modified("a", at(11))), stands_for(""));
 }
 
 #[test]
@@ -133,16 +144,15 @@ fn a_visit_without_an_answer_says_why() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
     let rule = "Disallow: /\r\n\r\nWARC/1.1\r\nWARC-Type: response % 日本";
-    archive.append(&refused("a", START, rule), None).unwrap();
-    archive.append(&unreachable("b", START), None).unwrap();
+    archive.append(&refused("a", START, rule)).unwrap();
+    archive.append(&unreachable("b", START)).unwrap();
     archive.commit().unwrap();
-    let [refused, unreachable] = &entries(&disk)[..] else { panic!("two entries") };
-    assert_eq!((&*refused.outcome, refused.why.as_deref()), ("refused", Some(rule)));
-    assert_eq!(
-        (&*unreachable.outcome, unreachable.why.as_deref()),
-        ("unreachable", Some("no answer within 10s"))
-    );
-    assert_eq!((unreachable.status, unreachable.payload), (None, None));
+    let found = entries(&disk);
+    let [_, refused, unreachable] = &records(&disk)[..] else { panic!("three records") };
+    assert_eq!(why(refused), Some(("refused".to_owned(), Some(rule.to_owned()))));
+    assert_eq!(why(unreachable), Some(("unreachable".to_owned(), Some("no answer within 10s".to_owned()))));
+    assert!(found.iter().all(|entry| entry.outcome() == "unanswered"), "{found:?}");
+    assert!(found.iter().all(|entry| (entry.status, entry.payload) == (None, None)), "{found:?}");
     let block = String::from_utf8(records(&disk)[2].block.clone()).unwrap();
     assert_eq!(
         block,
@@ -154,7 +164,7 @@ fn a_visit_without_an_answer_says_why() {
 fn fields_in_a_body_are_not_those_of_the_head() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
-    archive.append(&answer("a", START, "", b"x\nContent-Type: image/png\n\n"), None).unwrap();
+    archive.append(&answer("a", START, "", b"x\nContent-Type: image/png\n\n")).unwrap();
     archive.commit().unwrap();
-    assert_eq!(entries(&disk)[0].media_type, "");
+    assert_eq!(&*entries(&disk)[0].media_type, "");
 }

@@ -1,6 +1,6 @@
 //! Readers beside a writer: no lock, an unfinished file, a file that is finished under their hands.
 
-use crate::captures::{DIRECTORY, START, answer, entries, open};
+use crate::captures::{DIRECTORY, START, answer, entries, open, reader};
 use base::disk::{Disk, Open, SimulatedDisk};
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use std::path::Path;
 fn a_reader_sees_what_is_whole_of_an_unfinished_file() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
-    archive.append(&answer("a", START, "", b"a"), None).unwrap();
+    archive.append(&answer("a", START, "", b"a")).unwrap();
     assert!(entries(&disk).is_empty(), "what waits in memory is not there");
     archive.commit().unwrap();
     assert_eq!(entries(&disk).len(), 1);
@@ -27,12 +27,12 @@ fn a_reader_does_not_mind_that_files_are_finished_meanwhile() {
     let disk = SimulatedDisk::new(2);
     let mut archive = open(&disk).unwrap();
     for page in ["a", "b", "c"] {
-        archive.append(&answer(page, START, "", &[b'x'; 13_000]), None).unwrap();
-        archive.append(&answer(page, START, "", page.repeat(9_000).as_bytes()), None).unwrap();
+        archive.append(&answer(page, START, "", &[b'x'; 13_000])).unwrap();
+        archive.append(&answer(page, START, "", page.repeat(9_000).as_bytes())).unwrap();
     }
     archive.commit().unwrap();
     let mut reading = archive::list(&disk, Path::new(DIRECTORY)).unwrap();
-    assert_eq!(reading.next().unwrap().unwrap().url.path(), "/a");
+    assert_eq!(reading.next().unwrap().unwrap().url, "http://example.org/a");
     archive.close().unwrap();
     assert_eq!(reading.map(Result::unwrap).count(), 5);
 }
@@ -41,7 +41,7 @@ fn a_reader_does_not_mind_that_files_are_finished_meanwhile() {
 fn a_directory_that_does_not_exist_holds_nothing() {
     let disk = SimulatedDisk::new(3);
     assert!(entries(&disk).is_empty());
-    let summary = archive::summary(&disk, Path::new(DIRECTORY)).unwrap();
+    let summary = reader(&disk).summary().unwrap();
     assert_eq!(summary, archive::Summary::default());
 }
 
@@ -50,9 +50,9 @@ fn every_opening_begins_files_with_names_of_their_own() {
     let disk = SimulatedDisk::new(4);
     for count in 1..4 {
         let mut archive = open(&disk).unwrap();
-        archive.append(&answer("a", START, "", b"a"), None).unwrap();
+        archive.append(&answer("a", START, "", b"a")).unwrap();
         archive.close().unwrap();
-        assert_eq!(disk.list(Path::new(DIRECTORY)).unwrap().len(), count);
+        assert_eq!(archive::files(&disk, Path::new(DIRECTORY)).unwrap().len(), count);
     }
     assert_eq!(entries(&disk).len(), 3);
 }

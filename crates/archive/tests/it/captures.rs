@@ -1,26 +1,38 @@
 //! Captures to store, and what must be found of them.
 
-use archive::{Archive, Before, Entry, Settings, Stored};
+use archive::{Archive, Entry, Reader, Settings, Stored};
 use base::disk::{Disk, Open};
 use base::door::{Cause, Exchange, Failure, Phase, Times, Truncation};
 use base::http::Framing;
 use base::{Capture, Chance, Interval, Outcome, PageUrl, Refusal, Sha1Digest, Timestamp};
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use warc::{Reader, Record};
+use warc::Record;
 
 pub(crate) const DIRECTORY: &str = "/data/archive";
 pub(crate) const START: Timestamp = Timestamp::from_micros(1_795_129_200_123_456).unwrap();
 
-/// Small files, so that a short workload needs several.
+/// Small files, so that a short workload needs several, and runs of the index are merged.
 pub(crate) fn settings() -> Settings {
-    Settings { file_bytes_max: 12_000, software: "utsushi/test".to_owned(), ..Settings::default() }
+    Settings {
+        file_bytes_max: 12_000,
+        file_captures_max: 5,
+        software: "utsushi/test".to_owned(),
+        ..Settings::default()
+    }
 }
 
 pub(crate) fn open(disk: &(impl Disk + Clone + 'static)) -> Result<Archive, archive::Error> {
     Archive::open(Arc::new(disk.clone()), Path::new(DIRECTORY), settings(), START).map(|(archive, _)| archive)
+}
+
+pub(crate) fn reader(disk: &(impl Disk + Clone + 'static)) -> Reader {
+    Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY)).unwrap()
 }
 
 /// All entries, which must be readable.
@@ -79,29 +91,92 @@ pub(crate) fn refused(path: &str, at: Timestamp, rule: &str) -> Capture {
     Capture { url: url(path), at, outcome, exchange: None }
 }
 
-/// A workload: captures of every kind, each with a page of its own, and what they are compared with.
-pub(crate) fn workload(seed: u64, count: u64) -> Vec<(Capture, Option<Before>)> {
+/// A redirect to `target` with some body.
+pub(crate) fn moved(path: &str, at: Timestamp, target: &str, body: &[u8]) -> Capture {
+    let mut capture =
+        with_status(path, at, "301 Moved Permanently", &format!("Location: {target}\r\n"), body);
+    let target = capture.url.join(target).ok();
+    capture.outcome = Outcome::Moved { status: 301, target };
+    capture
+}
+
+/// The page is not there.
+pub(crate) fn gone(path: &str, at: Timestamp, body: &[u8]) -> Capture {
+    let mut capture = with_status(path, at, "404 Not Found", "Content-Type: text/html\r\n", body);
+    capture.outcome = Outcome::Gone { status: 404 };
+    capture
+}
+
+/// The server failed.
+pub(crate) fn failed(path: &str, at: Timestamp, body: &[u8]) -> Capture {
+    let mut capture = with_status(path, at, "503 Service Unavailable", "", body);
+    capture.outcome = Outcome::Failed { status: 503, retry_after: None };
+    capture
+}
+
+fn with_status(path: &str, at: Timestamp, line: &str, fields: &str, body: &[u8]) -> Capture {
+    let mut capture = answer(path, at, fields, body);
+    let exchange = capture.exchange.as_mut().unwrap();
+    exchange.response_head = format!("HTTP/1.1 {line}\r\n{fields}\r\n").into_bytes();
+    exchange.status = line[..3].parse().unwrap();
+    capture
+}
+
+/// The body in one chunk.
+pub(crate) fn chunked(body: &[u8]) -> Vec<u8> {
+    if body.is_empty() {
+        return b"0\r\n\r\n".to_vec();
+    }
+    [format!("{:x}\r\n", body.len()).as_bytes(), body, b"\r\n0\r\n\r\n"].concat()
+}
+
+pub(crate) fn gzipped(body: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(body).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// So far apart are the captures of a workload, which are known by their moment.
+const STEP_MICROS: u64 = 1_000_003;
+
+/// A workload: captures of every kind, of few pages, each at a moment of its own.
+pub(crate) fn workload(seed: u64, count: u64) -> Vec<Capture> {
     (0..count).map(|number| visit(seed, number)).collect()
 }
 
-fn visit(seed: u64, number: u64) -> (Capture, Option<Before>) {
-    let mut chance = Chance::of(&[seed, number]);
-    let at = START.plus(Interval::from_micros(number * 1_000_003));
+fn visit(seed: u64, number: u64) -> Capture {
+    let at = START.plus(Interval::from_micros(number * STEP_MICROS));
+    visit_at(&mut Chance::of(&[seed, number]), at)
+}
+
+/// The number that a capture has in its workload.
+pub(crate) fn number_of(entry: &Entry) -> usize {
+    usize::try_from(entry.at.since(START).as_micros() / STEP_MICROS).unwrap()
+}
+
+/// Any capture of one of a few pages: half of the bodies are among a few that come again and again.
+pub(crate) fn visit_at(chance: &mut Chance, at: Timestamp) -> Capture {
+    let path = format!("page-{}", chance.below(9));
     let length = *chance.pick(&[0, 10, 300, 1_500, 4_000]);
+    let common = chance.below(2) == 0;
+    let mut content = if common { Chance::new(chance.below(4)) } else { chance.clone() };
     // Half of it compresses, half does not.
     let body: Vec<u8> =
-        (0..length).map(|i| if i % 2 == 0 { b'a' } else { chance.bits().to_le_bytes()[0] }).collect();
-    let path = format!("page-{number}");
-    let before =
-        |body: &[u8]| Some(Before { url: url("first"), at: START, payload: Sha1Digest::of(&[body]) });
-    match chance.below(8) {
-        0 => (refused(&path, at, "Disallow: /\r\n\0%41"), None),
-        1 => (unreachable(&path, at), None),
-        2 => (not_modified(&path, at), before(b"what came before")),
-        3 => (answer(&path, at, "Content-Type: text/html\r\n", &body), before(&body)),
-        4 => (answer(&path, at, "Transfer-Encoding: chunked\r\n", b"3\r\nabc\r\n0\r\n\r\n"), None),
-        5 => (truncated(&path, at, &body), before(&body)),
-        _ => (answer(&path, at, "Content-Type: text/html\r\n", &body), before(b"another body")),
+        (0..length).map(|i| if i % 2 == 0 { b'a' } else { content.bits().to_le_bytes()[0] }).collect();
+    match chance.below(16) {
+        0 => refused(&path, at, "Disallow: /\r\n\0%41"),
+        1 => unreachable(&path, at),
+        2 | 3 => not_modified(&path, at),
+        4 | 5 => answer(&path, at, "Transfer-Encoding: chunked\r\n", &chunked(&body)),
+        6 => answer(&path, at, "Content-Encoding: gzip\r\n", &gzipped(&body)),
+        // The same bytes as before, but no longer in a coding: another content.
+        7 => answer(&path, at, "Content-Type: application/gzip\r\n", &gzipped(&body)),
+        8 => truncated(&path, at, &body),
+        9 => moved(&path, at, *chance.pick(&["/page-1", "/elsewhere", "no scheme://"]), &body),
+        10 => moved(&path, at, &format!("https://example.org/{path}"), &body),
+        11 => gone(&path, at, &body),
+        12 => failed(&path, at, &body),
+        _ => answer(&path, at, "Content-Type: text/html\r\n", &body),
     }
 }
 
@@ -116,8 +191,11 @@ impl Records {
         for path in disk.list(Path::new(DIRECTORY)).unwrap_or_default() {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let name = name.trim_end_matches(".open");
+            if !name.ends_with(".warc.gz") {
+                continue;
+            }
             let bytes = file_bytes(disk, name).ok_or("a file cannot be read")?;
-            let found = Reader::new(&*bytes, usize::MAX)
+            let found = warc::Reader::new(&*bytes, usize::MAX)
                 .map(|record| Ok((record.as_ref().map_or(0, |r| r.offset), record?)));
             let found: Result<_, warc::Error> = found.collect();
             records.0.insert(name.to_owned(), found.map_err(|error| format!("`{name}`: {error}"))?);
@@ -131,7 +209,9 @@ impl Records {
             if holds { Ok(()) } else { Err(format!("`{}`: another {what}: {entry:?}", capture.url)) }
         };
         same("moment", entry.at == capture.at)?;
-        same("outcome", entry.outcome == capture.outcome.as_str())?;
+        let outcome = if capture.exchange.is_some() { capture.outcome.as_str() } else { "unanswered" };
+        same("outcome", entry.outcome() == outcome)?;
+        same("URL", entry.url == capture.url.as_str() && entry.key.as_str() == capture.url.key().as_str())?;
         same("status", entry.status == capture.outcome.status())?;
         let Some(exchange) = &capture.exchange else { return same("kind", entry.kind == Stored::Metadata) };
         let body: &[u8] = if entry.kind == Stored::Response { &exchange.body } else { b"" };

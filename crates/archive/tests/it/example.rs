@@ -33,12 +33,12 @@ fn store(disk: &SimulatedDisk) {
     let settings = Settings { software: "utsushi/0.1.0".to_owned(), ..Settings::default() };
     let (mut archive, _) = Archive::open(Arc::new(disk.clone()), Path::new(DIRECTORY), settings, at).unwrap();
     let first = answer(&url, at);
-    let before = archive.append(&first, None).unwrap().before_next(&first, None);
+    archive.append(&first).unwrap();
     archive.commit().unwrap();
     let day = |days| at.plus(Interval::from_days(days));
-    archive.append(&answer(&url, day(1)), before.as_ref()).unwrap();
+    archive.append(&answer(&url, day(1))).unwrap();
     let outcome = Outcome::Refused(Refusal::Robots("Disallow: /a".to_owned()));
-    archive.append(&Capture { url, at: day(2), outcome, exchange: None }, None).unwrap();
+    archive.append(&Capture { url, at: day(2), outcome, exchange: None }).unwrap();
     archive.close().unwrap();
 }
 

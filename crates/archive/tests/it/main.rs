@@ -11,6 +11,7 @@ mod captures;
 mod damage;
 mod example;
 mod full;
+mod model;
 mod oracle;
 mod peer;
 mod survives;

@@ -2,9 +2,9 @@
 //! with the list of naughty strings.
 
 use crate::captures::{START, answer, not_modified, refused, truncated, unreachable, workload};
-use archive::{Archive, Before, Settings, summary};
+use archive::{Archive, Reader, Settings};
 use base::disk::RealDisk;
-use base::{Chance, Interval, Sha1Digest};
+use base::{Chance, Interval};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -31,11 +31,10 @@ fn store(directory: &Path) -> u64 {
     let (mut archive, _) = Archive::open(Arc::new(RealDisk), directory, settings, START).unwrap();
     let mut chance = Chance::new(1);
     let binary: Vec<u8> = (0..70_000).map(|_| chance.bits().to_le_bytes()[0]).collect();
-    let before = Before { url: crate::captures::url("b"), at: START, payload: Sha1Digest::of(&[&binary]) };
     let mut captures = vec![
         answer("binary", START, "Content-Type: image/png\r\n", &binary),
         answer("again", START.plus(Interval::from_days(1)), "Content-Type: image/png\r\n", &binary),
-        not_modified("unchanged", START),
+        not_modified("binary", START.plus(Interval::from_days(2))),
         answer("chunked", START, "Transfer-Encoding: chunked\r\n", b"4\r\nWiki\r\n5\r\npedia\r\n0\r\n\r\n"),
         answer("broken-chunks", START, "Transfer-Encoding: chunked\r\n", b"ffff\r\nWiki"),
         answer("empty", START, "", b""),
@@ -49,11 +48,11 @@ fn store(directory: &Path) -> u64 {
         captures.push(answer(&short, START, "Content-Type: text/plain\r\n", text.as_bytes()));
     }
     for capture in &captures {
-        archive.append(capture, Some(&before)).unwrap();
+        archive.append(capture).unwrap();
     }
     archive.commit().unwrap();
-    for (capture, before) in &workload(2, 100) {
-        archive.append(capture, before.as_ref()).unwrap();
+    for capture in &workload(2, 100) {
+        archive.append(capture).unwrap();
     }
     archive.close().unwrap();
     captures.len() as u64 + 100
@@ -63,13 +62,13 @@ fn store(directory: &Path) -> u64 {
 fn warcio_finds_nothing_wrong() {
     let directory = tempfile::tempdir().unwrap();
     let captures = store(directory.path());
-    let summary = summary(&RealDisk, directory.path()).unwrap();
-    assert_eq!((summary.captures(), summary.damaged), (captures, 0));
+    let summary = Reader::open(Arc::new(RealDisk), directory.path()).unwrap().summary().unwrap();
+    assert_eq!(summary.captures(), captures);
     let Some(warcio) = std::env::var_os("UTSUSHI_WARCIO") else {
         say_skipped("`warcio check`", "UTSUSHI_WARCIO");
         return;
     };
-    let files = std::fs::read_dir(directory.path()).unwrap().map(|entry| entry.unwrap().path());
+    let files = archive::files(&RealDisk, directory.path()).unwrap();
     let output = Command::new(warcio).args(["check", "-v"]).args(files).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));

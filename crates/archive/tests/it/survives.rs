@@ -1,24 +1,27 @@
 //! Every change of the disk fails, or is the last before a power cut, in turn (M1–M3). Afterwards the archive is
 //! opened again, also with further cuts while it recovers. What was acknowledged must be there, once, byte for byte;
-//! of the rest each capture is there whole or not at all; and every file can be read from end to end.
+//! of the rest each capture is there whole or not at all; every file can be read from end to end; and the index says
+//! what the files say, capture by capture, and hands out what was stored. The points lie also in the finishing of
+//! files, in their sums, and in the making, merging and publishing of runs: the settings see to it that there are many.
 
-use crate::captures::{DIRECTORY, Records, entries, open, workload};
-use archive::{Before, Entry, Location};
+use crate::captures::{DIRECTORY, Records, entries, number_of, open, workload};
+use crate::model::{Model, agreed};
+use archive::Location;
 use base::disk::{Disk, Fault, SimulatedDisk, Survival};
 use base::{Capture, Chance};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 use warc::Kind;
 
-const CAPTURES: u64 = 60;
-
-type Visits = [(Capture, Option<Before>)];
+/// Enough for a merge of runs and a few more files.
+const CAPTURES: u64 = 42;
 
 /// Where the acknowledged captures are, by their number.
 type Acknowledged = BTreeMap<usize, Location>;
 
 /// Stores the visits in batches until something fails, and says what was acknowledged.
-fn store(disk: &SimulatedDisk, visits: &Visits, seed: u64) -> Acknowledged {
+fn store(disk: &SimulatedDisk, visits: &[Capture], seed: u64) -> Acknowledged {
     let mut acknowledged = Acknowledged::new();
     let _ = try_to_store(disk, visits, seed, &mut acknowledged);
     acknowledged
@@ -26,14 +29,14 @@ fn store(disk: &SimulatedDisk, visits: &Visits, seed: u64) -> Acknowledged {
 
 fn try_to_store(
     disk: &SimulatedDisk,
-    visits: &Visits,
+    visits: &[Capture],
     seed: u64,
     acknowledged: &mut Acknowledged,
 ) -> Result<(), archive::Error> {
     let mut chance = Chance::new(seed);
     let (mut archive, mut batch) = (open(disk)?, Vec::new());
-    for (number, (capture, before)) in visits.iter().enumerate() {
-        batch.push((number, archive.append(capture, before.as_ref())?.location));
+    for (number, capture) in visits.iter().enumerate() {
+        batch.push((number, archive.append(capture)?.entry.location));
         if chance.below(4) == 0 {
             archive.commit()?;
             acknowledged.append(&mut batch.drain(..).collect());
@@ -45,21 +48,23 @@ fn try_to_store(
 }
 
 /// Whether the archive holds what it must and nothing else.
-fn check(disk: &SimulatedDisk, visits: &Visits, acknowledged: &Acknowledged) -> Result<(), String> {
-    let entries = archive::list(disk, Path::new(DIRECTORY)).map_err(|error| error.to_string())?;
-    let entries: Result<Vec<Entry>, _> = entries.collect();
-    let records = Records::read(disk)?;
+fn check(disk: &SimulatedDisk, visits: &[Capture], acknowledged: &Acknowledged) -> Result<(), String> {
+    let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+    let (reader, entries) = agreed(&shared, Path::new(DIRECTORY))?;
+    let (records, expected) = (Records::read(disk)?, Model::of(visits));
     let mut found = BTreeMap::new();
-    for entry in entries.map_err(|error| error.to_string())? {
-        let number = entry.url.path().strip_prefix("/page-").and_then(|number| number.parse().ok());
-        let number: usize = number.ok_or("a strange page")?;
-        records.compare(&entry, &visits[number].0)?;
+    for entry in entries {
+        let number = number_of(&entry);
+        records.compare(&entry, &visits[number])?;
+        expected[number].check_entry(&entry)?;
+        let document = reader.document(&entry).map_err(|error| format!("{error}: {entry:?}"))?;
+        expected[number].check_document(&document).map_err(|error| format!("{error}: {entry:?}"))?;
         if found.insert(number, entry.location).is_some() {
-            return Err(format!("page {number} is there twice"));
+            return Err(format!("capture {number} is there twice"));
         }
     }
     match acknowledged.iter().find(|(number, location)| found.get(number) != Some(location)) {
-        Some((number, _)) => Err(format!("page {number} was acknowledged and is lost or elsewhere")),
+        Some((number, _)) => Err(format!("capture {number} was acknowledged and is lost or elsewhere")),
         None => captures_are_whole(&records),
     }
 }
@@ -78,11 +83,15 @@ fn captures_are_whole(records: &Records) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether every file has its final name.
+/// Whether every file has its final name and its sums, and the index covers it.
 fn check_names(disk: &SimulatedDisk) -> Result<(), String> {
-    let paths = disk.list(Path::new(DIRECTORY)).map_err(|error| error.to_string())?;
-    let is_finished = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "gz");
-    if paths.iter().all(is_finished) { Ok(()) } else { Err(format!("a file is unfinished: {paths:?}")) }
+    let paths: Vec<_> = disk.files().into_iter().map(|(path, _)| path.display().to_string()).collect();
+    let archive_files = paths.iter().filter(|path| path.ends_with(".warc.gz"));
+    let is_summed = |path: &String| paths.contains(&format!("{path}.sums"));
+    let is_finished = |path: &String| !path.ends_with(".open") && !path.ends_with(".tmp");
+    let sums = paths.iter().filter(|path| path.ends_with(".sums")).count();
+    let is_well = archive_files.clone().all(is_summed) && sums == archive_files.count();
+    if is_well && paths.iter().all(is_finished) { Ok(()) } else { Err(format!("unfinished: {paths:?}")) }
 }
 
 /// Opens the archive, which finishes what was left. The power may be cut at the given steps of it, or in a later
@@ -218,11 +227,11 @@ fn after_a_failed_sync_nothing_more_is_written() {
     let visits = workload(3, 2);
     let disk = SimulatedDisk::new(3);
     let mut archive = open(&disk).unwrap();
-    archive.append(&visits[0].0, None).unwrap();
+    archive.append(&visits[0]).unwrap();
     disk.fail_at(disk.points() + 1, Fault::Error);
     assert!(matches!(archive.commit(), Err(archive::Error::Io { action: "sync", .. })));
     let stopped = |result: Result<(), archive::Error>| matches!(result, Err(archive::Error::Stopped { .. }));
-    assert!(stopped(archive.append(&visits[1].0, None).map(drop)));
+    assert!(stopped(archive.append(&visits[1]).map(drop)));
     assert!(stopped(archive.commit()) && stopped(archive.close()));
     recover(&disk, &[]).unwrap();
     assert!(entries(&disk).is_empty(), "whoever appends the batch again must not find it twice");
@@ -237,9 +246,9 @@ fn survives_a_failed_sync_that_cannot_be_taken_back() {
     for seed in 0..60 {
         let disk = SimulatedDisk::new(seed);
         let mut archive = open(&disk).unwrap();
-        let first = archive.append(&visits[0].0, None).unwrap().location;
+        let first = archive.append(&visits[0]).unwrap().entry.location;
         archive.commit().unwrap();
-        visits[1..].iter().for_each(|(capture, _)| _ = archive.append(capture, None).unwrap());
+        visits[1..].iter().for_each(|capture| _ = archive.append(capture).unwrap());
         disk.fail_at(disk.points() + 1, Fault::Error);
         disk.fail_at(disk.points() + 2, Fault::Error);
         archive.commit().unwrap_err();
