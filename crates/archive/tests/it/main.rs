@@ -12,6 +12,8 @@ mod damage;
 mod example;
 mod full;
 mod model;
+mod model_tests;
 mod oracle;
 mod peer;
 mod survives;
+mod watched;
