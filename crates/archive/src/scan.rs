@@ -36,11 +36,13 @@ pub(crate) struct Scan {
     /// Where reading began.
     from: u64,
     is_behind_damage: bool,
+    /// Whether no record has been found again since the last damage: what is wrong until then is part of it.
+    is_lost: bool,
 }
 
 impl Scan {
-    /// Begins to read the file at `path` from `from`, where a record begins; a file that has been finished meanwhile is read under its final name, one
-    /// that has vanished is none.
+    /// Begins to read the file at `path` from `from`, where a record begins; a file that has been finished meanwhile
+    /// is read under its final name, one that has vanished is none.
     pub(crate) fn open(disk: &dyn Disk, path: &Path, from: u64) -> Result<Option<Self>, Error> {
         let Some(name) = name::closed_name(path).map(Arc::from) else { return Ok(None) };
         let closed = path.with_file_name(&*name);
@@ -57,7 +59,7 @@ impl Scan {
     fn new(path: &Path, name: Arc<str>, cursor: Cursor, from: u64) -> Self {
         let reader = Reader::starting_at(Cursor { position: from, ..cursor.clone() }, from, BLOCK_BYTES_MAX);
         let (path, is_open) = (path.to_owned(), name::is_open(path));
-        Self { path, name, is_open, cursor, reader, from, is_behind_damage: false }
+        Self { path, name, is_open, cursor, reader, from, is_behind_damage: false, is_lost: false }
     }
     /// The name the file has when it is finished.
     pub(crate) fn name(&self) -> Arc<str> {
@@ -85,7 +87,11 @@ impl Scan {
                         self.damaged(record.offset, "its block is not the one its digest was made of")
                     );
                 }
-                Some(Ok(record)) => return Ok(Some(record)),
+                Some(Ok(record)) => {
+                    self.is_lost = false;
+                    return Ok(Some(record));
+                }
+                Some(Err(warc::Error::Damaged { .. } | warc::Error::Cut(_))) if self.is_lost => self.resume()?,
                 Some(Err(warc::Error::Damaged { offset, what })) => return self.step_over(offset, what),
                 Some(Err(warc::Error::Cut(tail))) => {
                     return self.step_over(tail.good_bytes, "the file ends inside it");
@@ -100,7 +106,7 @@ impl Scan {
         if self.is_open && !self.was_synced_behind(offset)? {
             return Ok(None);
         }
-        self.is_behind_damage = true;
+        (self.is_behind_damage, self.is_lost) = (true, true);
         self.resume()?;
         Err(self.damaged(offset, what))
     }
