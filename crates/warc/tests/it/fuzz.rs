@@ -1,9 +1,9 @@
 //! Broken files, by the thousand: the reader never panics, always ends, and never hands out more than it was asked.
 
-use crate::file;
+use crate::{COMPRESSIONS, file_in};
 use base::Chance;
 use std::io::Cursor;
-use warc::{Fields, Reader};
+use warc::{Compression, Fields, Joined, Reader, Record, RecordRef};
 
 /// Changes a file as accidents and enemies do: bits, bytes, pieces lost, repeated or moved.
 fn mutate(bytes: &mut Vec<u8>, chance: &mut Chance) {
@@ -27,29 +27,61 @@ fn mutate(bytes: &mut Vec<u8>, chance: &mut Chance) {
     }
 }
 
-#[test]
-fn two_thousand_broken_files_are_read_to_their_end() {
+/// Whole files of every form: those of ours, plain ones of others, and one that was compressed as a whole.
+fn files() -> Vec<Vec<u8>> {
     let noise: Vec<u8> = (0..3_000_u32).map(|i| (i * i).to_le_bytes()[0] ^ i.to_le_bytes()[1]).collect();
-    let (_, gzip) = file(&[b"HTTP/1.1 200 OK\r\n\r\nhi", &noise, b"", b"third"]);
-    let mut plain =
+    let blocks: [&[u8]; 4] = [b"HTTP/1.1 200 OK\r\n\r\nhi", &noise, b"", b"third"];
+    let mut files = COMPRESSIONS.map(|compression| file_in(compression, &blocks).1).to_vec();
+    let plain =
         b"WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: 5\r\n folded\r\n\r\nhello\r\n\r\n".repeat(4);
-    plain.extend_from_slice(&gzip);
-    for seed in 0..2_000 {
-        let mut chance = Chance::new(seed);
-        let mut bytes = if seed % 2 == 0 { gzip.clone() } else { plain.clone() };
-        mutate(&mut bytes, &mut chance);
-        let mut reader = Reader::new(Cursor::new(&bytes), 1_000);
-        // Every step goes forward, so a file of so many bytes takes at most so many.
-        for _ in 0..=bytes.len() {
-            match reader.next() {
-                Some(Ok(record)) => {
-                    assert!(record.block.len() <= 1_000 && record.length <= bytes.len() as u64);
-                }
-                None if !reader.resume().unwrap() => break,
-                Some(Err(_)) | None => {}
+    files.extend([[&plain[..], &files[0]].concat(), [&files[1][..], &files[0], &plain].concat()]);
+    let shared = file_in(Compression::Plain, &blocks).1;
+    files.push(crate::forms::member(&shared));
+    let skippable = b"\x5d\x2a\x4d\x18\x04\0\0\0\x37\xa4\x30\xec";
+    files.push([skippable, &zstd::stream::encode_all(&*shared, 3).unwrap()[..], skippable].concat());
+    files
+}
+
+/// Reads to the end, going on behind damage. Every step goes forward, so it takes so many steps at most.
+fn read_all(bytes: &[u8], steps_max: usize) {
+    let mut reader = Reader::new(Cursor::new(bytes), 1_000);
+    for _ in 0..=steps_max {
+        let is_over = match reader.advance() {
+            Some(Ok(record)) => {
+                look_at(&record, bytes);
+                false
             }
+            Some(Err(_)) => false,
+            None => true,
+        };
+        if is_over && !reader.resume().unwrap() {
+            break;
         }
-        assert!(reader.next().is_none(), "seed {seed} does not end");
+    }
+    assert!(reader.advance().is_none(), "it does not end");
+}
+
+fn look_at(record: &RecordRef<'_>, file: &[u8]) {
+    assert!(record.block.len() <= 1_000 && record.length <= file.len() as u64);
+    if record.is_alone {
+        let from = usize::try_from(record.offset).unwrap();
+        let member = &file[from..from + usize::try_from(record.length).unwrap()];
+        let alone = Record::from_member(member, record.offset, 1_000, None).unwrap();
+        assert_eq!(alone, record.to_record(), "what is read on the way is read from its place");
+    }
+}
+
+#[test]
+fn four_thousand_broken_files_are_read_to_their_end() {
+    let files = files();
+    for (seed, whole) in (0..4_000).zip(files.iter().cycle()) {
+        let mut chance = Chance::new(seed);
+        let mut bytes = whole.clone();
+        mutate(&mut bytes, &mut chance);
+        read_all(&bytes, bytes.len());
         let _ = Fields::read(&bytes);
+        let place = chance.index(bytes.len());
+        let _ = Record::from_member(&bytes[place..], 0, 1_000, None);
+        let _ = Joined::new(Reader::new(&*bytes, 1_000), 1_000).count();
     }
 }

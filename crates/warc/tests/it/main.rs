@@ -11,6 +11,7 @@ mod forms;
 mod fuzz;
 mod memory;
 mod naughty;
+mod peers;
 mod removed;
 mod segments;
 
