@@ -13,12 +13,15 @@ use crate::{Verdict, process};
 const SHARED: &str = "UTSUSHI_SHARED";
 /// The variable that leads the tests to the `warcio` program.
 const WARCIO: &str = "UTSUSHI_WARCIO";
+/// The variable that leads the tests to the Python of the environment, and so to the programs beside it.
+const PYTHON: &str = "UTSUSHI_PYTHON";
 const NEEDS: [&Need; 2] = [&C_COMPILER, &MOUNT];
 
 /// Make sure of what the tests need, then run them all.
 ///
-/// The tests need a C compiler, `mount`, and Python's `warcio`, which is put into a virtual environment below the
-/// target directory. On Debian, root gets missing packages installed; everyone else is told which to install.
+/// The tests need a C compiler, `mount`, and programs in Python that read what ours writes (`warcio`, `pywb`, `wacz`,
+/// `duckdb`, `pyarrow`), which are put into a virtual environment below the target directory, once. On Debian, root
+/// gets missing packages installed; everyone else is told which to install.
 /// Shared data is looked for in `$UTSUSHI_SHARED`, then in `../shared`; without it the tests that read it are skipped.
 ///
 /// What follows `--` goes to `cargo test`, which is given `--workspace` unless that names packages of its own.
@@ -44,6 +47,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 
     let mut test = process::cargo();
     test.arg("test").args(cargo_test_arguments(&args.passed_on)).env(WARCIO, &warcio);
+    test.env(PYTHON, python::python(&workspace)?);
     match &shared {
         Some(shared) => test.env(SHARED, shared),
         None => test.env_remove(SHARED),
@@ -86,7 +90,9 @@ fn print_needs(warcio: &Path, shared: Option<&Path>) {
     for need in NEEDS {
         print_need(need.name, (need.find)().as_deref());
     }
-    print_need(python::WANTED[0], Some(warcio));
+    for package in python::WANTED {
+        print_need(package, warcio.parent());
+    }
     print_need("shared data", shared);
     warn_without(shared);
 }

@@ -14,19 +14,37 @@ use crate::tools::{self, PYTHON};
 use crate::workspace::Workspace;
 
 /// What the environment holds.
-pub(crate) const WANTED: &[&str] = &["warcio==1.8.1"];
+pub(crate) const WANTED: &[&str] = &[
+    "warcio==1.8.1",
+    // Plays WARC files back by our index.
+    "pywb==2.10.0",
+    // Checks packages.
+    "wacz==0.6.0",
+    // Read tables.
+    "duckdb==2.0.0",
+    "pyarrow==26.0.1",
+];
 
 /// The path of the `warcio` program, which is installed first if need be.
 pub(crate) fn warcio(workspace: &Workspace) -> Result<PathBuf> {
+    Ok(environment(workspace)?.join("bin/warcio"))
+}
+
+/// The path of the Python that has them.
+pub(crate) fn python(workspace: &Workspace) -> Result<PathBuf> {
+    Ok(environment(workspace)?.join("bin/python"))
+}
+
+/// The directory of the environment, which is made first if need be.
+fn environment(workspace: &Workspace) -> Result<PathBuf> {
     let tools = workspace.tools();
     fs::create_dir_all(&tools).with_context(|| format!("cannot make `{}`", tools.display()))?;
     let _one_at_a_time = lock(&tools.join("venv.lock"))?;
     let venv = tools.join("venv");
-    let program = venv.join("bin/warcio");
-    if !is_ready(&venv, &program) {
+    if !is_ready(&venv, &venv.join("bin/warcio")) {
         make(&venv)?;
     }
-    Ok(program)
+    Ok(venv)
 }
 
 fn lock(path: &Path) -> Result<File> {
