@@ -1,0 +1,246 @@
+//! Chosen versions in the order in which their records lie on disk, with the originals that revisits need (A5).
+//!
+//! A revisit says that a body is stored elsewhere. Whoever gets the revisit needs that body, so the record that holds
+//! it is picked too, chosen or not, and once, however many revisits refer to it.
+//!
+//! A visit that the server answered with 304 has no head to be shown by, only the page that it did not send again.
+//! Readers of others would show an empty page for it, so it is an [`Also`](Pick::Also) of its original instead: the
+//! same bytes at a further time.
+//!
+//! **Invariant:** each record is picked once; what it also stands for follows right behind it. Memory is bounded by
+//! that of the sorter.
+
+use crate::sort::{Sorted, Sorter};
+use crate::{Error, Place, Row};
+use base::{Sha1Digest, Timestamp};
+use std::path::Path;
+use std::sync::Arc;
+use warc::Kind;
+
+/// As much as is sorted in memory.
+const SORT_BYTES_MAX: usize = 32 * 1024 * 1024;
+
+/// Takes versions in any order.
+#[derive(Debug)]
+pub struct Picker {
+    sorter: Sorter,
+}
+
+impl Picker {
+    /// Takes versions, spooling to `directory` what does not fit into memory.
+    #[must_use]
+    pub fn new(directory: &Path) -> Self {
+        Self { sorter: Sorter::new(directory, SORT_BYTES_MAX) }
+    }
+
+    /// Picks a version and what it needs.
+    pub fn add(&mut self, row: &Row) -> Result<(), Error> {
+        let body = row.body.as_ref().filter(|_| row.is_revisit());
+        let is_shown_by_original = body.is_some() && row.status == Some(304);
+        let line = (row.kind != Kind::Metadata && !is_shown_by_original).then(|| Line::of(row));
+        self.sorter.push(&encode(&row.place, &What::Chosen(line)))?;
+        let Some(body) = body else { return Ok(()) };
+        self.sorter.push(&encode(body, &What::Original(row.payload)))?;
+        if is_shown_by_original {
+            self.sorter.push(&encode(body, &What::Also(row.url.clone(), row.at)))?;
+        }
+        Ok(())
+    }
+
+    /// The picked records in the order of file and offset.
+    pub fn finish(self) -> Result<Picks, Error> {
+        Ok(Picks { sorted: self.sorter.finish()?, last: None })
+    }
+}
+
+/// What a line of an index says of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// What was requested.
+    pub url: String,
+    /// When.
+    pub at: Timestamp,
+    /// The status of the answer, if there was one.
+    pub status: Option<u16>,
+    /// The media type in lower case without its parameters; empty if unknown.
+    pub media_type: Arc<str>,
+    /// The digest of the body without its transfer coding.
+    pub payload: Option<Sha1Digest>,
+    /// Whether the body is stored elsewhere.
+    pub is_revisit: bool,
+}
+
+impl Line {
+    /// What is said of a version.
+    #[must_use]
+    pub fn of(row: &Row) -> Self {
+        Self {
+            url: row.url.clone(),
+            at: row.at,
+            status: row.status,
+            media_type: row.media_type.clone(),
+            payload: row.payload,
+            is_revisit: row.is_revisit(),
+        }
+    }
+    /// What a record says of itself; nothing if it does not say what it is and of when.
+    #[must_use]
+    pub fn read(record: &warc::Record, payload: Option<Sha1Digest>) -> Option<Self> {
+        let is_answer = matches!(record.kind(), Kind::Response | Kind::Revisit);
+        let own_type = record.fields.get(warc::header::name::CONTENT_TYPE);
+        let media_type = if is_answer { base::http::field(&record.block, "content-type") } else { own_type };
+        let media_type = media_type.unwrap_or_default().split(';').next().unwrap_or_default();
+        Some(Self {
+            url: record.target()?.to_owned(),
+            at: record.date()?,
+            status: if is_answer { base::http::status(&record.block) } else { None },
+            media_type: media_type.trim().to_ascii_lowercase().into(),
+            payload: payload.or_else(|| record.payload_digest()),
+            is_revisit: record.kind() == Kind::Revisit,
+        })
+    }
+}
+
+/// A step on the way through the picked records.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Pick {
+    /// A capture that was chosen. It has no line if there is nothing to be shown of it.
+    Chosen(Place, Option<Line>),
+    /// A record that was not chosen, but holds what a chosen one needs; with the digest of its body.
+    Original(Place, Option<Sha1Digest>),
+    /// The record before stands for this page at this time, too.
+    Also(String, Timestamp),
+}
+
+/// Hands out picks in order.
+#[derive(Debug)]
+pub struct Picks {
+    sorted: Sorted,
+    last: Option<(Arc<str>, u64)>,
+}
+
+impl Picks {
+    fn pick(&mut self) -> Result<Option<Pick>, Error> {
+        loop {
+            let Some(item) = self.sorted.next()? else { return Ok(None) };
+            let (place, what) = decode(item)
+                .ok_or_else(|| Error::io("read what was spooled")(std::io::ErrorKind::InvalidData.into()))?;
+            let address = Some((place.file.clone(), place.offset));
+            let is_new = self.last != address;
+            self.last = address;
+            match what {
+                What::Also(url, at) => return Ok(Some(Pick::Also(url, at))),
+                What::Chosen(line) if is_new => return Ok(Some(Pick::Chosen(place, line))),
+                What::Original(payload) if is_new => return Ok(Some(Pick::Original(place, payload))),
+                What::Chosen(_) | What::Original(_) => {}
+            }
+        }
+    }
+}
+
+impl Iterator for Picks {
+    type Item = Result<Pick, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.pick().transpose()
+    }
+}
+
+enum What {
+    Chosen(Option<Line>),
+    Original(Option<Sha1Digest>),
+    Also(String, Timestamp),
+}
+
+/// An item that sorts by file, offset and what it is: chosen before original before also.
+fn encode(place: &Place, what: &What) -> Vec<u8> {
+    let mut item = Vec::with_capacity(256);
+    item.extend_from_slice(place.file.as_bytes());
+    item.push(0);
+    item.extend_from_slice(&place.offset.to_be_bytes());
+    item.push(match what {
+        What::Chosen(_) => 0,
+        What::Original(_) => 1,
+        What::Also(..) => 2,
+    });
+    item.extend_from_slice(&place.record_bytes.to_be_bytes());
+    item.extend_from_slice(&place.group_bytes.to_be_bytes());
+    match what {
+        What::Chosen(None) => {}
+        What::Chosen(Some(line)) => push_line(&mut item, line),
+        What::Original(payload) => push_payload(&mut item, *payload),
+        What::Also(url, at) => {
+            item.extend_from_slice(&at.as_micros().to_be_bytes());
+            item.extend_from_slice(url.as_bytes());
+        }
+    }
+    item
+}
+
+fn push_line(item: &mut Vec<u8>, line: &Line) {
+    item.extend_from_slice(&line.at.as_micros().to_be_bytes());
+    item.push(u8::from(line.is_revisit));
+    item.extend_from_slice(&line.status.unwrap_or(0).to_be_bytes());
+    push_payload(item, line.payload);
+    item.extend_from_slice(&u32::try_from(line.media_type.len()).unwrap_or(u32::MAX).to_be_bytes());
+    item.extend_from_slice(line.media_type.as_bytes());
+    item.extend_from_slice(line.url.as_bytes());
+}
+
+fn push_payload(item: &mut Vec<u8>, payload: Option<Sha1Digest>) {
+    let text = payload.map(|payload| payload.to_string()).unwrap_or_default();
+    item.push(u8::try_from(text.len()).expect("a digest is a short text"));
+    item.extend_from_slice(text.as_bytes());
+}
+
+fn decode(item: &[u8]) -> Option<(Place, What)> {
+    let name_end = item.iter().position(|b| *b == 0)?;
+    let file = std::str::from_utf8(item.get(..name_end)?).ok()?;
+    let mut rest = item.get(name_end + 1..)?;
+    let offset = u64::from_be_bytes(take(&mut rest)?);
+    let [tag] = take(&mut rest)?;
+    let (record_bytes, group_bytes) =
+        (u64::from_be_bytes(take(&mut rest)?), u64::from_be_bytes(take(&mut rest)?));
+    let what = match tag {
+        0 if rest.is_empty() => What::Chosen(None),
+        0 => What::Chosen(Some(take_line(rest)?)),
+        1 => What::Original(take_payload(&mut rest)?),
+        _ => {
+            let at = take_time(&mut rest)?;
+            What::Also(take_rest(rest)?, at)
+        }
+    };
+    Some((Place { file: file.into(), offset, record_bytes, group_bytes }, what))
+}
+
+fn take_line(mut rest: &[u8]) -> Option<Line> {
+    let at = take_time(&mut rest)?;
+    let [is_revisit] = take(&mut rest)?;
+    let status = Some(u16::from_be_bytes(take(&mut rest)?)).filter(|status| *status != 0);
+    let payload = take_payload(&mut rest)?;
+    let type_bytes = usize::try_from(u32::from_be_bytes(take(&mut rest)?)).ok()?;
+    let (media_type, url) = rest.split_at_checked(type_bytes)?;
+    let media_type = std::str::from_utf8(media_type).ok()?.into();
+    Some(Line { url: take_rest(url)?, at, status, media_type, payload, is_revisit: is_revisit != 0 })
+}
+
+fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
+    let (taken, left) = rest.split_first_chunk()?;
+    *rest = left;
+    Some(*taken)
+}
+
+fn take_time(rest: &mut &[u8]) -> Option<Timestamp> {
+    Timestamp::from_micros(i64::from_be_bytes(take(rest)?))
+}
+
+fn take_payload(rest: &mut &[u8]) -> Option<Option<Sha1Digest>> {
+    let [length] = take(rest)?;
+    let (text, left) = rest.split_at_checked(usize::from(length))?;
+    *rest = left;
+    if text.is_empty() { Some(None) } else { std::str::from_utf8(text).ok()?.parse().ok().map(Some) }
+}
+
+fn take_rest(rest: &[u8]) -> Option<String> {
+    String::from_utf8(rest.to_vec()).ok()
+}

@@ -1,0 +1,26 @@
+//! Where the bytes of records come from.
+
+use crate::{Error, Place};
+
+/// Why a source has no bytes to give.
+pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A keeper of records, such as the archive.
+pub trait Source {
+    /// All bytes of the group at `place` as they stand in the file, one member a record.
+    fn stored(&self, place: &Place) -> Result<Vec<u8>, SourceError>;
+    /// The first record at `place`; the beginning of its block will do.
+    fn record(&self, place: &Place) -> Result<warc::Record, SourceError>;
+}
+
+pub(crate) fn stored(source: &impl Source, place: &Place) -> Result<Vec<u8>, Error> {
+    source.stored(place).map_err(|source| at(place, source))
+}
+
+pub(crate) fn record(source: &impl Source, place: &Place) -> Result<warc::Record, Error> {
+    source.record(place).map_err(|source| at(place, source))
+}
+
+fn at(place: &Place, source: SourceError) -> Error {
+    Error::Source { file: place.file.to_string(), offset: place.offset, source }
+}
