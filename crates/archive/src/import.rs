@@ -8,12 +8,12 @@
 
 use crate::append::Archive;
 use crate::describe::{self, Facts, field, split_answer};
-use crate::entry::{Entry, Key, Location, Stored};
+use crate::entry::{ContentKey, Entry, Key, Location, Stored};
 use crate::error::Error;
 use crate::file::GrowingFile;
-use crate::index::row::Row;
+use crate::index::row::{Place, Row};
 use crate::records::Original;
-use base::Timestamp;
+use base::{Sha1Digest, Timestamp};
 use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -81,13 +81,8 @@ const NOT_CARRIED: [&str; 13] = [
     field::CONTENT,
 ];
 /// Fields that make a record a revisit.
-const OF_REVISIT: [&str; 5] = [
-    name::PROFILE,
-    name::REFERS_TO_TARGET_URI,
-    name::REFERS_TO_DATE,
-    "WARC-Refers-To",
-    name::PAYLOAD_DIGEST,
-];
+const OF_REVISIT: [&str; 5] =
+    [name::PROFILE, name::REFERS_TO_TARGET_URI, name::REFERS_TO_DATE, "WARC-Refers-To", name::PAYLOAD_DIGEST];
 /// So many fields of another's head are carried over; ours still fit beside them.
 const CARRIED_MAX: usize = 200;
 /// So many records beside the one that counts belong to one capture.
@@ -166,7 +161,9 @@ impl Archive {
         if entry.truncated || !facts.has_payload {
             return Ok((entry, None));
         }
-        let Some(place) = self.index.find_body(facts.payload, facts.content)? else { return Ok((entry, None)) };
+        let Some(place) = self.index.find_body(facts.payload, facts.content)? else {
+            return Ok((entry, None));
+        };
         let location = place.location(self.index.files());
         let Some((url, at)) = self.origin(&location)? else { return Ok((entry, None)) };
         let (payload, content) = (facts.payload, Some(facts.content));
@@ -176,23 +173,38 @@ impl Archive {
 
     /// A revisit is written as it is; where its body is, is looked up by what it says it refers to, then by digest.
     fn compare_revisit(&mut self, main: &Record, entry: Entry) -> Result<(Entry, Option<Original>), Error> {
-        let referred = || {
-            let url = main.fields.get(name::REFERS_TO_TARGET_URI)?;
-            Some((Key::of(url.trim_matches(['<', '>'])), main.fields.get(name::REFERS_TO_DATE)?.parse().ok()?))
+        let fields = &main.fields;
+        let uri = fields.get(name::REFERS_TO_TARGET_URI).map(|uri| uri.trim_matches(['<', '>']));
+        let moment = fields.get(name::REFERS_TO_DATE).and_then(|date| date.parse().ok());
+        let stored = match (uri.zip(moment), entry.payload) {
+            (Some((uri, at)), _) => self.stored_at(&Key::of(uri), at)?,
+            (None, None) => self.latest(&entry.key, entry.at)?.stored,
+            (None, Some(_)) => None,
         };
-        let latest = match referred() {
-            Some((key, at)) => self.latest(&key, at)?,
-            None => self.latest(&entry.key, entry.at)?,
-        };
-        let stored = match (latest.stored, entry.payload) {
-            (Some(stored), None) => Some(stored),
-            (Some(stored), Some(payload)) if stored.1 == payload || referred().is_some() => Some(stored),
-            (_, Some(payload)) => self.index.find_payload(payload)?.map(|place| (place, payload, None)),
-            (None, None) => None,
+        let stored = match (stored, entry.payload) {
+            (None, Some(payload)) => self.index.find_payload(payload)?.map(|place| (place, payload, None)),
+            (stored, _) => stored,
         };
         let Some((place, payload, content)) = stored else { return Ok((entry, None)) };
         let body = Some(place.location(self.index.files()));
         Ok((Entry { payload: Some(payload), content: content.or(entry.content), body, ..entry }, None))
+    }
+
+    /// The body that a page was stored with at a moment.
+    fn stored_at(
+        &self,
+        key: &Key,
+        at: Timestamp,
+    ) -> Result<Option<(Place, Sha1Digest, Option<ContentKey>)>, Error> {
+        let mut stored = None;
+        self.index.newest_first(key, |row| {
+            if let Some(payload) = row.payload.filter(|_| row.at == at && stored.is_none()) {
+                let place = if row.kind == Stored::Response { Some(row.place) } else { row.body };
+                stored = place.map(|place| (place, payload, row.content));
+            }
+            row.at < at
+        })?;
+        Ok(stored)
     }
 
     /// Writes a capture: its first record, and what belongs to it behind it.
@@ -286,8 +298,13 @@ fn carried(draft: Draft, record: &Record, becomes_revisit: bool) -> Draft {
 
 /// A URI that some writers put in angle brackets and WARC 1.1 wants bare.
 fn unbracketed<'v>(field: &str, value: &'v str) -> &'v str {
-    let is_bare = field.eq_ignore_ascii_case(name::REFERS_TO_TARGET_URI) || field.eq_ignore_ascii_case(name::PROFILE);
-    if is_bare { value.strip_prefix('<').and_then(|value| value.strip_suffix('>')).unwrap_or(value) } else { value }
+    let is_bare =
+        field.eq_ignore_ascii_case(name::REFERS_TO_TARGET_URI) || field.eq_ignore_ascii_case(name::PROFILE);
+    if is_bare {
+        value.strip_prefix('<').and_then(|value| value.strip_suffix('>')).unwrap_or(value)
+    } else {
+        value
+    }
 }
 
 fn content_type(record: &Record) -> &str {
@@ -387,9 +404,13 @@ fn go_together(main: &Record, other: &Record) -> bool {
     let id = |record: &Record| record.fields.get(name::RECORD_ID).map(str::to_owned);
     let names = |one: &Record, other: &Record| {
         let id = id(other);
-        one.fields.all(name::CONCURRENT_TO).chain(one.fields.all("WARC-Refers-To")).any(|named| Some(named) == id.as_deref())
+        one.fields
+            .all(name::CONCURRENT_TO)
+            .chain(one.fields.all("WARC-Refers-To"))
+            .any(|named| Some(named) == id.as_deref())
     };
     let names_none = |record: &Record| record.fields.get(name::CONCURRENT_TO).is_none();
-    let is_same = || main.target() == other.target() && main.target().is_some() && main.date() == other.date();
+    let is_same =
+        || main.target() == other.target() && main.target().is_some() && main.date() == other.date();
     names(other, main) || names(main, other) || (names_none(main) && names_none(other) && is_same())
 }

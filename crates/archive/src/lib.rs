@@ -57,12 +57,12 @@ mod takedown;
 mod verify;
 mod versions;
 
+pub use append::rebuild_index;
 pub use append::{Archive, Settings};
 pub use choice::{Asked, Choice, ChoiceError, MediaRange, WordError};
 pub use entry::{ContentKey, Entry, Flag, Key, Location, Stored};
 pub use error::Error;
 pub use import::{Group, Grouper, Imported};
-pub use append::rebuild_index;
 pub use list::{files, list, list_files};
 pub use reader::{Document, Reader, why};
 pub use recipe::{Recipe, RecipeError};

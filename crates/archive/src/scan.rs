@@ -91,7 +91,9 @@ impl Scan {
                     self.is_lost = false;
                     return Ok(Some(record));
                 }
-                Some(Err(warc::Error::Damaged { .. } | warc::Error::Cut(_))) if self.is_lost => self.resume()?,
+                Some(Err(warc::Error::Damaged { .. } | warc::Error::Cut(_))) if self.is_lost => {
+                    self.resume()?
+                }
                 Some(Err(warc::Error::Damaged { offset, what })) => return self.step_over(offset, what),
                 Some(Err(warc::Error::Cut(tail))) => {
                     return self.step_over(tail.good_bytes, "the file ends inside it");

@@ -203,4 +203,3 @@ fn decode(bytes: &[u8]) -> Option<Version> {
         },
     })
 }
-

@@ -110,7 +110,9 @@ impl Target {
             Some(key) => vec![KeyRange::one(key.as_str())],
             None => {
                 let ranges = self.scope.key_ranges().into_iter();
-                ranges.map(|range| KeyRange { from: range.from.into(), to: range.to.map(String::into_bytes) }).collect()
+                ranges
+                    .map(|range| KeyRange { from: range.from.into(), to: range.to.map(String::into_bytes) })
+                    .collect()
             }
         }
     }
@@ -188,7 +190,12 @@ impl Archive {
         let plan = self.plan(target)?;
         let moved = self.move_dependents(&plan)?;
         let id = self.next_id(at)?;
-        let gone: BTreeSet<Gone> = plan.gone.iter().chain(plan.dependents.iter().map(|dependent| &dependent.gone)).cloned().collect();
+        let gone: BTreeSet<Gone> = plan
+            .gone
+            .iter()
+            .chain(plan.dependents.iter().map(|dependent| &dependent.gone))
+            .cloned()
+            .collect();
         let gone: Vec<Gone> = gone.into_iter().collect();
         self.write_tombstone(&id, target, reason, (at, &gone))?;
         self.settle()?;
@@ -276,7 +283,9 @@ impl Archive {
             let Some((main, companions)) = records.split_first() else { continue };
             let known = home.as_ref().filter(|(body, _)| *body == dependent.body);
             let entry = match known {
-                Some((_, original)) => self.move_reference(main, companions, &dependent.entry, original.clone())?,
+                Some((_, original)) => {
+                    self.move_reference(main, companions, &dependent.entry, original.clone())?
+                }
                 None => {
                     let entry = self.move_home(main, companions, dependent)?;
                     let original = Original {
@@ -296,7 +305,12 @@ impl Archive {
     }
 
     /// Writes a revisit as the answer that it stands for.
-    fn move_home(&mut self, main: &Record, companions: &[Record], dependent: &Dependent) -> Result<Entry, Error> {
+    fn move_home(
+        &mut self,
+        main: &Record,
+        companions: &[Record],
+        dependent: &Dependent,
+    ) -> Result<Entry, Error> {
         let original = fetch_record::record(&*self.disk, &self.directory, &dependent.body, None)?;
         let block = answer(split_answer(&main.block).0, &original.block);
         let (head, body) = split_answer(&block);
@@ -365,7 +379,9 @@ impl Archive {
                 one_line(reason),
                 part + 1
             );
-            groups.for_each(|gone| text.push_str(&format!("group {} {} {}\n", gone.file, gone.offset, gone.length)));
+            groups.for_each(|gone| {
+                text.push_str(&format!("group {} {} {}\n", gone.file, gone.offset, gone.length))
+            });
             self.note(&format!("{URN}{id}:{part}"), at, text.as_bytes())?;
         }
         Ok(())
@@ -404,9 +420,8 @@ impl Archive {
         self.make_way()?;
         let mut file = self.take_file(at)?;
         let flag = Flag::Changed;
-        let draft = |draft: Draft| {
-            draft.target(target).text(field::RECORDS, "1").text(field::FLAG, flag.as_str())
-        };
+        let draft =
+            |draft: Draft| draft.target(target).text(field::RECORDS, "1").text(field::FLAG, flag.as_str());
         let placed = file.put(&Kind::Metadata, at, draft, NOTE_TYPE, &[block]);
         let entry = Entry {
             key: Key::of(target),
@@ -461,9 +476,18 @@ fn one_line(text: &str) -> String {
 /// The fields without those that make a record a revisit.
 fn without_reference(fields: &warc::Fields) -> warc::Fields {
     use warc::header::name;
-    let of_revisit = [name::PROFILE, name::REFERS_TO_TARGET_URI, name::REFERS_TO_DATE, "WARC-Refers-To", name::PAYLOAD_DIGEST];
+    let of_revisit = [
+        name::PROFILE,
+        name::REFERS_TO_TARGET_URI,
+        name::REFERS_TO_DATE,
+        "WARC-Refers-To",
+        name::PAYLOAD_DIGEST,
+    ];
     let is_kept = |field: &str| !of_revisit.iter().any(|left| left.eq_ignore_ascii_case(field));
-    fields.iter().filter(|(field, _)| is_kept(field)).fold(warc::Fields::new(), |fields, (name, value)| fields.foreign(name, value))
+    fields
+        .iter()
+        .filter(|(field, _)| is_kept(field))
+        .fold(warc::Fields::new(), |fields, (name, value)| fields.foreign(name, value))
 }
 
 /// The answer that a revisit stands for: its own head and the bytes of the original, framed as the head says. A head that
@@ -477,7 +501,9 @@ fn answer(head: &[u8], original: &[u8]) -> Vec<u8> {
         let coding = http::field(original_head, "content-encoding");
         let coding = coding.map(|coding| format!("Content-Encoding: {coding}\r\n")).unwrap_or_default();
         let length = payload.len();
-        let head = format!("HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n{coding}Content-Length: {length}\r\n\r\n");
+        let head = format!(
+            "HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\n{coding}Content-Length: {length}\r\n\r\n"
+        );
         return [head.as_bytes(), &payload].concat();
     }
     let is_chunked = describe::framing(head) == http::Framing::Chunked;
@@ -485,7 +511,9 @@ fn answer(head: &[u8], original: &[u8]) -> Vec<u8> {
     match (is_chunked, was_chunked) {
         (true, true) | (false, false) => [head, body].concat(),
         (false, true) => [head, &payload].concat(),
-        (true, false) => [head, format!("{:x}\r\n", payload.len()).as_bytes(), &payload, b"\r\n0\r\n\r\n"].concat(),
+        (true, false) => {
+            [head, format!("{:x}\r\n", payload.len()).as_bytes(), &payload, b"\r\n0\r\n\r\n"].concat()
+        }
     }
 }
 
@@ -600,7 +628,11 @@ impl Part {
                 "group" => {
                     let mut words = rest.split(' ');
                     let file = Arc::from(words.next()?);
-                    gone.push(Gone { file, offset: words.next()?.parse().ok()?, length: words.next()?.parse().ok()? });
+                    gone.push(Gone {
+                        file,
+                        offset: words.next()?.parse().ok()?,
+                        length: words.next()?.parse().ok()?,
+                    });
                 }
                 _ => {}
             }
@@ -668,7 +700,9 @@ fn write_without(
 ) -> Result<Replaced, Error> {
     let new_path = with_rewrite(path);
     match disk.remove(&new_path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(Error::io("remove", &new_path, error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(Error::io("remove", &new_path, error));
+        }
         _ => {}
     }
     let old = disk.open(path, Open::Read).map_err(|source| Error::io("open", path, source))?;
@@ -698,7 +732,11 @@ fn write_without(
 }
 
 fn compression_of(file: &str) -> Compression {
-    if file.ends_with(".zst") { Compression::Zstd(ZstdLevel::DEFAULT) } else { Compression::Gzip(Level::DEFAULT) }
+    if file.ends_with(".zst") {
+        Compression::Zstd(ZstdLevel::DEFAULT)
+    } else {
+        Compression::Gzip(Level::DEFAULT)
+    }
 }
 
 const COPY_BYTES: usize = 1024 * 1024;

@@ -162,12 +162,17 @@ impl Verifier<'_> {
         match found {
             None => self.damage(&sums_path, None, "the sums are missing or damaged at their beginning"),
             Some(found) if found.whole_bytes < found.bytes => {
-                self.damage(&sums_path, None, format!("the sums are damaged from byte `{}` on", found.whole_bytes));
+                self.damage(
+                    &sums_path,
+                    None,
+                    format!("the sums are damaged from byte `{}` on", found.whole_bytes),
+                );
             }
             Some(found) if found.is_finished == is_open(path) && !found.is_finished => {}
             Some(found) if !found.is_finished => self.damage(&sums_path, None, "the sums break off"),
             Some(found) if found.covered != length => {
-                let what = format!("it is `{length}` bytes long, and was `{}` when it was finished", found.covered);
+                let what =
+                    format!("it is `{length}` bytes long, and was `{}` when it was finished", found.covered);
                 self.damage(path, None, what);
             }
             Some(_) => {}
@@ -204,7 +209,8 @@ impl Verifier<'_> {
         if self.told(checked)?.is_none() {
             return Ok(());
         }
-        let (mut indexed, mut revisits) = (Tally::default(), Sorter::new(Order::Address, spool, SORTER_BYTES));
+        let (mut indexed, mut revisits) =
+            (Tally::default(), Sorter::new(Order::Address, spool, SORTER_BYTES));
         for entry in reader.all()? {
             let Some(entry) = self.told(entry)? else { return Ok(()) };
             self.verified.indexed += 1;
@@ -228,7 +234,9 @@ impl Verifier<'_> {
             let Some(file) = closed_name(&path) else { continue };
             let (mut names, mut captures) = (Files::default(), Vec::new());
             let sums_path = sums::path_of(self.directory, file);
-            sums::read(&*self.disk, &sums_path, file, &mut names, |batch, _| captures.extend(batch.captures))?;
+            sums::read(&*self.disk, &sums_path, file, &mut names, |batch, _| {
+                captures.extend(batch.captures)
+            })?;
             for (key, row) in captures {
                 let entry = comparable(row.entry(&key, &names));
                 let mut found = false;
@@ -237,7 +245,11 @@ impl Verifier<'_> {
                 }
                 if !found {
                     missing += 1;
-                    self.damage(&path, Some(entry.location.offset), "the index does not have the capture there");
+                    self.damage(
+                        &path,
+                        Some(entry.location.offset),
+                        "the index does not have the capture there",
+                    );
                 }
             }
         }
@@ -264,7 +276,10 @@ impl Verifier<'_> {
             let path = self.directory.join(&*entry.location.file);
             match payload {
                 None => {
-                    let what = format!("the bytes it refers to, in `{}` at `{}`, are not there", body.file, body.offset);
+                    let what = format!(
+                        "the bytes it refers to, in `{}` at `{}`, are not there",
+                        body.file, body.offset
+                    );
                     self.damage(&path, Some(entry.location.offset), what);
                 }
                 Some(payload) if payload.is_some() && *payload != entry.payload => {

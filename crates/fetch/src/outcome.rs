@@ -3,7 +3,6 @@
 //! **Invariant:** the same answer always means the same; no clock is read. A `Retry-After` with a date is measured
 //! from the answer's own `Date`.
 
-
 use base::door::{Cause, Exchange, Failure, Truncation};
 use base::limits::SERVER_PAUSE_MAX;
 use base::{ContentDigest, Interval, Outcome, PageUrl, Refusal, Timestamp};

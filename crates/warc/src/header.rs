@@ -103,7 +103,8 @@ impl Fields {
     /// no room, is left out.
     #[must_use]
     pub fn foreign(mut self, name: &str, value: &str) -> Self {
-        let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
+        let is_name =
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_.".contains(&b));
         if is_name && self.0.len() < FIELDS_MAX {
             let value = shortened(escape(value.trim_matches(' '), breaks_a_line));
             self.0.push((Cow::Owned(name.to_owned()), value));

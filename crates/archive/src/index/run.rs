@@ -283,16 +283,7 @@ impl Tables {
         }
         let (filter_offset, filter_bytes, filter_sum) = (bytes.number()?, bytes.count()?, bytes.u32()?);
         let fits = filter_offset.checked_add(filter_bytes as u64)? <= end && bytes.is_empty();
-        fits.then_some(Self {
-            entries,
-            keys,
-            files,
-            blocks,
-            bodies,
-            filter_offset,
-            filter_bytes,
-            filter_sum,
-        })
+        fits.then_some(Self { entries, keys, files, blocks, bodies, filter_offset, filter_bytes, filter_sum })
     }
 }
 

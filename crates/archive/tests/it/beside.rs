@@ -64,7 +64,8 @@ fn every_opening_begins_files_with_names_of_their_own() {
 /// Whether a reader that opens now sees every one of `acknowledged`, as it is.
 #[track_caller]
 fn sees(disk: &SimulatedDisk, acknowledged: &[Entry], when: &str) -> Reader {
-    let reader = Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY)).unwrap_or_else(|e| panic!("{when}: {e}"));
+    let reader =
+        Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY)).unwrap_or_else(|e| panic!("{when}: {e}"));
     let found: HashMap<_, _> =
         reader.all().unwrap().map(|entry| entry.map(|e| (e.location.clone(), e)).unwrap()).collect();
     for entry in acknowledged {

@@ -281,8 +281,7 @@ fn a_full_queue_drops_links_and_counts_them() {
 #[test]
 fn a_page_from_an_earlier_run_comes_after_new_ones_and_in_its_turn() {
     let mut queue = queue();
-    let before =
-        Before { url: url("http://a.example/old"), at: START };
+    let before = Before { url: url("http://a.example/old"), at: START };
     queue.recall(before.clone());
     queue.recall(before);
     assert!(!queue.offer(url("http://a.example/old")), "it is known");

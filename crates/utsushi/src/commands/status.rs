@@ -42,7 +42,7 @@ impl Held {
             path if path.is_dir() => {
                 let reader = Reader::open(Arc::new(RealDisk), &path);
                 reader.and_then(|reader| reader.summary()).context("cannot read the archive")?
-            },
+            }
             // A start that was cut off may have left none.
             _ => Summary::default(),
         };
