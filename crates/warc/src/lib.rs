@@ -26,6 +26,7 @@
 //! archive's.
 #![warn(clippy::indexing_slicing)]
 
+pub mod check;
 pub mod head;
 pub mod header;
 mod member;

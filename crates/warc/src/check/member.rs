@@ -1,0 +1,383 @@
+//! The content of a file, plain or compressed, as one run of bytes that still knows its members.
+//!
+//! A lenient reader hides what a strict one must see, so this reads members by itself: every checksum, length and
+//! flag of gzip (RFC 1952) and zstandard (RFC 8878) is looked at. What is wrong without stopping the reading is
+//! kept as a note; what stops it is a [`Fault`], after which [`Source::recover`] goes on at the next member that
+//! holds a record.
+//!
+//! **Invariant:** one buffer of input, one window of output and the window of a zstandard frame (at most 128 MiB)
+//! are held, whatever the file claims.
+
+use super::clause::Clause;
+use super::input::Input;
+use super::report::Severity;
+use super::zstd::Unzstd;
+use flate2::{Decompress, FlushDecompress, Status};
+use libdeflater::Crc;
+use std::io::{self, Read, Seek};
+use std::ops::Range;
+
+/// Why the content cannot be read on.
+#[derive(Debug)]
+pub(super) enum Fault {
+    /// The bytes are wrong.
+    Damaged(Clause, String),
+    /// The file cannot be read.
+    Io(io::Error),
+}
+
+impl From<io::Error> for Fault {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    Plain,
+    Gzip,
+    Zstd,
+}
+
+pub(super) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+const WINDOW_BYTES: usize = 64 * 1024;
+
+/// The content of a file.
+#[derive(Debug)]
+pub(super) struct Source<R> {
+    input: Input<R>,
+    form: Option<Form>,
+    gzip: Gunzip,
+    zstd: Unzstd,
+    window: Box<[u8]>,
+    unread: Range<usize>,
+    inside: bool,
+    member: u64,
+    members: u64,
+    read_of_member: u64,
+    /// Behind this nothing need be looked at again: the last member that ended as it should ends here, or one that
+    /// did not begins just before.
+    trusted: u64,
+    notes: Vec<Notes>,
+}
+
+/// What is wrong with a member that can be read all the same.
+pub(super) type Note = (Severity, Clause, String);
+
+/// The notes on the member that begins at an offset.
+#[derive(Debug)]
+pub(super) struct Notes {
+    pub(super) offset: u64,
+    pub(super) notes: Vec<Note>,
+}
+
+impl<R: Read + Seek> Source<R> {
+    pub(super) fn new(read: R) -> Self {
+        Self {
+            input: Input::new(read),
+            form: None,
+            gzip: Gunzip::new(),
+            zstd: Unzstd::new(),
+            window: vec![0; WINDOW_BYTES].into_boxed_slice(),
+            unread: 0..0,
+            inside: false,
+            member: 0,
+            members: 0,
+            read_of_member: 0,
+            trusted: 0,
+            notes: Vec::new(),
+        }
+    }
+    pub(super) fn is_plain(&self) -> bool {
+        self.form == Some(Form::Plain)
+    }
+    pub(super) fn form(&self) -> Option<Form> {
+        self.form
+    }
+    /// Where the bytes that [`Source::fill`] gave begin in the file: their member, or, uncompressed, they themselves.
+    pub(super) fn offset(&self) -> u64 {
+        if self.is_plain() { self.input.position() } else { self.member }
+    }
+    /// How many members were begun.
+    pub(super) fn members(&self) -> u64 {
+        self.members
+    }
+    /// How much of the current member's content was consumed.
+    pub(super) fn read_of_member(&self) -> u64 {
+        self.read_of_member
+    }
+    /// How many bytes of the file were read.
+    pub(super) fn file_bytes(&self) -> u64 {
+        self.input.furthest()
+    }
+    /// Where the member begins that was last begun, or tried to be.
+    pub(super) fn member(&self) -> u64 {
+        self.member
+    }
+    /// What was noted of members that begin at or before `offset`.
+    pub(super) fn take_notes(&mut self, offset: u64) -> Vec<Note> {
+        let is_due = |notes: &mut Notes| notes.offset <= offset;
+        self.notes.extract_if(.., is_due).flat_map(|notes| notes.notes).collect()
+    }
+
+    /// The next bytes, of this member or of the one after it; none at the end of the file.
+    pub(super) fn fill(&mut self) -> Result<&[u8], Fault> {
+        loop {
+            if self.form == Some(Form::Plain) {
+                return Ok(self.input.ahead(1)?);
+            }
+            if !self.unread.is_empty() {
+                break;
+            }
+            if !self.inside && !self.begin()? {
+                return Ok(&[]);
+            }
+            if !self.is_plain() {
+                self.advance()?;
+            }
+        }
+        Ok(self.window.get(self.unread.clone()).unwrap_or_default())
+    }
+    pub(super) fn consume(&mut self, bytes: usize) {
+        self.read_of_member += bytes as u64;
+        match self.form {
+            Some(Form::Plain) => self.input.consume(bytes),
+            _ => self.unread.start = (self.unread.start + bytes).min(self.unread.end),
+        }
+    }
+
+    /// Begins the next member; false at the end of the file.
+    fn begin(&mut self) -> Result<bool, Fault> {
+        loop {
+            let first = self.input.ahead(4)?;
+            if first.is_empty() {
+                return Ok(false);
+            }
+            let found = form_of(first);
+            let form = *self.form.get_or_insert(found);
+            self.member = self.input.position();
+            if found != form && form != Form::Plain {
+                let what = "bytes that belong to no member follow; a member begins with its magic number";
+                let clause = if form == Form::Gzip { Clause::Gzip } else { Clause::Zstd };
+                return Err(Fault::Damaged(clause, what.to_owned()));
+            }
+            let mut notes = Vec::new();
+            let has_content = match form {
+                Form::Plain => return Ok(true),
+                Form::Gzip => self.gzip.begin(&mut self.input, &mut notes).map(|()| true)?,
+                Form::Zstd => self.zstd.begin(&mut self.input, &mut notes)?,
+            };
+            self.note(notes);
+            if has_content {
+                (self.members, self.read_of_member, self.inside) = (self.members + 1, 0, true);
+                self.trusted = self.member + 1;
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Decompresses a window more.
+    fn advance(&mut self) -> Result<(), Fault> {
+        let mut notes = Vec::new();
+        let (made, ended) = match self.form {
+            Some(Form::Gzip) => self.gzip.advance(&mut self.input, &mut self.window, &mut notes)?,
+            _ => self.zstd.advance(&mut self.input, &mut self.window)?,
+        };
+        if ended && notes.is_empty() {
+            self.trusted = self.input.position();
+        }
+        self.note(notes);
+        self.unread = 0..made;
+        self.inside = !ended;
+        Ok(())
+    }
+
+    fn note(&mut self, notes: Vec<Note>) {
+        if !notes.is_empty() {
+            self.notes.push(Notes { offset: self.member, notes });
+        }
+    }
+
+    /// After a fault: goes to the next member whose content begins with a record. False when there is none.
+    pub(super) fn recover(&mut self) -> Result<bool, Fault> {
+        let trusted = self.trusted;
+        let mut from = self.input.again_from(trusted);
+        loop {
+            self.input.go_to(from)?;
+            (self.unread, self.inside) = (0..0, false);
+            if !self.find_magic()? {
+                return Ok(false);
+            }
+            let (place, notes, members) = (self.input.position(), self.notes.len(), self.members);
+            let holds_record = match self.fill() {
+                Ok(content) => content.starts_with(b"WARC/"),
+                Err(Fault::Damaged(..)) => false,
+                Err(fault) => return Err(fault),
+            };
+            self.notes.truncate(notes);
+            (self.unread, self.inside) = (0..0, false);
+            (self.members, self.trusted) = (members, trusted);
+            if holds_record {
+                self.input.go_to(place)?;
+                return Ok(true);
+            }
+            from = place + 1;
+        }
+    }
+
+    /// Steps to the next bytes that a member of this file could begin with.
+    fn find_magic(&mut self) -> Result<bool, Fault> {
+        let form = self.form;
+        loop {
+            let bytes = self.input.ahead(4)?;
+            if bytes.len() < 4 {
+                return Ok(false);
+            }
+            match bytes.windows(4).position(|four| Some(form_of(four)) == form) {
+                Some(place) => {
+                    self.input.consume(place);
+                    return Ok(true);
+                }
+                None => {
+                    let passed = bytes.len() - 3;
+                    self.input.consume(passed);
+                }
+            }
+        }
+    }
+
+    /// In an uncompressed file: goes back to `place`, unless too much was read again already.
+    pub(super) fn go_back(&mut self, place: u64) -> Result<bool, Fault> {
+        let possible = self.is_plain() && self.input.again_from(place) == place;
+        if possible {
+            self.input.go_to(place)?;
+        }
+        Ok(possible)
+    }
+}
+
+fn form_of(first: &[u8]) -> Form {
+    match first {
+        [first, second, ..] if [*first, *second] == GZIP_MAGIC => Form::Gzip,
+        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Form::Zstd,
+        _ => Form::Plain,
+    }
+}
+
+/// Decompresses gzip members.
+struct Gunzip {
+    raw: Decompress,
+    crc: Crc,
+    length: u32,
+}
+
+impl std::fmt::Debug for Gunzip {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Gunzip").field("length", &self.length).finish_non_exhaustive()
+    }
+}
+
+fn gzip_damage(what: &str) -> Fault {
+    Fault::Damaged(Clause::Gzip, what.to_owned())
+}
+
+impl Gunzip {
+    fn new() -> Self {
+        Self { raw: Decompress::new(false), crc: Crc::new(), length: 0 }
+    }
+
+    /// Reads the header of a member.
+    fn begin<R: Read>(&mut self, input: &mut Input<R>, notes: &mut Vec<Note>) -> Result<(), Fault> {
+        let mut header = Header { input, crc: Crc::new() };
+        let [_, _, method, flags]: [u8; 4] = header.take()?;
+        let _rest_of_ten: [u8; 6] = header.take()?;
+        if method != 8 {
+            return Err(gzip_damage(
+                "the member is compressed by a method other than deflate, the only one there is",
+            ));
+        }
+        if flags & 0xe0 != 0 {
+            let what =
+                format!("the flags `{flags:#04x}` of the member use reserved bits, which must be zero");
+            notes.push((Severity::Error, Clause::Gzip, what));
+        }
+        if flags & 4 != 0 {
+            let length = u16::from_le_bytes(header.take()?);
+            for _ in 0..length {
+                let _skipped: [u8; 1] = header.take()?;
+            }
+        }
+        for _ in 0..(flags & 8) / 8 + (flags & 16) / 16 {
+            while header.take::<1>()? != [0] {}
+        }
+        let computed = header.crc.sum() & 0xffff;
+        if flags & 2 != 0 && u32::from(u16::from_le_bytes(header.take()?)) != computed {
+            notes.push((
+                Severity::Error,
+                Clause::Gzip,
+                "the checksum of the member's header is wrong".to_owned(),
+            ));
+        }
+        self.raw.reset(false);
+        (self.crc, self.length) = (Crc::new(), 0);
+        Ok(())
+    }
+
+    /// Fills `window`; how much, and whether the member is over.
+    fn advance<R: Read>(
+        &mut self,
+        input: &mut Input<R>,
+        window: &mut [u8],
+        notes: &mut Vec<Note>,
+    ) -> Result<(usize, bool), Fault> {
+        let (taken_before, made_before) = (self.raw.total_in(), self.raw.total_out());
+        let compressed = input.ahead(1)?;
+        let at_end = compressed.is_empty();
+        let status = self.raw.decompress(compressed, window, FlushDecompress::None);
+        let difference = |after: u64, before: u64| usize::try_from(after - before).unwrap_or(usize::MAX);
+        input.consume(difference(self.raw.total_in(), taken_before));
+        let status = status.map_err(|_| gzip_damage("the compressed bytes of the member make no sense"))?;
+        let made = difference(self.raw.total_out(), made_before);
+        self.crc.update(window.get(..made).unwrap_or_default());
+        self.length = self.length.wrapping_add(u32::try_from(made).unwrap_or(u32::MAX));
+        match status {
+            Status::StreamEnd => self.finish(input, notes).map(|()| (made, true)),
+            _ if at_end && made == 0 => Err(gzip_damage("the file ends inside a member")),
+            _ => Ok((made, false)),
+        }
+    }
+
+    fn finish<R: Read>(&mut self, input: &mut Input<R>, notes: &mut Vec<Note>) -> Result<(), Fault> {
+        let mut trailer = Header { input, crc: Crc::new() };
+        let (crc, length) = (u32::from_le_bytes(trailer.take()?), u32::from_le_bytes(trailer.take()?));
+        let computed = self.crc.sum();
+        if crc != computed {
+            let what = format!("the member's checksum is `{crc:08x}`, but its content has `{computed:08x}`");
+            notes.push((Severity::Error, Clause::Gzip, what));
+        }
+        if length != self.length {
+            let what =
+                format!("the member says that it holds `{length}` bytes, but it holds `{}`", self.length);
+            notes.push((Severity::Error, Clause::Gzip, what));
+        }
+        Ok(())
+    }
+}
+
+/// The header or trailer of a member, with the checksum of what was read of it.
+struct Header<'a, R> {
+    input: &'a mut Input<R>,
+    crc: Crc,
+}
+
+impl<R: Read> Header<'_, R> {
+    fn take<const N: usize>(&mut self) -> Result<[u8; N], Fault> {
+        let ahead = self.input.ahead(N)?;
+        let bytes = ahead.first_chunk::<N>().copied();
+        let bytes =
+            bytes.ok_or_else(|| gzip_damage("the file ends inside the header or trailer of a member"))?;
+        self.crc.update(&bytes);
+        self.input.consume(N);
+        Ok(bytes)
+    }
+}
