@@ -66,7 +66,9 @@ pub(crate) struct Fetch {
 pub(crate) struct Archive {
     /// The size at which an archive file is closed.
     pub(crate) file_bytes_max: u64,
+    is_zstd: bool,
     gzip_level: u8,
+    zstd_level: u8,
     /// A writer pauses when fewer bytes are free.
     pub(crate) disk_free_bytes_min: u64,
     /// A writer pauses when a smaller share of the disk is free.
@@ -74,9 +76,14 @@ pub(crate) struct Archive {
 }
 
 impl Archive {
-    /// How hard records are compressed.
-    pub(crate) fn gzip_level(&self) -> warc::Level {
-        warc::Level::new(self.gzip_level).expect("the configuration was checked")
+    /// How records are compressed.
+    pub(crate) fn compression(&self) -> warc::Compression {
+        let checked = "the configuration was checked";
+        if self.is_zstd {
+            warc::Compression::Zstd(warc::ZstdLevel::new(self.zstd_level).expect(checked))
+        } else {
+            warc::Compression::Gzip(warc::Level::new(self.gzip_level).expect(checked))
+        }
     }
 }
 

@@ -116,7 +116,7 @@ fn open(context: &Context, now: Timestamp) -> anyhow::Result<(Writer, Archive)> 
     let writer = Directory::open_writer(&context.data, &opening)?;
     let settings = archive::Settings {
         file_bytes_max: settings.file_bytes_max,
-        compression: settings.gzip_level().into(),
+        compression: settings.compression(),
         disk_free_bytes_min: writer.disk_free_bytes_min(),
         ..archive::Settings::default()
     };

@@ -1,7 +1,7 @@
 //! Every setting: its key, how it is read and how it is shown.
 
 use super::Config;
-use super::value::{Entry, Unfit, bytes, header_text, interval, log_filter, log_form, whole};
+use super::value::{Entry, Unfit, bytes, header_text, interval, is_zstd, log_filter, log_form, whole};
 use base::Interval;
 use base::limits::SERVER_PAUSE_MAX;
 use toml::de::DeValue;
@@ -10,7 +10,7 @@ const MIB: u64 = 1024 * 1024;
 const GIB: u64 = 1024 * MIB;
 
 /// The settings in the order of `default.toml`.
-pub(crate) const SETTINGS: [Setting; 13] = [
+pub(crate) const SETTINGS: [Setting; 15] = [
     Setting {
         key: "crawl.pause",
         take: |c, v| interval(v, Interval::from_seconds(1)..=SERVER_PAUSE_MAX).map(|t| c.crawl.pause = t),
@@ -37,9 +37,19 @@ pub(crate) const SETTINGS: [Setting; 13] = [
         show: |c| c.archive.file_bytes_max.to_string(),
     },
     Setting {
+        key: "archive.compression",
+        take: |c, v| is_zstd(v).map(|is_zstd| c.archive.is_zstd = is_zstd),
+        show: |c| quoted(if c.archive.is_zstd { "zstd" } else { "gzip" }),
+    },
+    Setting {
         key: "archive.gzip_level",
         take: |c, v| whole(v, 1..=12).map(|n| c.archive.gzip_level = n),
         show: |c| c.archive.gzip_level.to_string(),
+    },
+    Setting {
+        key: "archive.zstd_level",
+        take: |c, v| whole(v, 1..=19).map(|n| c.archive.zstd_level = n),
+        show: |c| c.archive.zstd_level.to_string(),
     },
     Setting {
         key: "archive.disk_free_bytes_min",

@@ -14,7 +14,7 @@ fn the_defaults_pass_their_own_checks() {
     let config = Config::compiled_in();
     assert_eq!(config.crawl.pause, base::limits::SERVER_PAUSE_DEFAULT);
     assert_eq!(config.archive.file_bytes_max, base::limits::ARCHIVE_FILE_BYTES);
-    assert_eq!(config.archive.gzip_level(), warc::Level::DEFAULT);
+    assert_eq!(config.archive.compression(), warc::Compression::default());
     assert_eq!(config.archive.disk_free_bytes_min, base::limits::DISK_FREE_BYTES_MIN);
     assert_eq!(*config.origin("crawl.pause"), Origin::Default);
 }

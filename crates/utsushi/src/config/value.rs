@@ -160,6 +160,17 @@ pub(super) fn log_filter(value: &DeValue<'_>) -> Result<Filter, Unfit> {
     text.parse().map_err(|_| Unfit::Value(allowed()))
 }
 
+/// How records are compressed; true for zstd.
+pub(super) fn is_zstd(value: &DeValue<'_>) -> Result<bool, Unfit> {
+    let allowed = || "\"gzip\" or \"zstd\"".to_owned();
+    let DeValue::String(text) = value else { return Err(Unfit::Type(allowed())) };
+    match text.as_ref() {
+        "gzip" => Ok(false),
+        "zstd" => Ok(true),
+        _ => Err(Unfit::Value(allowed())),
+    }
+}
+
 /// The form of log lines.
 pub(super) fn log_form(value: &DeValue<'_>) -> Result<Form, Unfit> {
     let allowed = || "\"text\" or \"json\"".to_owned();
