@@ -41,6 +41,8 @@ pub struct Settings {
     pub file_bytes_max: u64,
     /// The same when it has so many captures, which bounds what is held of the index in memory.
     pub file_captures_max: u64,
+    /// Whether the index is kept in order on a thread beside the work, so that no batch waits for it.
+    pub merges_beside: bool,
     /// What the files say they were written by.
     pub software: String,
     /// How records are compressed.
@@ -54,6 +56,7 @@ impl Default for Settings {
         Self {
             file_bytes_max: ARCHIVE_FILE_BYTES,
             file_captures_max: MEMORY_ROWS_MAX,
+            merges_beside: true,
             software: concat!("utsushi/", env!("CARGO_PKG_VERSION")).to_owned(),
             compression: Compression::default(),
             disk_free_bytes_min: DISK_FREE_BYTES_MIN,
@@ -93,6 +96,7 @@ impl Archive {
     ) -> Result<(Self, Recovery), Error> {
         create_directory(&*disk, directory)?;
         let (mut index, damage) = Index::open(Arc::clone(&disk), directory)?;
+        index.merges_beside = settings.merges_beside;
         let mut recovery = recover::recover(&disk, directory, &mut index, &mut |_, _| {})?;
         recovery.index = damage.map(|damage| damage.to_string());
         let taken = disk.list(directory).map_err(|source| Error::io("list", directory, source))?;
@@ -265,7 +269,8 @@ impl Archive {
     /// first.
     pub fn close(mut self) -> Result<(), Error> {
         self.finish_file()?;
-        self.update_index()
+        self.update_index()?;
+        self.index.take_merged(true)
     }
 
     /// How much can still be written to the disk that the archive is on, the reserve included.

@@ -28,6 +28,7 @@ use run::{Run, RunWriter, file_name};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::thread::JoinHandle;
 use walk::{KeyRange, Origin, Walk};
 
 /// The directory of the index, below that of the archive files.
@@ -46,6 +47,29 @@ pub(crate) struct Index {
     generation: Generation,
     runs: Vec<(Arc<Run>, u32)>,
     memory: Memory,
+    /// Whether runs are merged beside the work, on a thread.
+    pub(crate) merges_beside: bool,
+    merging: Option<Merging>,
+}
+
+/// A merge under way on a thread of its own.
+#[derive(Debug)]
+struct Merging {
+    id: u64,
+    level: u32,
+    /// The runs that it merges.
+    of: Vec<u64>,
+    thread: JoinHandle<Result<Run, Error>>,
+}
+
+impl Drop for Index {
+    /// Whoever opens the index next must not meet a thread that still writes.
+    fn drop(&mut self) {
+        if let Some(merging) = self.merging.take() {
+            // What it made is rubbish now, whether it succeeded or not.
+            let _ = merging.thread.join();
+        }
+    }
 }
 
 impl Index {
@@ -67,7 +91,16 @@ impl Index {
             Err(error) => return Err(error),
         };
         let files = Arc::new(files);
-        let mut index = Self { disk, directory, files, generation, runs, memory: Memory::default() };
+        let mut index = Self {
+            disk,
+            directory,
+            files,
+            generation,
+            runs,
+            memory: Memory::default(),
+            merges_beside: false,
+            merging: None,
+        };
         // After damage, numbers of runs begin anew, behind everything that may lie around.
         index.generation.next_run = index.generation.next_run.max(index.last_file()? + 1);
         if damage.is_some() {
@@ -216,6 +249,7 @@ impl Index {
         keep: &mut dyn FnMut(&str, &mut Row, &mut Files) -> bool,
     ) -> Result<(), Error> {
         assert_eq!(self.memory.count(), 0, "only runs are rewritten");
+        self.take_merged(true)?;
         let runs: Vec<Arc<Run>> = self.runs.iter().map(|(run, _)| Arc::clone(run)).collect();
         let level = self.runs.iter().map(|(_, level)| *level).max().unwrap_or(0);
         let mut generation = self.generation.clone();
@@ -228,6 +262,7 @@ impl Index {
 
     /// Forgets everything, so that it is learned again.
     pub(crate) fn clear(&mut self) -> Result<(), Error> {
+        self.take_merged(true)?;
         self.memory = Memory::default();
         let generation = Generation { covered: BTreeSet::new(), ..self.generation.clone() };
         self.install(generation, Vec::new())
@@ -261,22 +296,50 @@ impl Index {
         writer.finish(Arc::make_mut(&mut self.files))
     }
 
-    /// Merges runs of a level as long as there are many of one.
+    /// Merges runs of a level as long as there are many of one; on a thread, if that is wanted, one merge at a time.
     fn merge_levels(&mut self) -> Result<(), Error> {
+        self.take_merged(false)?;
         while let Some(level) = self.crowded_level() {
+            if self.merging.is_some() {
+                return Ok(());
+            }
             let of_level = |(_, other): &&(Arc<Run>, u32)| *other == level;
             let merged: Vec<Arc<Run>> =
                 self.runs.iter().filter(of_level).map(|(run, _)| Arc::clone(run)).collect();
-            let mut generation = self.generation.clone();
-            let (disk, id) = (Arc::clone(&self.disk), generation.next_run);
-            let run =
-                merge::merge(&*disk, &self.directory, id, &merged, Arc::make_mut(&mut self.files), None)?;
-            generation.next_run += 1;
-            let mut runs: Vec<_> = self.runs.iter().filter(|(_, other)| *other != level).cloned().collect();
-            runs.push((Arc::new(run), level + 1));
-            self.install(generation, runs)?;
+            let (id, of) = (self.generation.next_run, merged.iter().map(|run| run.id()).collect());
+            self.generation.next_run += 1;
+            // The thread gives no name a number that ours do not have.
+            let (disk, directory, mut files) =
+                (Arc::clone(&self.disk), self.directory.clone(), Files::clone(&self.files));
+            let mut work = move || merge::merge(&*disk, &directory, id, &merged, &mut files, None);
+            if self.merges_beside {
+                let thread = std::thread::Builder::new().name("merge".into()).spawn(work);
+                let thread = thread.map_err(|source| Error::io("start a thread for", &self.directory, source))?;
+                self.merging = Some(Merging { id, level, of, thread });
+            } else {
+                self.install_merged(work()?, level, &of)?;
+            }
         }
         Ok(())
+    }
+
+    /// Takes over what a thread merged, if it is done, or waits for it.
+    pub(crate) fn take_merged(&mut self, waits: bool) -> Result<(), Error> {
+        let is_done = |merging: &Merging| waits || merging.thread.is_finished();
+        let Some(merging) = self.merging.take_if(|merging| is_done(merging)) else { return Ok(()) };
+        let Merging { level, of, thread, .. } = merging;
+        match thread.join().expect("a merge does not panic") {
+            // It is tried again when there is more to merge, and perhaps room.
+            Err(error) if error.is_disk_full() => self.remove_rubbish(),
+            merged => self.install_merged(merged?, level, &of),
+        }
+    }
+
+    /// Puts a merged run in the place of those it was merged of.
+    fn install_merged(&mut self, run: Run, level: u32, of: &[u64]) -> Result<(), Error> {
+        let mut runs: Vec<_> = self.runs.iter().filter(|(run, _)| !of.contains(&run.id())).cloned().collect();
+        runs.push((Arc::new(run), level + 1));
+        self.install(self.generation.clone(), runs)
     }
 
     fn crowded_level(&self) -> Option<u32> {
@@ -296,7 +359,9 @@ impl Index {
 
     /// Removes runs that nobody refers to. A reader that has one open goes on reading it.
     fn remove_rubbish(&self) -> Result<(), Error> {
-        let names: Vec<String> = self.generation.runs.iter().map(|(id, _)| file_name(*id)).collect();
+        let merging = self.merging.iter().map(|merging| merging.id);
+        let used = self.generation.runs.iter().map(|(id, _)| *id).chain(merging);
+        let names: Vec<String> = used.map(file_name).collect();
         for path in self.list()? {
             let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
             let is_ours = name.ends_with(".run") || name == generation::UNFINISHED_NAME;

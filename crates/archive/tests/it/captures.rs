@@ -22,6 +22,7 @@ pub(crate) fn settings() -> Settings {
     Settings {
         file_bytes_max: 12_000,
         file_captures_max: 5,
+        merges_beside: false,
         software: "utsushi/test".to_owned(),
         ..Settings::default()
     }
