@@ -18,6 +18,8 @@ use crate::index::row::Files;
 use crate::list::files;
 use crate::name::{closed_name, is_open};
 use crate::reader::{Reader, length_of};
+use crate::recover;
+use crate::scan::Scan;
 use crate::sort::{Order, Sorter};
 use crate::sums;
 use crate::versions::Version;
@@ -168,7 +170,7 @@ impl Verifier<'_> {
                     format!("the sums are damaged from byte `{}` on", found.whole_bytes),
                 );
             }
-            Some(found) if found.is_finished == is_open(path) && !found.is_finished => {}
+            Some(found) if !found.is_finished && is_open(path) => {}
             Some(found) if !found.is_finished => self.damage(&sums_path, None, "the sums break off"),
             Some(found) if found.covered != length => {
                 let what =
@@ -179,6 +181,15 @@ impl Verifier<'_> {
         }
         let bytes = disk.open(path, Open::Read).map_err(|source| Error::io("open", path, source))?;
         let name: Arc<str> = Arc::from(file);
+        // Of a file that nobody finished, a power cut may have taken the end of the sums; the rest is read as a reader does.
+        let covered = found.filter(|found| is_open(path) && !found.is_finished).map(|found| found.covered);
+        if let Some(scan) = covered.map(|covered| Scan::open(&*disk, path, covered)).transpose()?.flatten() {
+            let survey = recover::survey(&*disk, scan, path, &mut names)?;
+            for offset in survey.damaged_offsets {
+                self.damage(path, Some(offset), "it cannot be read");
+            }
+            batches.extend(survey.batches);
+        }
         for batch in batches {
             let mut offset = batch.from;
             for record in &batch.records {
