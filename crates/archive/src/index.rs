@@ -15,6 +15,8 @@ pub(crate) mod memory;
 pub(crate) mod merge;
 pub(crate) mod row;
 pub(crate) mod run;
+#[cfg(test)]
+mod tests;
 pub(crate) mod walk;
 
 use crate::entry::{ContentKey, Key};

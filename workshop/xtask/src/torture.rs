@@ -28,7 +28,21 @@ const TORTURES: &[Torture] = &[
         package: "archive",
         filter: "survives_",
         rounds: 5_000,
-        about: "fail or cut the archive's writes, reopen it, find every synced capture",
+        about: "fail or cut the archive's writes, reopen it, find every synced capture; the index agrees",
+    },
+    Torture {
+        name: "archive-detects",
+        package: "archive",
+        filter: "detects_",
+        rounds: 10_000,
+        about: "flip bits of the archive's files, sums, runs: told, never served",
+    },
+    Torture {
+        name: "archive-model",
+        package: "archive",
+        filter: "model_",
+        rounds: 1_000,
+        about: "random use of the archive and loss of what is derived, compared with maps",
     },
     Torture {
         name: "disk",
@@ -108,9 +122,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 }
 
 fn print_list() {
-    println!("{:<12} {:<8} {:<10} {:>7}  what it does", "name", "package", "tests", "rounds");
+    println!("{:<15} {:<8} {:<10} {:>7}  what it does", "name", "package", "tests", "rounds");
     for Torture { name, package, filter, rounds, about } in TORTURES {
-        println!("{name:<12} {package:<8} {filter:<10} {rounds:>7}  {about}");
+        println!("{name:<15} {package:<8} {filter:<10} {rounds:>7}  {about}");
     }
 }
 
@@ -152,7 +166,8 @@ mod tests {
     #[test]
     fn an_unknown_torture_is_answered_with_the_known_ones() {
         let message = find("feather").map(|torture| torture.name).unwrap_err().to_string();
-        let known = "`archive-cut`, `disk`, `kill`, `sat-detects`, `sat-model`, `sat-survives`";
+        let known = "`archive-cut`, `archive-detects`, `archive-model`, `disk`, `kill`, `sat-detects`, \
+                     `sat-model`, `sat-survives`";
         assert_eq!(message, format!("there is no torture `feather`; there are {known}"));
     }
 }

@@ -36,6 +36,13 @@ pub(crate) fn reader(disk: &(impl Disk + Clone + 'static)) -> Reader {
     Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY)).unwrap()
 }
 
+/// How many places a verification finds damaged.
+pub(crate) fn damaged(disk: &(impl Disk + Clone + 'static)) -> u64 {
+    let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+    // So little is sorted in memory.
+    archive::verify(&shared, Path::new(DIRECTORY), Path::new("/no/spool"), &mut |_| {}).unwrap().damaged
+}
+
 /// All entries, which must be readable.
 #[track_caller]
 pub(crate) fn entries(disk: &dyn Disk) -> Vec<Entry> {

@@ -9,6 +9,7 @@ mod append;
 mod beside;
 mod captures;
 mod damage;
+mod detects;
 mod example;
 mod full;
 mod import;

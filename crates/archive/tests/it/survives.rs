@@ -4,7 +4,7 @@
 //! what the files say, capture by capture, and hands out what was stored. The points lie also in the finishing of
 //! files, in their sums, and in the making, merging and publishing of runs: the settings see to it that there are many.
 
-use crate::captures::{DIRECTORY, Records, entries, number_of, open, workload};
+use crate::captures::{DIRECTORY, Records, damaged, entries, number_of, open, workload};
 use crate::model::{Model, agreed};
 use archive::Location;
 use base::disk::{Disk, Fault, SimulatedDisk, Survival};
@@ -65,6 +65,7 @@ fn check(disk: &SimulatedDisk, visits: &[Capture], acknowledged: &Acknowledged) 
     }
     match acknowledged.iter().find(|(number, location)| found.get(number) != Some(location)) {
         Some((number, _)) => Err(format!("capture {number} was acknowledged and is lost or elsewhere")),
+        None if damaged(disk) > 0 => Err("a verification finds something".to_owned()),
         None => captures_are_whole(&records),
     }
 }

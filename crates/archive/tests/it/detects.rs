@@ -1,0 +1,105 @@
+//! Bit rot in any file of the archive (M5): it is told by who reads everything, and nothing wrong is handed out.
+
+use crate::captures::{DIRECTORY, START, damaged, settings, workload};
+use crate::model_tests::number;
+use archive::{Archive, Document, Entry, Location, Reader};
+use base::Chance;
+use base::disk::{Disk, SimulatedDisk};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+type Known = BTreeMap<Location, (Entry, Document, Vec<u8>)>;
+
+/// An archive with runs of two levels, and with captures that are in no run.
+fn archive(disk: &SimulatedDisk) {
+    let shared: Arc<dyn Disk> = Arc::new(disk.clone());
+    let (mut archive, _) = Archive::open(shared, Path::new(DIRECTORY), settings(), START).unwrap();
+    for capture in &workload(21, 48) {
+        archive.append(capture).unwrap();
+        archive.commit().unwrap();
+    }
+    let paths: Vec<_> = disk.files().into_iter().map(|(path, _)| path.display().to_string()).collect();
+    let count = |end: &str| paths.iter().filter(|path| path.ends_with(end)).count();
+    assert!(count(".run") > 1 && count(".open") == 1, "{paths:?}");
+}
+
+fn known(disk: &SimulatedDisk) -> Known {
+    let reader = Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY)).unwrap();
+    let entries = reader.all().unwrap().map(Result::unwrap);
+    let known = entries.map(|entry| {
+        let (document, group) = (reader.document(&entry).unwrap(), reader.group(&entry).unwrap());
+        (entry.location.clone(), (entry, document, group))
+    });
+    known.collect()
+}
+
+/// Reads everything through the index. Whatever is handed out must be what was stored; whether something is missing.
+fn check_served(disk: &SimulatedDisk, known: &Known, bit: &str) -> bool {
+    let Ok(reader) = Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY)) else { return true };
+    let Ok(entries) = reader.all() else { return true };
+    let (mut seen, mut is_damaged) = (0, false);
+    for entry in entries {
+        let Ok(entry) = entry else { return true };
+        let (whole, document, group) = &known[&entry.location];
+        // Rows that were read from the file again do not know what they refer to.
+        let body = if entry.body.is_none() { None } else { whole.body.clone() };
+        assert_eq!(entry, Entry { body, ..whole.clone() }, "{bit}");
+        match reader.document(&entry) {
+            Ok(found) => assert_eq!(found, *document, "{bit}: {entry:?}"),
+            Err(_) => is_damaged = true,
+        }
+        match reader.group(&entry) {
+            // What a header of a companion says of its making is nobody's content.
+            Ok(found) => assert_eq!(found.len(), group.len(), "{bit}: {entry:?}"),
+            Err(_) => is_damaged = true,
+        }
+        seen += 1;
+    }
+    is_damaged || seen != known.len()
+}
+
+#[test]
+fn detects_any_flipped_bit_of_any_file() {
+    let (flips, seed) = (number("UTSUSHI_TORTURE_COUNT", 300), number("UTSUSHI_TORTURE_SEED", 1));
+    let disk = SimulatedDisk::new(21);
+    archive(&disk);
+    let (known, files) = (known(&disk), disk.files());
+    let mut chance = Chance::of(&[seed, 3]);
+    assert_eq!(damaged(&disk), 0);
+    for _ in 0..flips {
+        // Each kind of file as often as the others, however long it is.
+        let end = *chance.pick(&[".warc.gz", ".open", ".sums", ".run", "CURRENT"]);
+        let of_kind: Vec<_> =
+            files.iter().filter(|(path, _)| path.to_str().unwrap().ends_with(end)).collect();
+        let (path, length) = chance.pick(&of_kind);
+        let bit = chance.below(length * 8);
+        disk.flip_bit(path, bit).unwrap();
+        let name = format!("bit {bit} of {}", path.display());
+        check_served(&disk, &known, &name);
+        assert!(damaged(&disk) > 0, "{name} is not noticed");
+        disk.flip_bit(path, bit).unwrap();
+    }
+    assert_eq!(damaged(&disk), 0);
+}
+
+/// What a gzip header says of its making is nobody's content, and no gzip reader minds; only the sums tell.
+#[test]
+fn detects_every_bit_of_a_gzip_header() {
+    let disk = SimulatedDisk::new(22);
+    archive(&disk);
+    let known = known(&disk);
+    assert_eq!(damaged(&disk), 0);
+    for (entry, _, _) in
+        known.values().filter(|(entry, ..)| entry.group_bytes > entry.location.length).take(2)
+    {
+        let closed = Path::new(DIRECTORY).join(&*entry.location.file);
+        for start in [entry.location.offset, entry.location.offset + entry.location.length] {
+            for bit in start * 8..(start + 10) * 8 {
+                disk.flip_bit(&closed, bit).unwrap();
+                assert!(damaged(&disk) > 0, "bit {bit}");
+                disk.flip_bit(&closed, bit).unwrap();
+            }
+        }
+    }
+}
