@@ -30,7 +30,7 @@ mod head;
 mod http;
 mod input;
 mod known;
-mod member;
+pub(crate) mod member;
 mod report;
 mod uri;
 mod zstd;
@@ -41,6 +41,7 @@ pub use report::Severity;
 use crate::Kind;
 use crate::header::HEAD_BYTES_MAX;
 use block::Block;
+pub(crate) use fields::number as digits;
 use head::Head;
 use known::Known;
 use member::{Fault, Form, Source};
@@ -218,7 +219,7 @@ impl<R: Read + Seek> Check<R> {
         }
         self.report.error(clause, what);
         self.current.resumed = None;
-        self.source.recover()
+        self.source.recover(|content| content.starts_with(MAGIC))
     }
 
     fn finish(&mut self) {

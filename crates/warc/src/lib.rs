@@ -26,6 +26,7 @@
 //! archive's.
 #![warn(clippy::indexing_slicing)]
 
+pub mod arc;
 pub mod check;
 pub mod head;
 pub mod header;
@@ -36,6 +37,7 @@ pub mod removed;
 pub mod segments;
 pub mod write;
 
+pub use arc::ArcRecord;
 pub use head::Head;
 pub use header::Fields;
 pub use member::zstandard::{DICTIONARY_BYTES_MAX, Dictionary};

@@ -144,7 +144,7 @@ fn check_number(field: Field, value: &str, report: &mut Report) {
 }
 
 /// Digits and nothing else: `u64` alone would take a plus sign as well.
-pub(super) fn number(value: &str) -> Option<u64> {
+pub(crate) fn number(value: &str) -> Option<u64> {
     value.bytes().all(|b| b.is_ascii_digit()).then(|| value.parse().ok())?
 }
 

@@ -19,7 +19,7 @@ use std::ops::Range;
 
 /// Why the content cannot be read on.
 #[derive(Debug)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// The bytes are wrong.
     Damaged(Clause, String),
     /// The file cannot be read.
@@ -44,7 +44,7 @@ const WINDOW_BYTES: usize = 64 * 1024;
 
 /// The content of a file.
 #[derive(Debug)]
-pub(super) struct Source<R> {
+pub(crate) struct Source<R> {
     input: Input<R>,
     form: Option<Form>,
     gzip: Gunzip,
@@ -62,7 +62,7 @@ pub(super) struct Source<R> {
 }
 
 /// What is wrong with a member that can be read all the same.
-pub(super) type Note = (Severity, Clause, String);
+pub(crate) type Note = (Severity, Clause, String);
 
 /// The notes on the member that begins at an offset.
 #[derive(Debug)]
@@ -72,7 +72,7 @@ pub(super) struct Notes {
 }
 
 impl<R: Read + Seek> Source<R> {
-    pub(super) fn new(read: R) -> Self {
+    pub(crate) fn new(read: R) -> Self {
         Self {
             input: Input::new(read),
             form: None,
@@ -88,18 +88,18 @@ impl<R: Read + Seek> Source<R> {
             notes: Vec::new(),
         }
     }
-    pub(super) fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.form == Some(Form::Plain)
     }
     pub(super) fn form(&self) -> Option<Form> {
         self.form
     }
     /// Where the bytes that [`Source::fill`] gave begin in the file: their member, or, uncompressed, they themselves.
-    pub(super) fn offset(&self) -> u64 {
+    pub(crate) fn offset(&self) -> u64 {
         if self.is_plain() { self.input.position() } else { self.member }
     }
     /// How many members were begun.
-    pub(super) fn members(&self) -> u64 {
+    pub(crate) fn members(&self) -> u64 {
         self.members
     }
     /// How much of the current member's content was consumed.
@@ -111,17 +111,17 @@ impl<R: Read + Seek> Source<R> {
         self.input.furthest()
     }
     /// Where the member begins that was last begun, or tried to be.
-    pub(super) fn member(&self) -> u64 {
+    pub(crate) fn member(&self) -> u64 {
         self.member
     }
     /// What was noted of members that begin at or before `offset`.
-    pub(super) fn take_notes(&mut self, offset: u64) -> Vec<Note> {
+    pub(crate) fn take_notes(&mut self, offset: u64) -> Vec<Note> {
         let is_due = |notes: &mut Notes| notes.offset <= offset;
         self.notes.extract_if(.., is_due).flat_map(|notes| notes.notes).collect()
     }
 
     /// The next bytes, of this member or of the one after it; none at the end of the file.
-    pub(super) fn fill(&mut self) -> Result<&[u8], Fault> {
+    pub(crate) fn fill(&mut self) -> Result<&[u8], Fault> {
         loop {
             if self.form == Some(Form::Plain) {
                 return Ok(self.input.ahead(1)?);
@@ -138,7 +138,21 @@ impl<R: Read + Seek> Source<R> {
         }
         Ok(self.window.get(self.unread.clone()).unwrap_or_default())
     }
-    pub(super) fn consume(&mut self, bytes: usize) {
+    /// The next bytes of this member alone, or of an uncompressed file; none at its end, where its checksum is known.
+    pub(crate) fn fill_member(&mut self) -> Result<&[u8], Fault> {
+        if self.is_plain() {
+            return Ok(self.input.ahead(1)?);
+        }
+        while self.unread.is_empty() && self.inside {
+            self.advance()?;
+        }
+        Ok(self.window.get(self.unread.clone()).unwrap_or_default())
+    }
+    /// How far the file was read: behind the member, when that is over.
+    pub(crate) fn place(&self) -> u64 {
+        self.input.position()
+    }
+    pub(crate) fn consume(&mut self, bytes: usize) {
         self.read_of_member += bytes as u64;
         match self.form {
             Some(Form::Plain) => self.input.consume(bytes),
@@ -198,8 +212,8 @@ impl<R: Read + Seek> Source<R> {
         }
     }
 
-    /// After a fault: goes to the next member whose content begins with a record. False when there is none.
-    pub(super) fn recover(&mut self) -> Result<bool, Fault> {
+    /// After a fault: goes to the next member whose content `begins` as a record does. False when there is none.
+    pub(crate) fn recover(&mut self, begins: impl Fn(&[u8]) -> bool) -> Result<bool, Fault> {
         let trusted = self.trusted;
         let mut from = self.input.again_from(trusted);
         loop {
@@ -210,7 +224,7 @@ impl<R: Read + Seek> Source<R> {
             }
             let (place, notes, members) = (self.input.position(), self.notes.len(), self.members);
             let holds_record = match self.fill() {
-                Ok(content) => content.starts_with(b"WARC/"),
+                Ok(content) => begins(content),
                 Err(Fault::Damaged(..)) => false,
                 Err(fault) => return Err(fault),
             };

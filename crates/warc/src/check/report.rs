@@ -1,7 +1,6 @@
 //! What is found while one record is looked at.
 
 use super::clause::{Clause, Field};
-use std::fmt::Write as _;
 
 /// How much a finding weighs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -38,21 +37,9 @@ impl Report {
 
 const SHOWN_CHARS_MAX: usize = 120;
 
-/// Foreign text as it can be printed: on one line, without control characters, not too long (H24).
+/// Foreign text as it can be printed: without control characters, not too long (H24).
 pub(super) fn shown(text: &str) -> String {
-    let mut safe = String::new();
-    for c in text.chars().take(SHOWN_CHARS_MAX) {
-        let invisible = c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if invisible {
-            // Writing to a string cannot fail.
-            _ = write!(safe, "{}", c.escape_unicode());
-        } else {
-            safe.push(c);
-        }
-    }
-    if text.chars().nth(SHOWN_CHARS_MAX).is_some() {
-        safe.push('…');
-    }
-    safe
+    let cut = text.char_indices().nth(SHOWN_CHARS_MAX).map(|(place, _)| place);
+    let begins = cut.and_then(|place| text.get(..place)).unwrap_or(text);
+    format!("{}{}", base::printable(begins), if cut.is_some() { "…" } else { "" })
 }
