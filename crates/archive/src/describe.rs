@@ -176,7 +176,8 @@ pub(crate) fn entry(record: &Record, file: &Arc<str>) -> Option<Entry> {
         media_type: Arc::from(""),
         payload: None,
         content: None,
-        truncated: record.fields.get(name::TRUNCATED).is_some(),
+        // A revisit says so of what it leaves out.
+        truncated: kind != Stored::Revisit && record.fields.get(name::TRUNCATED).is_some(),
         moves_within: false,
         group_bytes: location.length,
         location,

@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::file::GrowingFile;
 use crate::index::row::{Place, Row};
 use crate::records::Original;
+use base::door::Truncation;
 use base::{Sha1Digest, Timestamp};
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -81,8 +82,14 @@ const NOT_CARRIED: [&str; 13] = [
     field::CONTENT,
 ];
 /// Fields that make a record a revisit.
-const OF_REVISIT: [&str; 5] =
-    [name::PROFILE, name::REFERS_TO_TARGET_URI, name::REFERS_TO_DATE, "WARC-Refers-To", name::PAYLOAD_DIGEST];
+const OF_REVISIT: [&str; 6] = [
+    name::TRUNCATED,
+    name::PROFILE,
+    name::REFERS_TO_TARGET_URI,
+    name::REFERS_TO_DATE,
+    "WARC-Refers-To",
+    name::PAYLOAD_DIGEST,
+];
 /// So many fields of another's head are carried over; ours still fit beside them.
 const CARRIED_MAX: usize = 200;
 /// So many records beside the one that counts belong to one capture.
@@ -227,7 +234,8 @@ impl Archive {
             ours(match &original {
                 Some(original) => draft
                     .refers_to(Profile::IdenticalPayloadDigest, &original.url, original.at)
-                    .payload_digest(original.payload),
+                    .payload_digest(original.payload)
+                    .truncated(Truncation::Length),
                 None => draft,
             })
         };

@@ -316,7 +316,8 @@ impl Index {
             let mut work = move || merge::merge(&*disk, &directory, id, &merged, &mut files, None);
             if self.merges_beside {
                 let thread = std::thread::Builder::new().name("merge".into()).spawn(work);
-                let thread = thread.map_err(|source| Error::io("start a thread for", &self.directory, source))?;
+                let thread =
+                    thread.map_err(|source| Error::io("start a thread for", &self.directory, source))?;
                 self.merging = Some(Merging { id, level, of, thread });
             } else {
                 self.install_merged(work()?, level, &of)?;

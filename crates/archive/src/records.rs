@@ -10,7 +10,7 @@
 use crate::describe::{Facts, field};
 use crate::entry::{ContentKey, Entry, Flag, Location, Stored};
 use crate::file::{GrowingFile, Placed};
-use base::door::{Exchange, Failure};
+use base::door::{Exchange, Failure, Truncation};
 use base::http::Framing;
 use base::{Capture, Outcome, Refusal, Sha1Digest, Timestamp};
 use std::sync::Arc;
@@ -117,8 +117,13 @@ fn unanswered(capture: &Capture, placed: &Placed, file: &GrowingFile) -> Entry {
     }
 }
 
+/// The body is left out, which the standard wants said where the answer had one (6.7.2).
 fn revisit(draft: Draft, why: Profile, original: &Original) -> Draft {
-    draft.refers_to(why, &original.url, original.at).payload_digest(original.payload)
+    let draft = draft.refers_to(why, &original.url, original.at).payload_digest(original.payload);
+    match why {
+        Profile::IdenticalPayloadDigest => draft.truncated(Truncation::Length),
+        Profile::ServerNotModified => draft,
+    }
 }
 
 /// The payload digest is left out where the commonest checker would take chunk framing for payload (D8).

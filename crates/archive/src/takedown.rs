@@ -477,6 +477,7 @@ fn one_line(text: &str) -> String {
 fn without_reference(fields: &warc::Fields) -> warc::Fields {
     use warc::header::name;
     let of_revisit = [
+        name::TRUNCATED,
         name::PROFILE,
         name::REFERS_TO_TARGET_URI,
         name::REFERS_TO_DATE,

@@ -24,6 +24,13 @@ struct Torture {
 
 const TORTURES: &[Torture] = &[
     Torture {
+        name: "archive-accepted",
+        package: "archive",
+        filter: "accepted_",
+        rounds: 50_000,
+        about: "everything that is written passes our validator, warcio and FastWARC",
+    },
+    Torture {
         name: "archive-cut",
         package: "archive",
         filter: "survives_",
@@ -124,7 +131,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 fn print_list() {
     println!("{:<15} {:<8} {:<10} {:>7}  what it does", "name", "package", "tests", "rounds");
     for Torture { name, package, filter, rounds, about } in TORTURES {
-        println!("{name:<15} {package:<8} {filter:<10} {rounds:>7}  {about}");
+        println!("{name:<16} {package:<8} {filter:<10} {rounds:>7}  {about}");
     }
 }
 

@@ -152,7 +152,7 @@ pub(crate) fn workload(seed: u64, count: u64) -> Vec<Capture> {
     (0..count).map(|number| visit(seed, number)).collect()
 }
 
-fn visit(seed: u64, number: u64) -> Capture {
+pub(crate) fn visit(seed: u64, number: u64) -> Capture {
     let at = START.plus(Interval::from_micros(number * STEP_MICROS));
     visit_at(&mut Chance::of(&[seed, number]), at)
 }

@@ -2,13 +2,14 @@
 //! with the list of naughty strings.
 
 use crate::captures::{START, answer, not_modified, refused, truncated, unreachable, workload};
-use archive::{Archive, Reader, Settings};
+use archive::{Archive, Grouper, Reader, Settings, Target};
 use base::disk::RealDisk;
 use base::{Chance, Interval};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
+use warc::{Compression, ZstdLevel};
 
 /// Says that something is not tested. Not by `eprintln!`, which is heard only from tests that fail.
 fn say_skipped(what: &str, variable: &str) {
@@ -77,4 +78,91 @@ fn warcio_finds_nothing_wrong() {
     let records = said.lines().filter(|line| line.contains("WARC-Record-ID")).count() as u64;
     assert_eq!(records, summary.files + 2 * pairs + summary.unanswered);
     assert_eq!(said.matches("digest pass").count() as u64, records - summary.revisits);
+}
+
+/// How many captures are stored to be looked at by others.
+fn accepted_count() -> u64 {
+    std::env::var("UTSUSHI_TORTURE_COUNT").map_or(400, |count| count.parse().expect("a number"))
+}
+
+/// Stores as many captures of every kind, chunked ones included, takes some down, and imports them elsewhere too.
+fn store_many(directory: &Path, compression: Compression) {
+    let settings = Settings { compression, disk_free_bytes_min: 0, ..Settings::default() };
+    let (mut archive, _) = Archive::open(Arc::new(RealDisk), directory, settings, START).unwrap();
+    for number in 0..accepted_count() {
+        let capture = crate::captures::visit(9, number);
+        archive.append(&capture).unwrap();
+        if number % 100 == 0 {
+            archive.commit().unwrap();
+        }
+    }
+    let target = Target::url("http://example.org/page-1").unwrap();
+    archive.takedown(&target, "for the sake of it", START, &mut |_, _| {}).unwrap();
+    archive.close().unwrap();
+}
+
+/// Takes over what `from` holds.
+fn import_all(from: &Path, into: &Path) {
+    let settings = Settings { disk_free_bytes_min: 0, ..Settings::default() };
+    let (mut archive, _) = Archive::open(Arc::new(RealDisk), into, settings, START).unwrap();
+    let mut grouper = Grouper::new();
+    for path in archive::files(&RealDisk, from).unwrap() {
+        let file = std::fs::File::open(path).unwrap();
+        for record in warc::Reader::new(file, usize::MAX) {
+            for group in grouper.push(record.unwrap()) {
+                archive.import(&group).unwrap();
+            }
+        }
+    }
+    for group in grouper.finish() {
+        archive.import(&group).unwrap();
+    }
+    archive.close().unwrap();
+}
+
+/// What our own validator finds in a file; how many records it has.
+fn validate(path: &Path) -> u64 {
+    let mut check = warc::check::Check::new(std::fs::File::open(path).unwrap());
+    let findings: Vec<String> = check.by_ref().take(5).map(|finding| finding.unwrap().to_string()).collect();
+    assert!(findings.is_empty(), "{}: {findings:?}", path.display());
+    check.summary().records
+}
+
+fn must_pass(command: &mut Command, path: &Path) -> String {
+    let output = command.arg(path).output().unwrap();
+    let said = String::from_utf8_lossy(&[&output.stdout[..], &output.stderr[..]].concat()).into_owned();
+    assert!(output.status.success(), "{}: {}", path.display(), &said[..said.len().min(2_000)]);
+    said
+}
+
+#[test]
+fn accepted_by_our_validator_and_by_peers_whatever_is_written() {
+    let (gzip, zstd, imported) =
+        (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    store_many(gzip.path(), Compression::default());
+    store_many(zstd.path(), Compression::Zstd(ZstdLevel::DEFAULT));
+    import_all(zstd.path(), imported.path());
+    let (warcio, fastwarc) = (std::env::var_os("UTSUSHI_WARCIO"), std::env::var_os("UTSUSHI_FASTWARC"));
+    if warcio.is_none() {
+        say_skipped("`warcio check`", "UTSUSHI_WARCIO");
+    }
+    if fastwarc.is_none() {
+        say_skipped("`fastwarc check`", "UTSUSHI_FASTWARC");
+    }
+    let mut records = 0;
+    for directory in [&gzip, &zstd, &imported] {
+        for path in archive::files(&RealDisk, directory.path()).unwrap() {
+            records += validate(&path);
+            let is_gzip = path.extension().is_some_and(|extension| extension == "gz");
+            if let Some(warcio) = warcio.as_ref().filter(|_| is_gzip) {
+                must_pass(Command::new(warcio).arg("check"), &path);
+            }
+            if let Some(fastwarc) = &fastwarc {
+                let list = path.with_added_extension("said");
+                must_pass(Command::new(fastwarc).args(["check", "--quiet", "--output"]).arg(&list), &path);
+                assert!(!std::fs::read_to_string(&list).unwrap().contains("FAIL"), "{}", path.display());
+            }
+        }
+    }
+    assert!(records > 4 * accepted_count(), "{records}");
 }
