@@ -141,16 +141,16 @@ fn load(disk: &dyn Disk, path: &Path, file: &Arc<str>, index: &mut Index) -> Res
     }
     // What the sums still tell is not learned again: what is damaged now was not when they were written.
     let found = found.filter(|found| !found.is_finished && found.covered <= length);
-    if found.is_some() {
-        add(batches, index);
-    }
-    let scan = Scan::open(disk, path, found.map_or(0, |found| found.covered))?;
+    let (covered, mut batches) = found.map_or((0, Vec::new()), |found| (found.covered, batches));
+    add(batches.clone(), index);
+    let scan = Scan::open(disk, path, covered)?;
     let mut survey = match scan {
         Some(scan) => survey(disk, scan, path, index.files_mut())?,
         None => Survey::default(),
     };
     add_resolved(&mut survey, index)?;
-    write_sums(disk, path, file, found, &survey.batches, index.files())?;
+    batches.append(&mut survey.batches);
+    replace_sums(disk, path, file, &batches, index.files())?;
     let damaged = survey.damaged_offsets.len();
     tracing::warn!(%file, damaged, "the sums were missing or damaged and were made anew");
     Ok(true)
@@ -162,7 +162,19 @@ pub(crate) fn make_sums(disk: &dyn Disk, path: &Path, file: &str, index: &mut In
     let mut survey = survey(disk, scan, path, index.files_mut())?;
     resolve(&mut survey, index)?;
     tracing::warn!(%file, "the sums were missing and were made anew");
-    write_sums(disk, path, file, None, &survey.batches, index.files())
+    replace_sums(disk, path, file, &survey.batches, index.files())
+}
+
+/// Puts new sums in the place of those of a finished file, once they are durable: after a failed sync they would look
+/// whole to the next one who comes, and be lost later (M3).
+fn replace_sums(disk: &dyn Disk, path: &Path, file: &str, batches: &[Batch], files: &Files) -> Result<(), Error> {
+    let sums = path.with_file_name(format!("{file}{}", sums::SUFFIX));
+    let new_sums = crate::takedown::with_rewrite(&sums);
+    let mut writer = SumsWriter::create(disk, &new_sums, file)?;
+    batches.iter().try_for_each(|batch| writer.append(disk, batch, files))?;
+    writer.finish(disk)?;
+    disk.rename(&new_sums, &sums).map_err(|source| Error::writing(disk, "rename", &new_sums, source))?;
+    sync_directory_of(disk, &sums)
 }
 
 fn read_sums(
@@ -250,7 +262,7 @@ fn recover_file(
     Ok(Some(recovered))
 }
 
-/// Writes the sums of a file behind those that were `found`, and makes them durable.
+/// Writes the sums of an unfinished file behind those that were `found`, and makes them durable.
 fn write_sums(
     disk: &dyn Disk,
     path: &Path,

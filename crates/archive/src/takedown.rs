@@ -683,7 +683,8 @@ pub(crate) fn is_unfinished(path: &Path) -> bool {
     path.to_str().is_some_and(|path| path.ends_with(REWRITE))
 }
 
-fn with_rewrite(path: &Path) -> PathBuf {
+/// The name of what is to take the place of a file.
+pub(crate) fn with_rewrite(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(REWRITE);
     PathBuf::from(name)

@@ -8,6 +8,7 @@
 mod append;
 mod beside;
 mod captures;
+mod cuts;
 mod damage;
 mod detects;
 mod example;
