@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::tools::{self, C_COMPILER, MOUNT, Need, python};
+use crate::tools::{self, C_COMPILER, MOUNT, Need, python, samples};
 use crate::workspace::Workspace;
 use crate::{Verdict, process};
 
@@ -15,13 +15,15 @@ const SHARED: &str = "UTSUSHI_SHARED";
 const WARCIO: &str = "UTSUSHI_WARCIO";
 /// The variable that leads the tests to the Python of the environment, and so to the programs beside it.
 const PYTHON: &str = "UTSUSHI_PYTHON";
+/// The variable that leads the tests to archives that others wrote.
+const SAMPLES: &str = "UTSUSHI_SAMPLES";
 const NEEDS: [&Need; 2] = [&C_COMPILER, &MOUNT];
 
 /// Make sure of what the tests need, then run them all.
 ///
 /// The tests need a C compiler, `mount`, and programs in Python that read what ours writes (`warcio`, `pywb`, `wacz`,
-/// `duckdb`, `pyarrow`), which are put into a virtual environment below the target directory, once. On Debian, root
-/// gets missing packages installed; everyone else is told which to install.
+/// `duckdb`, `pyarrow`), which are put into a virtual environment below the target directory, once; so are archives
+/// that others wrote. On Debian, root gets missing packages installed; everyone else is told which to install.
 /// Shared data is looked for in `$UTSUSHI_SHARED`, then in `../shared`; without it the tests that read it are skipped.
 ///
 /// What follows `--` goes to `cargo test`, which is given `--workspace` unless that names packages of its own.
@@ -47,7 +49,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 
     let mut test = process::cargo();
     test.arg("test").args(cargo_test_arguments(&args.passed_on)).env(WARCIO, &warcio);
-    test.env(PYTHON, python::python(&workspace)?);
+    let python = python::python(&workspace)?;
+    test.env(SAMPLES, samples::samples(&workspace, &python)?).env(PYTHON, python);
     match &shared {
         Some(shared) => test.env(SHARED, shared),
         None => test.env_remove(SHARED),

@@ -5,6 +5,7 @@
 
 pub(crate) mod debian;
 pub(crate) mod python;
+pub(crate) mod samples;
 
 use std::path::PathBuf;
 use std::process::Command;

@@ -15,6 +15,7 @@ mod memory;
 mod naughty;
 mod peers;
 mod removed;
+mod samples;
 mod segments;
 
 use base::Timestamp;
