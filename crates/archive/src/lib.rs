@@ -1,4 +1,4 @@
-//! Keeps every capture, in standard WARC files, and lists them.
+//! Keeps every capture, in standard WARC files, finds them again, and gives back the web as of any moment.
 //!
 //! ```
 //! use archive::{Archive, Reader, Settings};
@@ -27,7 +27,8 @@
 //! [`Archive::append`] said (M1, D2). What it did not acknowledge is there whole or not at all. Damage is reported
 //! with file and offset and never handed out (M5). Names of files are made here, never taken from content (H17).
 //!
-//! Not here: the lock that keeps a second writer away (the program's), and knowing which version came before.
+//! Not here: the lock that keeps a second writer away (the program's), the clock, and the forms in which others want
+//! a snapshot (`formats`).
 
 mod append;
 mod choice;

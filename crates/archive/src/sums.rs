@@ -2,8 +2,8 @@
 //!
 //! Behind every batch that was made durable a frame is written: the length and the CRC-32C of each record, and a row
 //! for each capture. So the index can be loaded without decompressing anything, a flipped bit is found even where gzip
-//! looks away, and a look-up knows what it must find. A frame is synced with the next batch at the latest when the file is
-//! finished: what a crash takes of it is read again from the archive file. `docs/formats/sums.md` shows the bytes.
+//! looks away, and a look-up knows what it must find. Frames are synced now and then, at the latest when the file is
+//! finished: what a crash takes of them is read again from the archive file. `docs/formats/sums.md` shows the bytes.
 //!
 //! **Invariant:** a frame is written only after what it covers is durable. Frames cover the file from its beginning
 //! without a gap; the first one that is damaged ends the journal.

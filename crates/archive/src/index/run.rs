@@ -2,7 +2,7 @@
 //!
 //! A run holds rows in blocks, ordered by key, moment and arrival; then the bodies that its rows store, ordered by
 //! digest; then a filter over its keys; then tables with the first key of every block. It is written once, from front
-//! to back, and made durable before anyone hears of it.
+//! to back, and made durable before anyone hears of it. `docs/formats/index.md` shows the bytes.
 //!
 //! **Invariant:** every byte that is used was seen to match its checksum, which covers the run and the place too. A
 //! run that does not is reported and can be made anew from the archive files.
