@@ -14,8 +14,8 @@
 //! ```
 //!
 //! A reader is lenient so that nothing is lost; this is strict so that nothing is hidden, and therefore reads bytes
-//! by itself instead of through [`crate::Reader`]. Severities, and where real writers made a rule advice, stand in
-//! [`fields`].
+//! by itself instead of through [`crate::Reader`]. What the standard says with *shall* is an error; what it says with
+//! *should*, and the *shall*s that writers break whom everybody uses, is advice.
 //!
 //! **Invariant:** the file is read once, front to back, except that after damage a bounded part is read again. One
 //! head, one window and the hashes of record ids are held; blocks stream by, however long they are. It never stops
@@ -26,6 +26,8 @@ mod clause;
 mod date;
 mod digest;
 mod fields;
+mod finding;
+mod gzip;
 mod head;
 mod http;
 mod input;
@@ -36,6 +38,7 @@ mod uri;
 mod zstd;
 
 pub use clause::{Clause, Edition, Field};
+pub use finding::{Finding, Summary};
 pub use report::Severity;
 
 use crate::Kind;
@@ -47,82 +50,8 @@ use known::Known;
 use member::{Fault, Form, Source};
 use memchr::memchr;
 use report::{Report, shown};
-use std::collections::{BTreeMap, VecDeque};
-use std::fmt;
+use std::collections::VecDeque;
 use std::io::{self, Read, Seek};
-
-/// One thing that is wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Finding {
-    /// Where the record begins in the file, or the compressed member that holds it.
-    pub offset: u64,
-    /// The number of the record, from 1; the one after the last when no record can be told.
-    pub record: u64,
-    /// What the record is called, if it says so.
-    pub id: Option<String>,
-    /// How much it weighs.
-    pub severity: Severity,
-    /// The edition that the record follows.
-    pub edition: Edition,
-    /// What it rests on.
-    pub clause: Clause,
-    /// What is wrong and what is expected.
-    pub what: String,
-}
-
-impl Finding {
-    /// The number of the clause in the edition that the record follows, or the name of another document.
-    #[must_use]
-    pub fn clause_number(&self) -> &'static str {
-        self.clause.number(self.edition)
-    }
-}
-
-impl fmt::Display for Finding {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let severity = match self.severity {
-            Severity::Advice => "advice",
-            Severity::Error => "error",
-        };
-        write!(f, "{severity}: record {} at byte {}", self.record, self.offset)?;
-        if let Some(id) = &self.id {
-            write!(f, " {id}")?;
-        }
-        let number = self.clause_number();
-        match number.starts_with(|c: char| c.is_ascii_digit() || c == 'D') {
-            true => write!(f, ": {} clause {number}", self.edition)?,
-            false => write!(f, ": {number}")?,
-        }
-        write!(f, " ({}): {}", self.clause.subject(), self.what)
-    }
-}
-
-/// What a file holds and how much is wrong with it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
-    /// How many records begin in it.
-    pub records: u64,
-    /// How many of each type; those that the standard does not define as `other`.
-    pub types: BTreeMap<String, u64>,
-    /// How many compressed members it has.
-    pub members: u64,
-    /// How many bytes.
-    pub bytes: u64,
-    /// How many bytes of blocks.
-    pub block_bytes: u64,
-    /// How many findings are errors.
-    pub errors: u64,
-    /// How many are advice.
-    pub advice: u64,
-}
-
-impl Summary {
-    /// Whether the file breaks nothing that the standard demands.
-    #[must_use]
-    pub fn is_valid(&self) -> bool {
-        self.errors == 0
-    }
-}
 
 /// Reads a file and hands out what is wrong with it. An error ends it: the file cannot be read.
 #[derive(Debug)]

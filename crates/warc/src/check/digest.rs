@@ -194,7 +194,7 @@ mod tests {
     fn check(value: &str) {
         match Claim::read(value) {
             Ok(Claim::Known(algorithm, bytes)) => {
-                assert_eq!(Hasher::new(algorithm).finish(), bytes, "{value}")
+                assert_eq!(Hasher::new(algorithm).finish(), bytes, "{value}");
             }
             other => panic!("{value}: {other:?}"),
         }

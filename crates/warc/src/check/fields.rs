@@ -54,6 +54,7 @@ fn check_presence(head: &Head, kind: &Kind, report: &mut Report) {
 }
 
 /// Which records have a field.
+#[expect(clippy::match_same_arms, reason = "the table stands in the order of the standard, line by line")]
 fn presence(field: Field, kind: &Kind, edition: Edition) -> Presence {
     use Kind::{Continuation, Conversion, Metadata, Other, Request, Resource, Response, Revisit, Warcinfo};
     use Presence::{Free, Required, Unwanted};
@@ -110,14 +111,14 @@ fn check_value(field: Field, value: &str, edition: Edition, report: &mut Report)
             check_id(field, value, report);
         }
         Field::ContentLength | Field::SegmentNumber | Field::SegmentTotalLength => {
-            check_number(field, value, report)
+            check_number(field, value, report);
         }
         Field::Date | Field::RefersToDate => check_date(field, value, edition, report),
         Field::ContentType | Field::IdentifiedPayloadType => check_media_type(field, value, report),
         Field::BlockDigest | Field::PayloadDigest => check_digest(field, value, report),
         Field::IpAddress => check_address(value, report),
         Field::TargetUri | Field::RefersToTargetUri | Field::Profile => {
-            check_uri(field, value, edition, report)
+            check_uri(field, value, edition, report);
         }
         Field::Truncated => check_truncated(value, report),
         Field::Type | Field::Filename => {}
