@@ -122,6 +122,29 @@ impl Archive {
     ///
     /// When this fails for want of room, the capture is not in the batch, and it may be tried again.
     pub fn append(&mut self, capture: &Capture) -> Result<Appended, Error> {
+        self.with_sound_index(|archive| archive.try_append(capture))
+    }
+
+    /// Does something that writes nothing before it has asked the index. When that turns out to be damaged, it is made
+    /// anew (D1), and the same is tried once more.
+    pub(crate) fn with_sound_index<T>(
+        &mut self,
+        act: impl Fn(&mut Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let damage = match act(self) {
+            Err(damage @ Error::IndexDamaged { .. }) => damage,
+            result => return result,
+        };
+        tracing::error!(%damage, "the index is made anew");
+        self.finish_file()?;
+        self.index.clear()?;
+        let disk = Arc::clone(&self.disk);
+        recover::recover(&disk, &self.directory, &mut self.index, &mut |_, _| {})?;
+        self.unindexed.clear();
+        act(self)
+    }
+
+    fn try_append(&mut self, capture: &Capture) -> Result<Appended, Error> {
         self.check_running()?;
         if self.is_taken_down(&capture.url.key().into()) {
             return Err(Error::TakenDown { url: capture.url.as_str().to_owned() });
@@ -346,7 +369,8 @@ impl Archive {
     }
 
     pub(crate) fn stop_on_error<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
-        self.is_stopped |= result.as_ref().is_err_and(|error| !error.is_disk_full());
+        let can_go_on = |error: &Error| error.is_disk_full() || matches!(error, Error::IndexDamaged { .. });
+        self.is_stopped |= result.as_ref().is_err_and(|error| !can_go_on(error));
         result
     }
 }

@@ -207,7 +207,9 @@ fn answered(record: &Record, bare: Entry) -> Entry {
     let facts = Facts::of_answer(&bare.url, head, body, framing(head));
     let stated = record.fields.get(field::CONTENT).and_then(ContentKey::parse);
     let is_revisit = bare.kind == Stored::Revisit;
-    let computed = (!is_revisit && record.is_whole()).then_some(facts.content);
+    // What a server calls unchanged has no content of its own.
+    let has_content = !is_revisit && facts.status != Some(304);
+    let computed = (has_content && record.is_whole()).then_some(facts.content);
     let digest = (!is_revisit && record.is_whole()).then_some(facts.payload);
     Entry {
         flag: flag(&record.fields, bare.kind, facts.status),

@@ -137,7 +137,9 @@ impl ContentKey {
     /// Reads what [`fmt::Display`] writes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
-        let digits = text.strip_prefix("blake3-128:").filter(|digits| digits.len() == 32)?;
+        let digits = text
+            .strip_prefix("blake3-128:")
+            .filter(|digits| digits.len() == 32 && digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
         u128::from_str_radix(digits, 16).ok().map(|bits| Self(bits.to_be_bytes()))
     }
 }

@@ -14,6 +14,7 @@ use crate::file::GrowingFile;
 use crate::index::row::{Place, Row};
 use crate::records::Original;
 use base::door::Truncation;
+use base::http::Framing;
 use base::{Sha1Digest, Timestamp};
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -65,8 +66,11 @@ impl Group {
     }
 }
 
+/// What archives note of themselves is about URIs that begin so.
+const NOTES: &str = "urn:utsushi:";
 /// Fields of a head that are about its place in a file, or are written anew.
-const NOT_CARRIED: [&str; 13] = [
+const NOT_CARRIED: [&str; 14] = [
+    field::REMOVED,
     name::TYPE,
     name::RECORD_ID,
     name::DATE,
@@ -93,7 +97,7 @@ const OF_REVISIT: [&str; 6] = [
 /// So many fields of another's head are carried over; ours still fit beside them.
 const CARRIED_MAX: usize = 200;
 /// So many records beside the one that counts belong to one capture.
-const COMPANIONS_MAX: usize = 16;
+const COMPANIONS_MAX: usize = 64;
 
 /// A capture that is to be written.
 pub(crate) struct Written<'a> {
@@ -113,6 +117,10 @@ impl Archive {
     ///
     /// When this fails for want of room, nothing was taken over, and it may be tried again.
     pub fn import(&mut self, group: &Group) -> Result<Imported, Error> {
+        self.with_sound_index(|archive| archive.try_import(group))
+    }
+
+    fn try_import(&mut self, group: &Group) -> Result<Imported, Error> {
         self.check_running()?;
         self.make_way()?;
         let main = &group.main;
@@ -178,7 +186,7 @@ impl Archive {
         Ok((Entry { kind: Stored::Revisit, ..entry }, Some(original)))
     }
 
-    /// A revisit is written as it is; where its body is, is looked up by what it says it refers to, then by digest.
+    /// Where the body of a revisit is, is looked up by what it says it refers to, then by digest.
     fn compare_revisit(&mut self, main: &Record, entry: Entry) -> Result<(Entry, Option<Original>), Error> {
         let fields = &main.fields;
         let uri = fields.get(name::REFERS_TO_TARGET_URI).map(|uri| uri.trim_matches(['<', '>']));
@@ -193,8 +201,13 @@ impl Archive {
             (stored, _) => stored,
         };
         let Some((place, payload, content)) = stored else { return Ok((entry, None)) };
-        let body = Some(place.location(self.index.files()));
-        Ok((Entry { payload: Some(payload), content: content.or(entry.content), body, ..entry }, None))
+        let location = place.location(self.index.files());
+        let content = content.or(entry.content);
+        let entry = Entry { payload: Some(payload), content, body: Some(location.clone()), ..entry };
+        // It is written with the digest and the reference by which it is found again.
+        let original =
+            self.origin(&location)?.map(|(url, at)| Original { url, at, payload, content, location });
+        Ok((entry, original))
     }
 
     /// The body that a page was stored with at a moment.
@@ -232,11 +245,8 @@ impl Archive {
         let draft = |draft: Draft| {
             let draft = carried(with_target(draft, main), main, original.is_some());
             ours(match &original {
-                Some(original) => draft
-                    .refers_to(Profile::IdenticalPayloadDigest, &original.url, original.at)
-                    .payload_digest(original.payload)
-                    .truncated(Truncation::Length),
-                None => draft,
+                Some(original) => referring(draft, main.profile(), original),
+                None => with_payload_digest(draft, main, &entry),
             })
         };
         let id = main.fields.get(name::RECORD_ID).and_then(RecordId::stated);
@@ -254,8 +264,38 @@ impl Archive {
     }
 }
 
+/// A revisit of `original`; one that its server called unchanged stays one.
+fn referring(draft: Draft, profile: Option<Profile>, original: &Original) -> Draft {
+    let profile = profile.unwrap_or(Profile::IdenticalPayloadDigest);
+    let draft = draft.refers_to(profile, &original.url, original.at).payload_digest(original.payload);
+    match profile {
+        Profile::IdenticalPayloadDigest => draft.truncated(Truncation::Length),
+        Profile::ServerNotModified => draft,
+    }
+}
+
+/// The payload digest of an answer that has none yet, unless it is chunked (D8).
+fn with_payload_digest(draft: Draft, main: &Record, entry: &Entry) -> Draft {
+    let is_chunked = describe::framing(split_answer(&main.block).0) == Framing::Chunked;
+    let has_one = main.fields.get(name::PAYLOAD_DIGEST).is_some();
+    match entry.payload.filter(|_| entry.kind == Stored::Response && !has_one && !is_chunked) {
+        Some(payload) => draft.payload_digest(payload),
+        None => draft,
+    }
+}
+
 /// Why a group cannot be taken over, if it cannot.
 fn unfit(group: &Group) -> Option<&'static str> {
+    if group.main.fields.get(field::REMOVED).is_some() {
+        return Some("what stood there was removed");
+    }
+    let target = group.main.target().unwrap_or_default();
+    if target.get(..NOTES.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(NOTES)) {
+        return Some("it is a note of another archive about itself");
+    }
+    if group.companions.len() > COMPANIONS_MAX {
+        return Some("more records belong to it than a capture may have");
+    }
     let records = || std::iter::once(&group.main).chain(&group.companions);
     if records().any(|record| !record.is_whole()) {
         return Some("it is longer than a record may be");
@@ -380,7 +420,13 @@ impl Grouper {
     }
 
     fn open_group(&mut self, main: Record) {
-        let (belongs, waits) = self.waiting.drain(..).partition(|other| go_together(&main, other));
+        let mut room = COMPANIONS_MAX;
+        let mut belongs_to = |other: &Record| {
+            let belongs = room > 0 && go_together(&main, other);
+            room -= usize::from(belongs);
+            belongs
+        };
+        let (belongs, waits) = self.waiting.drain(..).partition(|other| belongs_to(other));
         self.waiting = waits;
         let belongs: VecDeque<Record> = belongs;
         self.open.push_back(Group { main, companions: belongs.into() });

@@ -15,6 +15,7 @@ const CLOSED: [&str; 2] = [".warc.gz", ".warc.zst"];
 pub(crate) const OPEN: &str = ".open";
 const PREFIX: &str = "utsushi-";
 const STAMP_DIGITS: usize = 20;
+const COUNT_MAX: u32 = 99_999;
 
 /// A name that this crate gave.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,7 +42,15 @@ impl Name {
     }
     /// The next one.
     pub(crate) fn next(&self) -> Self {
-        Self { stamp: self.stamp.clone(), count: self.count + 1, end: self.end }
+        if self.count < COUNT_MAX {
+            return Self { stamp: self.stamp.clone(), count: self.count + 1, end: self.end };
+        }
+        // Names sort as texts, so a count never gets longer; the digits of the stamp only have to be greater.
+        let stamp = self
+            .stamp
+            .parse::<u128>()
+            .map_or_else(|_| self.stamp.clone(), |stamp| format!("{:020}", stamp + 1));
+        Self { stamp, count: 0, end: self.end }
     }
     /// The name of a finished file.
     pub(crate) fn closed(&self) -> String {
@@ -53,19 +62,23 @@ impl Name {
     }
 
     fn of(path: &Path) -> Option<Self> {
-        let name = closed_name(path)?;
+        Self::read(closed_name(path)?)
+    }
+    fn read(name: &str) -> Option<Self> {
         let end = CLOSED.into_iter().find(|end| name.ends_with(end))?;
         let (stamp, count) = name.strip_prefix(PREFIX)?.strip_suffix(end)?.split_once('-')?;
-        let is_stamp = stamp.len() == STAMP_DIGITS && stamp.bytes().all(|b| b.is_ascii_digit());
+        let is_digits = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+        let is_stamp = stamp.len() == STAMP_DIGITS && is_digits(stamp) && is_digits(count);
         Some(Self { stamp: is_stamp.then(|| stamp.to_owned())?, count: count.parse().ok()?, end })
     }
 }
 
-/// The name that an archive file has, or will have when it is finished; none for any other file.
+/// The name that an archive file has, or will have when it is finished; none for any other file, also for files of
+/// other writers that somebody put there.
 pub(crate) fn closed_name(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     let name = name.strip_suffix(OPEN).unwrap_or(name);
-    CLOSED.iter().any(|end| name.ends_with(end)).then_some(name)
+    Name::read(name).is_some().then_some(name)
 }
 
 /// Whether this is a name that this crate gives.
@@ -103,8 +116,11 @@ mod tests {
 
     #[test]
     fn only_archive_files_have_a_closed_name() {
-        assert_eq!(closed_name(Path::new("/a/b.warc.gz.open")), Some("b.warc.gz"));
-        assert_eq!(closed_name(Path::new("/a/b.warc.gz")), Some("b.warc.gz"));
+        let name = "utsushi-20261115231600123456-00000.warc.gz";
+        assert_eq!(closed_name(Path::new(&format!("/a/{name}.open"))), Some(name));
+        assert_eq!(closed_name(Path::new(&format!("/a/{name}"))), Some(name));
+        assert_eq!(closed_name(Path::new("/a/heritrix.warc.gz.open")), None);
+        assert_eq!(closed_name(Path::new("/a/b.warc.gz")), None);
         assert_eq!(closed_name(Path::new("/a/b.cdx")), None);
         assert!(!is_open(Path::new("notes.open")));
     }

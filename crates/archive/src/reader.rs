@@ -42,6 +42,9 @@ pub struct Reader {
     hidden: Arc<HashSet<(Arc<str>, u64)>>,
 }
 
+/// So many rows that no run covers are read into memory; a writer leaves far fewer.
+const MEMORY_ROWS_READ_MAX: u64 = 8 * index::MEMORY_ROWS_MAX;
+
 /// How often a reader begins anew when the writer finishes files or merges runs under its hands.
 const ATTEMPTS_MAX: usize = 8;
 
@@ -66,6 +69,10 @@ impl Reader {
             let Some(file) = closed_name(&path) else { continue };
             if !generation.covered.contains(file) {
                 load(&*disk, &path, file, &mut names, &mut memory)?;
+                if memory.count() > MEMORY_ROWS_READ_MAX {
+                    let what = "it covers too few of the archive files to be read";
+                    return Err(Error::IndexDamaged { path: directory.join(DIRECTORY), what });
+                }
             }
         }
         let in_memory = (memory.count() > 0).then(|| Origin::Memory(Arc::new(memory.to_rows())));

@@ -56,6 +56,7 @@ pub(crate) fn append_answer(
     let is_unmodified = exchange.status == 304;
     let content = match original {
         Some(original) if is_unmodified => original.content,
+        None if is_unmodified => None,
         _ => Some(facts.content),
     };
     let described = |draft: Draft| draft.target(url).address(address);

@@ -167,7 +167,13 @@ pub(crate) fn make_sums(disk: &dyn Disk, path: &Path, file: &str, index: &mut In
 
 /// Puts new sums in the place of those of a finished file, once they are durable: after a failed sync they would look
 /// whole to the next one who comes, and be lost later (M3).
-fn replace_sums(disk: &dyn Disk, path: &Path, file: &str, batches: &[Batch], files: &Files) -> Result<(), Error> {
+fn replace_sums(
+    disk: &dyn Disk,
+    path: &Path,
+    file: &str,
+    batches: &[Batch],
+    files: &Files,
+) -> Result<(), Error> {
     let sums = path.with_file_name(format!("{file}{}", sums::SUFFIX));
     let new_sums = crate::takedown::with_rewrite(&sums);
     let mut writer = SumsWriter::create(disk, &new_sums, file)?;

@@ -13,7 +13,7 @@ use crate::describe::field;
 use crate::error::Error;
 use crate::name;
 use base::disk::{Disk, DiskFile, Open};
-use base::limits::{BODY_BYTES_MAX, HEAD_BYTES_MAX};
+use base::limits::RECORD_BLOCK_BYTES_MAX;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use warc::{Reader, Record, RecordId};
 pub(crate) const SYNCED_BYTES: &str = "Utsushi-Synced-Bytes";
 
 /// As much of a block as is read: the longest that is written.
-const BLOCK_BYTES_MAX: usize = BODY_BYTES_MAX + HEAD_BYTES_MAX;
+const BLOCK_BYTES_MAX: usize = RECORD_BLOCK_BYTES_MAX;
 
 /// Reads a file from its beginning.
 #[derive(Debug)]

@@ -29,7 +29,7 @@ use crate::sums::{self, Batch, Sum, SumsWriter};
 use base::disk::{Disk, DiskFile, Open};
 use base::http;
 use base::{PageUrl, Timestamp};
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -200,7 +200,7 @@ impl Archive {
         self.write_tombstone(&id, target, reason, (at, &gone))?;
         self.settle()?;
         self.tombstones.push(Tombstone { id: id.clone(), at, target: target.clone(), is_done: false });
-        let files = self.execute(&id, at, &gone, progress)?;
+        let files = self.execute((&id, target), at, &gone, progress)?;
         if let Some(tombstone) = self.tombstones.last_mut() {
             tombstone.is_done = true;
         }
@@ -230,7 +230,7 @@ impl Archive {
             self.tombstones.iter().filter(|tombstone| !tombstone.is_done).cloned().collect();
         for tombstone in &unfinished {
             let gone = listed(self, &tombstone.id)?;
-            self.execute(&tombstone.id, at.max(tombstone.at), &gone, &mut |_, _| {})?;
+            self.execute((&tombstone.id, &tombstone.target), at.max(tombstone.at), &gone, &mut |_, _| {})?;
             tracing::warn!(target = %tombstone.target, "finished a takedown that was cut off");
         }
         self.tombstones.iter_mut().for_each(|tombstone| tombstone.is_done = true);
@@ -247,6 +247,7 @@ impl Archive {
     fn plan(&self, target: &Target) -> Result<Plan, Error> {
         let files = self.index.files();
         let (mut plan, mut bodies, mut last_key) = (Plan::default(), HashSet::new(), None);
+        let mut payloads = HashMap::new();
         for range in target.ranges() {
             self.index.walk(&range, &mut |key, row| {
                 if !target.holds(&Key::from_stored(key)) {
@@ -257,12 +258,18 @@ impl Archive {
                 plan.gone.push(gone(row, files));
                 if row.kind == Stored::Response {
                     bodies.insert((row.place.file, row.place.offset));
+                    payloads.extend(row.payload.map(|payload| (payload, row.place)));
                 }
             })?;
         }
         if !bodies.is_empty() {
             self.index.walk(&KeyRange::all(), &mut |key, row| {
-                let body = row.body.filter(|body| bodies.contains(&(body.file, body.offset)));
+                // Where nobody has found the bytes of a revisit yet, their digest tells.
+                let unresolved = || row.payload.filter(|_| row.kind == Stored::Revisit);
+                let body = match row.body {
+                    Some(body) => Some(body).filter(|body| bodies.contains(&(body.file, body.offset))),
+                    None => unresolved().and_then(|payload| payloads.get(&payload).copied()),
+                };
                 if let Some(body) = body.filter(|_| !target.holds(&Key::from_stored(key))) {
                     let (entry, gone) = (row.entry(key, files), gone(row, files));
                     plan.dependents.push(Dependent { entry, gone, body: body.location(files) });
@@ -390,7 +397,7 @@ impl Archive {
     /// Does what the tombstone says, as often as it takes.
     fn execute(
         &mut self,
-        id: &str,
+        (id, target): (&str, &Target),
         at: Timestamp,
         gone: &[Gone],
         progress: &mut dyn FnMut(u64, u64),
@@ -409,7 +416,12 @@ impl Archive {
         });
         self.stop_on_error(rewritten)?;
         self.forget_origins();
-        self.note(&format!("{URN}{id}{DONE}"), at, format!("{FIRST_LINE}\ndone {id}\n").as_bytes())?;
+        let note = format!(
+            "{FIRST_LINE}\nwhat {}\nscope {}\ndone {id}\n",
+            target.kind.as_str(),
+            one_line(&target.text)
+        );
+        self.note(&format!("{URN}{id}{DONE}"), at, note.as_bytes())?;
         self.settle()?;
         progress(by_file.len() as u64, by_file.len() as u64);
         Ok(by_file.into_iter().map(|(file, gone)| (file, gone.len() as u64)).collect())
@@ -533,33 +545,70 @@ pub(crate) fn notes() -> KeyRange {
     KeyRange { from, to }
 }
 
-/// The tombstones among the notes of takedowns.
+/// The tombstones among the notes of takedowns. The note that one is done says what it was too, so that damage to a
+/// tombstone lets nothing come back.
 pub(crate) fn read_tombstones<'r>(
     disk: &dyn Disk,
     directory: &Path,
     rows: impl Iterator<Item = (&'r str, &'r Row)>,
     files: &Files,
 ) -> Result<Vec<Tombstone>, Error> {
-    let mut found: BTreeMap<String, (Timestamp, Target, usize, usize)> = BTreeMap::new();
-    let mut done = HashSet::new();
-    for (key, row) in rows {
-        let Some(name) = key.strip_prefix('!').and_then(|key| key.strip_prefix(URN)) else { continue };
-        if let Some(id) = name.strip_suffix(DONE) {
-            done.insert(id.to_owned());
-            continue;
-        }
-        let Some((id, _)) = name.rsplit_once(':') else { continue };
+    let mut found: BTreeMap<String, Told> = BTreeMap::new();
+    for (key, row) in rows.filter(|(_, row)| row.kind == Stored::Other) {
+        let Some((id, is_done)) = id_of(key) else { continue };
         let location = row.place.location(files);
-        let record = fetch_record::record(disk, directory, &location, Some(row.sum))?;
-        let Some(part) = Part::read(&record.block) else { continue };
-        let entry = found.entry(id.to_owned()).or_insert((row.at, part.target, part.parts, 0));
-        entry.3 += 1;
+        let told = found.entry(id.to_owned()).or_default();
+        told.at = told.at.max(Some(row.at));
+        match fetch_record::record(disk, directory, &location, Some(row.sum)) {
+            // A record that was taken over from elsewhere says nothing here.
+            Ok(record) if !record.belongs_to(&location.file) => {}
+            Ok(record) => {
+                let part = Part::read(&record.block).ok_or_else(|| unreadable(directory, &location))?;
+                told.is_done |= is_done;
+                told.seen += usize::from(!is_done);
+                told.parts = told.parts.max(part.parts);
+                told.target = Some(part.target);
+            }
+            Err(error @ Error::Damaged { .. }) => told.damage = Some(error),
+            Err(error) => return Err(error),
+        }
     }
-    // One whose last part is not there was never decided.
-    let whole = found.into_iter().filter(|(_, (_, _, parts, seen))| parts == seen);
-    Ok(whole
-        .map(|(id, (at, target, _, _))| Tombstone { is_done: done.contains(&id), id, at, target })
-        .collect())
+    let mut tombstones = Vec::new();
+    for (id, told) in found {
+        match (told.target, told.at) {
+            // One whose last part is not there was never decided, unless that part is damaged.
+            (Some(target), Some(at)) if told.is_done || told.seen == told.parts => {
+                tombstones.push(Tombstone { is_done: told.is_done, id, at, target });
+            }
+            _ => told.damage.map_or(Ok(()), Err)?,
+        }
+    }
+    Ok(tombstones)
+}
+
+/// What the notes of one takedown say together.
+#[derive(Default)]
+struct Told {
+    at: Option<Timestamp>,
+    target: Option<Target>,
+    parts: usize,
+    seen: usize,
+    is_done: bool,
+    damage: Option<Error>,
+}
+
+/// Which takedown a note is about, and whether it says that it is done.
+fn id_of(key: &str) -> Option<(&str, bool)> {
+    let name = key.strip_prefix('!')?.strip_prefix(URN)?;
+    match name.strip_suffix(DONE) {
+        Some(id) => Some((id, true)),
+        None => name.rsplit_once(':').map(|(id, _)| (id, false)),
+    }
+}
+
+fn unreadable(directory: &Path, location: &Location) -> Error {
+    let what = "it says that something was taken down, but not what";
+    Error::Damaged { path: directory.join(&*location.file), offset: location.offset, what }
 }
 
 /// The groups that takedowns list which are decided and not done.
@@ -595,8 +644,7 @@ fn listed_in<'r>(
 ) -> Result<Vec<Gone>, Error> {
     let mut gone = Vec::new();
     for (key, row) in rows {
-        let name = key.strip_prefix('!').and_then(|key| key.strip_prefix(URN)).unwrap_or_default();
-        if name.ends_with(DONE) || name.rsplit_once(':').map(|(id, _)| id) != Some(id) {
+        if id_of(key) != Some((id, false)) {
             continue;
         }
         let record = fetch_record::record(disk, directory, &row.place.location(files), Some(row.sum))?;

@@ -64,6 +64,8 @@ impl What {
             Told::Content(_) if flag == Flag::Unchanged => Self::Unchanged,
             Told::Content(_) => Self::Changed,
             Told::Nothing => match kind {
+                // It stands for whatever was there before, which nobody has seen.
+                Stored::Response if status == 304 => Self::Unchanged,
                 Stored::Other => return None,
                 Stored::Metadata => Self::Unanswered,
                 _ if moves_within => Self::MovedWithin,
@@ -371,6 +373,7 @@ mod tests {
         check(Stored::Response, Some(404), Error, false, Some(What::Gone));
         check(Stored::Revisit, Some(410), Error, false, Some(What::Gone));
         check(Stored::Response, Some(503), Error, false, Some(What::Error));
+        check(Stored::Response, Some(304), Unchanged, false, Some(What::Unchanged));
         check(Stored::Metadata, None, Error, false, Some(What::Unanswered));
         check(Stored::Resource, None, Changed, false, Some(What::Changed));
         check(Stored::Other, None, Changed, false, None);

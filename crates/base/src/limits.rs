@@ -68,6 +68,10 @@ pub const HEAD_FIELDS_MAX: usize = 512;
 pub const INTERIM_ANSWERS_MAX: usize = 16;
 /// As much of a body as is stored; above it the capture is marked as truncated.
 pub const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// The longest block of a record that is read whole, in our archive and in those of others: four times what is visited,
+/// because others visit larger things.
+pub const RECORD_BLOCK_BYTES_MAX: usize = 256 * 1024 * 1024;
+const _: () = assert!(BODY_BYTES_MAX + HEAD_BYTES_MAX < RECORD_BLOCK_BYTES_MAX);
 const _: () = assert!(HEAD_BYTES_MAX < BODY_BYTES_MAX);
 
 // Decoding (H5).

@@ -163,6 +163,9 @@ const SAME_CONTENT: u8 = 1 << 5;
 const HAS_BODY: u8 = 1 << 6;
 const SAME_ANSWER: u8 = 1 << 7;
 
+/// No key is longer: URLs and the fields of a record's head are bounded.
+const KEY_BYTES_MAX: usize = 64 * 1024;
+
 /// Gathers rows into a block.
 #[derive(Debug, Default)]
 pub(crate) struct Encoder {
@@ -425,7 +428,7 @@ impl Rows {
         let length = bytes.count()?;
         let rest = bytes.take(length)?;
         let (start, end) = self.rows.last().map_or((0, 0), |row| (row.0 as usize, row.1 as usize));
-        if shared > end - start {
+        if shared > end - start || shared + length > KEY_BYTES_MAX {
             return None;
         }
         let new_start = self.keys.len();

@@ -245,8 +245,8 @@ fn model_memory_agrees_with_a_sorted_list() {
     for (_, row) in &sorted {
         let (Some(payload), Some(content)) = (row.payload, row.content) else { continue };
         let same = |body: &&Body| (body.payload, body.content) == (payload, tag(content));
-        // The first one counts.
-        assert_eq!(memory.find_body(payload, tag(content)), bodies.iter().find(same).copied());
+        // The last one counts.
+        assert_eq!(memory.find_body(payload, tag(content)), bodies.iter().rfind(same).copied());
         let holds = bodies.iter().any(|body| body.payload == payload);
         assert_eq!(memory.find_payload(payload).is_some(), holds);
     }

@@ -1,7 +1,7 @@
 //! Power cuts, errors and a full disk while pages are taken down, captures imported, and the index made anew (M1–M4,
 //! D13). Whoever opens the archive next finds the work done, or not begun, or finishes it.
 
-use crate::captures::{DIRECTORY, START, Records, damaged, number_of, open, url, workload};
+use crate::captures::{DIRECTORY, Records, START, damaged, number_of, open, url, workload};
 use crate::model::{Model, agreed};
 use archive::{Archive, Entry, Error, Grouper, Imported, Key, Stored, Target};
 use base::disk::{Disk, Fault, SimulatedDisk, Survival};
@@ -59,7 +59,10 @@ fn at_points(
     let step = if std::env::var_os("UTSUSHI_TORTURE_COUNT").is_some() { 1 } else { 7 };
     for point in (0..points).step_by(step) {
         let faults = [
-            (Fault::Cut, [Survival::Random, Survival::None, Survival::All][usize::try_from(point % 3).unwrap()]),
+            (
+                Fault::Cut,
+                [Survival::Random, Survival::None, Survival::All][usize::try_from(point % 3).unwrap()],
+            ),
             (Fault::Error, Survival::Random),
             (Fault::Full, Survival::Random),
         ];
@@ -111,12 +114,15 @@ fn survives_faults_while_a_page_is_taken_down() {
             return Err(format!("only {} captures of other pages are left", numbers.len()));
         }
         let records = Records::read(disk)?;
-        let targets = records.0.values().flat_map(|records| records.values().filter_map(warc::Record::target));
+        let targets =
+            records.0.values().flat_map(|records| records.values().filter_map(warc::Record::target));
         let stored = targets.filter(|target| Key::of(target) == key).count();
         match (gone.len(), stored) {
             (0, 0) if kept.len() == numbers.len() => Ok(()),
             (found, _) if found == of_page && !is_done => Ok(()),
-            (found, stored) => Err(format!("{found} captures and {stored} records are left, {} of others", kept.len())),
+            (found, stored) => {
+                Err(format!("{found} captures and {stored} records are left, {} of others", kept.len()))
+            }
         }
     };
     at_points(&visits, take_down, check);

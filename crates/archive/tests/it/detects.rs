@@ -103,3 +103,26 @@ fn detects_every_bit_of_a_gzip_header() {
         }
     }
 }
+
+/// A block of a run that rots under a writer's hands: the index is made anew, and the capture is kept.
+#[test]
+fn a_writer_mends_an_index_that_turns_out_to_be_damaged() {
+    let disk = SimulatedDisk::new(77);
+    let mut archive = crate::captures::open(&disk).unwrap();
+    crate::captures::workload(77, 40).iter().for_each(|capture| _ = archive.append(capture).unwrap());
+    archive.commit().unwrap();
+    let runs: Vec<_> = disk
+        .files()
+        .into_iter()
+        .filter(|(path, _)| path.extension().is_some_and(|end| end == "run"))
+        .collect();
+    assert!(!runs.is_empty());
+    // Behind the head of the first block, in every run.
+    runs.iter().for_each(|(path, _)| disk.flip_bit(path, 40 * 8).unwrap());
+    let later = crate::captures::workload(78, 60);
+    later.iter().skip(41).for_each(|capture| _ = archive.append(capture).unwrap());
+    archive.close().unwrap();
+    let reader = crate::captures::reader(&disk);
+    assert_eq!(reader.count(), 59);
+    reader.all().unwrap().for_each(|entry| drop(entry.unwrap()));
+}
