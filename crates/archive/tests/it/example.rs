@@ -1,15 +1,18 @@
-//! The worked example in `docs/formats/archive.md` is what is really written.
+//! The worked examples in `docs/formats/` are what is really written.
 
 use crate::captures::{DIRECTORY, Records};
-use archive::{Archive, Settings};
-use base::disk::SimulatedDisk;
+use archive::{Archive, Asked, Settings};
+use base::disk::{Disk, Open, SimulatedDisk};
 use base::door::{Exchange, Times};
 use base::http::Framing;
-use base::{Capture, Interval, Outcome, PageUrl, Refusal, Timestamp};
+use base::{Capture, Interval, Outcome, PageUrl, Period, Refusal, Timestamp};
 use std::path::Path;
 use std::sync::Arc;
 
 const PAGE: &str = include_str!("../../../../docs/formats/archive.md");
+const SUMS_PAGE: &str = include_str!("../../../../docs/formats/sums.md");
+const INDEX_PAGE: &str = include_str!("../../../../docs/formats/index.md");
+const SNAPSHOTS_PAGE: &str = include_str!("../../../../docs/concepts/versions-and-snapshots.md");
 
 fn answer(url: &PageUrl, at: Timestamp) -> Capture {
     let exchange = Exchange {
@@ -57,4 +60,118 @@ fn the_example_in_the_documentation_is_what_is_written() {
         let text = String::from_utf8(text).unwrap().replace('\r', "");
         assert!(PAGE.contains(text.trim_end()), "not in the page:\n{text}");
     }
+}
+
+fn read(disk: &SimulatedDisk, name: &str) -> Vec<u8> {
+    let file = disk.open(&Path::new(DIRECTORY).join(name), Open::Read).unwrap();
+    let mut bytes = vec![0; usize::try_from(file.length().unwrap()).unwrap()];
+    file.read_at(0, &mut bytes).unwrap();
+    bytes
+}
+
+/// Sixteen bytes a line: the offset of the first, the bytes, and what they are as text.
+fn dump(bytes: &[u8]) -> String {
+    let line = |(number, bytes): (usize, &[u8])| {
+        let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let shown = |byte: &u8| if matches!(byte, b' '..=b'~') { char::from(*byte) } else { '.' };
+        let text: String = bytes.iter().map(shown).collect();
+        format!("{:04x}  {:<47}  {text}\n", number * 16, hex.join(" "))
+    };
+    bytes.chunks(16).enumerate().map(line).collect()
+}
+
+#[test]
+fn the_sums_in_the_documentation_are_what_is_written() {
+    let disk = SimulatedDisk::new(1);
+    store(&disk);
+    let shown = dump(&read(&disk, "utsushi-20261115231600123456-00000.warc.gz.sums"));
+    assert!(SUMS_PAGE.contains(&shown), "not in the page:\n{shown}");
+}
+
+#[test]
+fn the_index_in_the_documentation_is_what_is_written() {
+    let disk = SimulatedDisk::new(1);
+    store(&disk);
+    let current = String::from_utf8(read(&disk, "index/CURRENT")).unwrap();
+    assert!(INDEX_PAGE.contains(&current), "not in the page:\n{current}");
+    let shown = dump(&read(&disk, "index/0000000001.run"));
+    assert!(INDEX_PAGE.contains(&shown), "not in the page:\n{shown}");
+}
+
+/// The visits that the page on snapshots tells of: day, status, body; 0 is no answer.
+const VISITS: [(&str, u16, &str); 8] = [
+    ("2026-01-01", 200, "one"),
+    ("2026-01-08", 304, ""),
+    ("2026-01-15", 503, "sorry"),
+    ("2026-01-22", 200, "two"),
+    ("2026-01-29", 200, "one"),
+    ("2026-02-05", 404, "nothing here"),
+    ("2026-02-12", 200, "one"),
+    ("2026-02-19", 0, ""),
+];
+
+fn store_visits(disk: &SimulatedDisk) {
+    let moment = |day: &str| format!("{day}T00:00:00Z").parse().unwrap();
+    let url = PageUrl::parse("https://example.org/a").unwrap();
+    let (disk, at) = (Arc::new(disk.clone()), moment("2026-01-01"));
+    let (mut archive, _) = Archive::open(disk, Path::new(DIRECTORY), Settings::default(), at).unwrap();
+    for (day, status, body) in VISITS {
+        let refused = || Capture {
+            url: url.clone(),
+            at: moment(day),
+            outcome: Outcome::Refused(Refusal::RobotsUnreachable),
+            exchange: None,
+        };
+        let answered = answer(&url, moment(day));
+        let exchange = answered.exchange.clone().map(|exchange| Exchange {
+            response_head: format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n", body.len()).into(),
+            body: body.into(),
+            status,
+            framing: Framing::Length(body.len() as u64),
+            ..exchange
+        });
+        let capture = if status == 0 { refused() } else { Capture { exchange, ..answered } };
+        archive.append(&capture).unwrap();
+    }
+    archive.close().unwrap();
+}
+
+/// What a line of flags asks for.
+fn asked(flags: &[&str]) -> Asked {
+    let now = Timestamp::MIN;
+    let mut asked = Asked::default();
+    for flag in flags.chunks(2) {
+        match *flag {
+            ["--at", at] => asked.at = Some(Timestamp::parse(at, now).unwrap()),
+            ["--during", period] => asked.during = Some(Period::parse(period, now).unwrap()),
+            ["--relation", relations] => asked.relations = Some(relations.parse().unwrap()),
+            ["--recipe", recipe] => asked.recipe = Some(recipe.parse().unwrap()),
+            ["--unit", unit] => asked.unit = Some(unit.parse().unwrap()),
+            ["--flag", flag] => asked.flags.push(flag.parse().unwrap()),
+            ["--status", status] => asked.statuses.push(status.parse().unwrap()),
+            ["--changed-since", at] => asked.changed_since = Some(Timestamp::parse(at, now).unwrap()),
+            _ => panic!("{flag:?}"),
+        }
+    }
+    asked
+}
+
+#[test]
+fn the_snapshots_in_the_documentation_are_what_is_chosen() {
+    let disk = SimulatedDisk::new(1);
+    store_visits(&disk);
+    let reader = crate::captures::reader(&disk);
+    let mut questions = 0;
+    for line in SNAPSHOTS_PAGE.lines().filter(|line| line.starts_with("--")) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let days = words.iter().rposition(|word| word.starts_with("--")).unwrap() + 2;
+        let (flags, days) = words.split_at(days);
+        let chosen = reader.snapshot(&asked(flags).check().unwrap()).unwrap();
+        let chosen = chosen.map(|version| version.unwrap().validity.from().to_rfc3339()[5..10].to_owned());
+        let mut chosen: Vec<String> = chosen.collect();
+        chosen.reverse();
+        assert_eq!(chosen, days, "{line}");
+        questions += 1;
+    }
+    assert_eq!(questions, 16, "the page asks them all");
 }
