@@ -1,4 +1,4 @@
-//! Reads and writes WARC, the standard form of web archives (ISO 28500, WARC/1.1).
+//! Reads and writes WARC, the standard form of web archives (ISO 28500): 1.0 and 1.1 are read, 1.1 is written.
 //!
 //! ```
 //! use base::{PageUrl, Timestamp};

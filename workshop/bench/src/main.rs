@@ -14,6 +14,9 @@ mod sat_bare;
 mod sat_cell;
 mod sat_compare;
 mod simulated;
+mod warc_cell;
+mod warc_compare;
+mod warc_pages;
 
 use clap::{Parser, Subcommand};
 use std::process::ExitCode;
@@ -31,6 +34,7 @@ enum Comparison {
     Sim(simulated::Args),
     Sat(sat_compare::Args),
     Register(register::Args),
+    Warc(warc_compare::Args),
     /// Loads the store for one variant of it
     #[command(hide = true)]
     SatLoad(sat_cell::LoadArgs),
@@ -46,10 +50,15 @@ enum Comparison {
     /// Offers keys to the store in this process
     #[command(hide = true)]
     RegisterCell(register::CellArgs),
+    /// Reads or writes WARC in this process
+    #[command(hide = true)]
+    WarcCell(warc_cell::CellArgs),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().comparison {
+        Comparison::Warc(args) => return ended(warc_compare::run(&args)),
+        Comparison::WarcCell(args) => warc_cell::run(&args),
         Comparison::Sim(args) => simulated::run(&args),
         Comparison::SatLoad(args) => sat_cell::load(&args),
         Comparison::Sat(args) => sat_compare::run(&args),
@@ -59,8 +68,14 @@ fn main() -> ExitCode {
         Comparison::SatBare(args) => sat_bare::run(&args),
         Comparison::RegisterCell(args) => register::cell(&args),
     };
+    ended(result.map(|()| true))
+}
+
+/// 0 done; 1 done, and something came out other than it must; 2 could not.
+fn ended(result: anyhow::Result<bool>) -> ExitCode {
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
         Err(error) => {
             eprintln!("bench: {error:#}");
             ExitCode::from(2)

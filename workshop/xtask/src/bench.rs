@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: builds the benchmarks and the program, and runs one.
 
 mod peers;
+mod warc;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -73,6 +74,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if peers::BENCHES.contains(&name.as_str()) {
         peers::lead_to(&workspace, &mut bench);
     }
+    if name == warc::BENCH {
+        warc::lead_to(&workspace, &mut bench)?;
+    }
     build()?;
     verdict(&mut bench)
 }
@@ -87,6 +91,7 @@ fn list(release: &Path) -> Result<Verdict> {
     for bench in peers::BENCHES {
         println!("  {bench:<12} {}", peers::PACKAGES.join(" "));
     }
+    println!("  {:<12} {}", warc::BENCH, warc::PACKAGES.join(" "));
     Ok(Verdict::Clean)
 }
 

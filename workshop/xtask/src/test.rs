@@ -11,17 +11,18 @@ use crate::{Verdict, process};
 
 /// The variable that leads the tests to the shared data: data sets lie in its directory `data`.
 const SHARED: &str = "UTSUSHI_SHARED";
-/// The variable that leads the tests to the `warcio` program.
+/// The variables that lead the tests to the `warcio` and `fastwarc` programs.
 const WARCIO: &str = "UTSUSHI_WARCIO";
 /// The variable that leads the tests to the Python of the environment, and so to the programs beside it.
 const PYTHON: &str = "UTSUSHI_PYTHON";
 /// The variable that leads the tests to archives that others wrote.
 const SAMPLES: &str = "UTSUSHI_SAMPLES";
+const FASTWARC: &str = "UTSUSHI_FASTWARC";
 const NEEDS: [&Need; 2] = [&C_COMPILER, &MOUNT];
 
 /// Make sure of what the tests need, then run them all.
 ///
-/// The tests need a C compiler, `mount`, and programs in Python that read what ours writes (`warcio`, `pywb`, `wacz`,
+/// The tests need a C compiler, `mount`, and programs in Python that read what ours writes (`warcio`, `fastwarc`, `pywb`, `wacz`,
 /// `duckdb`, `pyarrow`), which are put into a virtual environment below the target directory, once; so are archives
 /// that others wrote. On Debian, root gets missing packages installed; everyone else is told which to install.
 /// Shared data is looked for in `$UTSUSHI_SHARED`, then in `../shared`; without it the tests that read it are skipped.
@@ -51,6 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     test.arg("test").args(cargo_test_arguments(&args.passed_on)).env(WARCIO, &warcio);
     let python = python::python(&workspace)?;
     test.env(SAMPLES, samples::samples(&workspace, &python)?).env(PYTHON, python);
+    test.env(FASTWARC, python::fastwarc(&workspace)?);
     match &shared {
         Some(shared) => test.env(SHARED, shared),
         None => test.env_remove(SHARED),

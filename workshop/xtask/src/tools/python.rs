@@ -16,6 +16,7 @@ use crate::workspace::Workspace;
 /// What the environment holds.
 pub(crate) const WANTED: &[&str] = &[
     "warcio==1.8.1",
+    "fastwarc==1.1.0",
     // Plays WARC files back by our index.
     "pywb==2.10.0",
     // Checks packages.
@@ -28,6 +29,11 @@ pub(crate) const WANTED: &[&str] = &[
 /// The path of the `warcio` program, which is installed first if need be.
 pub(crate) fn warcio(workspace: &Workspace) -> Result<PathBuf> {
     Ok(environment(workspace)?.join("bin/warcio"))
+}
+
+/// The path of the `fastwarc` program, which is installed first if need be.
+pub(crate) fn fastwarc(workspace: &Workspace) -> Result<PathBuf> {
+    Ok(environment(workspace)?.join("bin/fastwarc"))
 }
 
 /// The path of the Python that has them.
