@@ -167,7 +167,8 @@ impl Cell {
 fn cells(row: &Row) -> [Cell; COLUMNS.len()] {
     let url = base::url::read(&row.url, None).ok();
     let host = url.as_ref().and_then(|url| url.host_str());
-    let position = |bytes: u64| i64::try_from(bytes).ok();
+    // No file is longer.
+    let position = |bytes: u64| Cell::Number(i64::try_from(bytes).unwrap_or(i64::MAX));
     let media_type = Some(&*row.media_type).filter(|media_type| !media_type.is_empty());
     [
         Cell::Text(surt(&row.url)),
@@ -186,8 +187,8 @@ fn cells(row: &Row) -> [Cell; COLUMNS.len()] {
         Cell::None,
         Cell::text(row.is_truncated.then_some("unspecified")),
         Cell::Text(row.place.file.to_string()),
-        Cell::number(position(row.place.offset)),
-        Cell::number(position(row.place.record_bytes)),
+        position(row.place.offset),
+        position(row.place.record_bytes),
         Cell::Number(row.valid_from.as_micros()),
         Cell::number((row.valid_to != Timestamp::MAX).then(|| row.valid_to.as_micros())),
         Cell::Text(row.flag.to_owned()),

@@ -37,7 +37,8 @@ impl Picker {
     pub fn add(&mut self, row: &Row) -> Result<(), Error> {
         let body = row.body.as_ref().filter(|_| row.is_revisit());
         let is_shown_by_original = body.is_some() && row.status == Some(304);
-        let line = (row.kind != Kind::Metadata && !is_shown_by_original).then(|| Line::of(row));
+        let is_shown = matches!(row.kind, Kind::Response | Kind::Revisit | Kind::Resource);
+        let line = (is_shown && !is_shown_by_original).then(|| Line::of(row));
         self.sorter.push(&encode(&row.place, &What::Chosen(line)))?;
         let Some(body) = body else { return Ok(()) };
         self.sorter.push(&encode(body, &What::Original(row.payload)))?;
@@ -165,6 +166,8 @@ fn encode(place: &Place, what: &What) -> Vec<u8> {
     });
     item.extend_from_slice(&place.record_bytes.to_be_bytes());
     item.extend_from_slice(&place.group_bytes.to_be_bytes());
+    item.push(u8::from(place.sum.is_some()));
+    item.extend_from_slice(&place.sum.unwrap_or_default().to_be_bytes());
     match what {
         What::Chosen(None) => {}
         What::Chosen(Some(line)) => push_line(&mut item, line),
@@ -201,6 +204,8 @@ fn decode(item: &[u8]) -> Option<(Place, What)> {
     let [tag] = take(&mut rest)?;
     let (record_bytes, group_bytes) =
         (u64::from_be_bytes(take(&mut rest)?), u64::from_be_bytes(take(&mut rest)?));
+    let ([has_sum], sum) = (take(&mut rest)?, u32::from_be_bytes(take(&mut rest)?));
+    let sum = (has_sum != 0).then_some(sum);
     let what = match tag {
         0 if rest.is_empty() => What::Chosen(None),
         0 => What::Chosen(Some(take_line(rest)?)),
@@ -210,7 +215,7 @@ fn decode(item: &[u8]) -> Option<(Place, What)> {
             What::Also(take_rest(rest)?, at)
         }
     };
-    Some((Place { file: file.into(), offset, record_bytes, group_bytes }, what))
+    Some((Place { file: file.into(), offset, record_bytes, group_bytes, sum }, what))
 }
 
 fn take_line(mut rest: &[u8]) -> Option<Line> {

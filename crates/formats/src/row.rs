@@ -44,6 +44,8 @@ pub struct Place {
     pub record_bytes: u64,
     /// How many bytes the first record and its companions take together.
     pub group_bytes: u64,
+    /// The sum with which the source proves the first record, if it is known.
+    pub sum: Option<u32>,
 }
 
 impl Row {
@@ -65,9 +67,9 @@ pub(crate) fn is_page(media_type: &str) -> bool {
 }
 
 impl Place {
-    /// A record without companions.
+    /// A record without its companions.
     #[must_use]
     pub fn of_record(file: Arc<str>, offset: u64, record_bytes: u64) -> Self {
-        Self { file, offset, record_bytes, group_bytes: record_bytes }
+        Self { file, offset, record_bytes, group_bytes: record_bytes, sum: None }
     }
 }

@@ -49,9 +49,18 @@ impl Sorter {
             self.spill().map_err(Error::io("spool what is to be sorted"))?;
         }
         let start = self.bytes.len();
+        self.make_room(start + item.len());
         self.bytes.extend_from_slice(item);
         self.items.push(start..self.bytes.len());
         Ok(())
+    }
+
+    /// Grows step by step like any vector, but not beyond what is given.
+    fn make_room(&mut self, needed: usize) {
+        if needed > self.bytes.capacity() {
+            let wanted = (self.bytes.capacity() * 2).min(self.memory_bytes_max).max(needed);
+            self.bytes.reserve_exact(wanted - self.bytes.len());
+        }
     }
 
     /// All items in the order of their bytes, equal ones as often as they were added.

@@ -101,7 +101,7 @@ impl<W: Write> WarcFile<W> {
         let offset = self.copied.bytes;
         let record_bytes = self.append(&stored, from.record_bytes)?;
         let group_bytes = self.copied.bytes - offset;
-        Ok(Some((line, Place { file: self.name.clone(), offset, record_bytes, group_bytes })))
+        Ok(Some((line, Place { file: self.name.clone(), offset, record_bytes, group_bytes, sum: None })))
     }
 
     fn append(&mut self, stored: &[u8], first_bytes: u64) -> Result<u64, Error> {

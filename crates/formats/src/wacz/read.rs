@@ -8,13 +8,16 @@ use crate::Error;
 use crate::zip::read::{self as zip, Entry, Stored, ZipReader};
 use crate::zip::write::hex;
 use sha2::{Digest as _, Sha256};
+use std::collections::HashSet;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
-/// The longest manifest that is read.
-const MANIFEST_BYTES_MAX: u64 = 32 * 1024 * 1024;
+/// The longest manifest that is read: some 40,000 entries.
+const MANIFEST_BYTES_MAX: u64 = 8 * 1024 * 1024;
+/// After so many mismatches it is clear that nothing agrees.
+const MISMATCHES_MAX: usize = 1_000;
 /// The ends of the names of files that hold captures.
 const WARC_ENDS: [&str; 5] = [".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"];
 const COPY_BYTES: usize = 64 * 1024;
@@ -83,23 +86,34 @@ impl<R: Read + Seek> Package<R> {
                 return Ok(found);
             }
         };
-        for resource in &manifest.resources {
-            if let Some(what) = self.check_resource(resource)? {
-                found.push(Mismatch::new(&resource.path, what));
-            }
-        }
-        let listed = |name: &str| manifest.resources.iter().any(|resource| resource.path == name);
-        found.extend(
-            self.warcs()
-                .iter()
-                .filter(|entry| !listed(entry.name()))
-                .map(|entry| Mismatch::new(entry.name(), What::NotListed)),
-        );
+        self.check_resources(&manifest, &mut found)?;
         Ok(found)
     }
 
+    /// Each entry is read once, however often the manifest names it.
+    fn check_resources(&mut self, manifest: &Manifest, found: &mut Vec<Mismatch>) -> Result<(), Error> {
+        let mut listed = HashSet::new();
+        for resource in &manifest.resources {
+            let what = if listed.insert(&resource.path) {
+                self.check_resource(resource)?
+            } else {
+                Some(What::Twice)
+            };
+            found.extend(what.map(|what| Mismatch::new(&resource.path, what)));
+            if found.len() >= MISMATCHES_MAX {
+                return Ok(());
+            }
+        }
+        for warc in self.warcs() {
+            if !listed.contains(&warc.0.name) {
+                found.push(Mismatch::new(warc.name(), What::NotListed));
+            }
+        }
+        Ok(())
+    }
+
     fn entry(&self, name: &str) -> Option<Entry> {
-        self.zip.entries().iter().find(|entry| entry.name == name).cloned()
+        self.zip.entry(name).cloned()
     }
 
     /// The bytes of an entry that is short, or what is wrong with it.
@@ -193,6 +207,7 @@ enum What {
     Length,
     Digest,
     OtherHash,
+    Twice,
     NotListed,
 }
 
@@ -211,6 +226,7 @@ impl fmt::Display for Mismatch {
             What::Length => "has another length than the manifest says",
             What::Digest => "has another SHA-256 than is written down",
             What::OtherHash => "has no SHA-256 to be compared with",
+            What::Twice => "is twice in the manifest",
             What::NotListed => "is not in the manifest",
         };
         write!(f, "`{}` {what}", base::printable(&self.path))

@@ -10,7 +10,7 @@ use crate::Error;
 use base::limits::{DECODED_FREE_BYTES, DECODED_RATIO_MAX};
 use flate2::bufread::DeflateDecoder;
 use libdeflater::Crc;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
 /// The most entries that are read: a hundred terabytes in files of a gigabyte.
@@ -27,6 +27,7 @@ const INPUT_BYTES: usize = 64 * 1024;
 pub(crate) struct ZipReader<R> {
     file: R,
     entries: Vec<Entry>,
+    by_name: HashMap<String, usize>,
 }
 
 /// An entry as the directory has it.
@@ -51,12 +52,19 @@ impl<R: Read + Seek> ZipReader<R> {
         let mut bytes = vec![0; usize::try_from(directory.bytes).unwrap_or_default()];
         read_at(&mut file, directory.offset, &mut bytes)?;
         let entries = read_entries(&bytes, &directory)?;
-        Ok(Self { file, entries: without_overlap(entries, directory.offset)? })
+        let entries = without_overlap(entries, directory.offset)?;
+        let by_name = entries.iter().enumerate().map(|(place, entry)| (entry.name.clone(), place)).collect();
+        Ok(Self { file, entries, by_name })
     }
 
     /// The entries in the order in which they lie in the file.
     pub(crate) fn entries(&self) -> &[Entry] {
         &self.entries
+    }
+
+    /// The entry of this name.
+    pub(crate) fn entry(&self, name: &str) -> Option<&Entry> {
+        self.by_name.get(name).and_then(|place| self.entries.get(*place))
     }
 
     /// Where the bytes of an entry begin, after its header was found to agree with the directory.

@@ -223,3 +223,81 @@ fn dos_date(at: Timestamp) -> u32 {
     let time = part(civil.hour()) << 11 | part(civil.minute()) << 5 | (part(civil.second()) / 2);
     date << 16 | time
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::zip::read::ZipReader;
+    use std::fs::File;
+    use std::io::{Cursor, Read as _};
+
+    const LARGE: &str = "archive/large.warc";
+    const SMALL: &str = "pages/pages.jsonl";
+    const HOLE_BYTES: u64 = 5 << 30;
+
+    /// A file with an entry that is mostly a hole, and one behind it.
+    fn write_large(mut file: &File) -> u64 {
+        let header = local_header(LARGE, 0, 0, 0).len() as u64;
+        let bytes = HOLE_BYTES - header;
+        file.write_all(&local_header(LARGE, 0, 0, bytes)).unwrap();
+        file.seek(SeekFrom::Start(HOLE_BYTES)).unwrap();
+        let large = Entry { name: LARGE, bytes, sha256: String::new(), crc: 0, offset: 0 };
+        let mut zip = ZipWriter { out: file, position: HOLE_BYTES, date: 0, entries: vec![large] };
+        zip.entry(SMALL, |entry| entry.write_all(b"small").map_err(failed())).unwrap();
+        zip.finish().unwrap();
+        bytes
+    }
+
+    #[test]
+    fn entries_of_and_beyond_four_gigabytes_are_found_again() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let bytes = write_large(file.as_file());
+        let mut zip = ZipReader::open(file.as_file()).unwrap();
+        let entries = zip.entries().to_vec();
+        let found: Vec<_> = entries.iter().map(|entry| (entry.name.as_str(), entry.bytes)).collect();
+        assert_eq!(found, [(LARGE, bytes), (SMALL, 5)]);
+        let mut text = String::new();
+        zip.content(&entries[1]).unwrap().read_to_string(&mut text).unwrap();
+        assert_eq!(text, "small");
+        let mut start = [7; 4];
+        zip.content(&entries[0]).unwrap().read_exact(&mut start).unwrap();
+        assert_eq!(start, [0; 4]);
+        check_with_python(file.path(), bytes);
+    }
+
+    /// The module `zipfile` reads the same; `UTSUSHI_PYTHON` names a Python.
+    fn check_with_python(path: &std::path::Path, bytes: u64) {
+        let Some(python) = std::env::var_os("UTSUSHI_PYTHON").filter(|python| !python.is_empty()) else {
+            let what = "zip64 by Python's `zipfile`, for `UTSUSHI_PYTHON` does not say where it is";
+            let _ = writeln!(std::io::stderr(), "NOT TESTED: {what}");
+            return;
+        };
+        let script = "import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); \
+                      print([i.file_size for i in z.infolist()], z.read('pages/pages.jsonl'), \
+                      z.open('archive/large.warc').read(2))";
+        let output = std::process::Command::new(python).args(["-c", script]).arg(path).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        let expected = format!("[{bytes}, 5] b'small' b'\\x00\\x00'");
+        assert_eq!(said.trim(), expected, "{}", String::from_utf8_lossy(&output.stderr));
+    }
+
+    #[test]
+    fn more_entries_than_two_bytes_count_are_found_again() {
+        let mut file = Cursor::new(Vec::new());
+        let mut zip = ZipWriter::new(&mut file, Timestamp::MIN);
+        for number in 0..70_000 {
+            let name: &'static str = Box::leak(format!("archive/{number}.warc").into_boxed_str());
+            zip.entry(name, |_| Ok(())).unwrap();
+        }
+        zip.finish().unwrap();
+        assert_eq!(ZipReader::open(file).unwrap().entries().len(), 70_000);
+    }
+
+    #[test]
+    fn dates_are_those_of_the_file_within_what_zip_can_say() {
+        let date = |text: &str| dos_date(text.parse().unwrap());
+        assert_eq!(date("2026-03-31T09:05:07Z"), (46 << 9 | 3 << 5 | 31) << 16 | (9 << 11 | 5 << 5 | 3));
+        assert_eq!(date("1970-01-01T00:00:00Z") >> 25, 0, "nothing is before 1980");
+        assert_eq!(date("2200-01-01T00:00:00Z") >> 25, 127, "nor after 2107");
+    }
+}

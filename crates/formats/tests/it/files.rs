@@ -141,7 +141,13 @@ impl File {
         let record_bytes = self.append(kind, at, |draft| describe(draft.target(url)), HTTP_RESPONSE, block);
         let request = b"GET / HTTP/1.1\r\nHost: example.com\r\n\r\n";
         let request_bytes = self.append(&Kind::Request, at, |draft| draft.target(url), HTTP_REQUEST, request);
-        Place { file: self.name.clone(), offset, record_bytes, group_bytes: record_bytes + request_bytes }
+        Place {
+            file: self.name.clone(),
+            offset,
+            record_bytes,
+            group_bytes: record_bytes + request_bytes,
+            sum: None,
+        }
     }
 
     fn answer(&mut self, url: &str, at: Timestamp, head: &str, body: &[u8]) -> Row {

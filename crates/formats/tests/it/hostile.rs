@@ -2,6 +2,7 @@
 
 use crate::files::Files;
 use crate::wacz::written;
+use base::Chance;
 use flate2::Compression;
 use flate2::write::DeflateEncoder;
 use formats::Row;
@@ -203,6 +204,44 @@ fn no_flipped_bit_is_served() {
     }
     // What nothing covers says nothing of the content: versions, dates, modes.
     assert!(told > 15 * harmless, "{told} told, {harmless} harmless");
+}
+
+#[test]
+fn random_damage_is_never_served() {
+    let text = b"WARC/1.1 text text text text text text".repeat(100);
+    let packages = [
+        zip(&[Entry::deflated(WARC, &text), Entry::stored("x", b"y")], 0),
+        zip(&[Entry::stored("datapackage.json", b"{\"resources\": []}"), Entry::stored(WARC, &text)], 0),
+    ];
+    let mut chance = Chance::new(17);
+    let mut below = |most: usize| usize::try_from(chance.bits() % most as u64).unwrap();
+    for _ in 0..20_000 {
+        let mut package = packages[below(2)].clone();
+        for _ in 0..=below(3) {
+            // The directory is short and at the end, and most of what can be said wrongly is said there.
+            let near_end = package.len() - 1 - below(200);
+            let place = if below(2) == 0 { near_end } else { below(package.len()) };
+            package[place] = [0, 1, 0x50, 0x7f, 0x80, 0xff][below(6)];
+        }
+        let checked = Package::open(Cursor::new(&package)).map(|mut package| package.check());
+        drop(checked);
+        if let Ok(bytes) = read(&package) {
+            assert!(bytes.is_empty() || bytes == text, "{}", package.escape_ascii());
+        }
+    }
+}
+
+#[test]
+fn a_manifest_cannot_have_an_entry_read_over_and_over() {
+    let resource = format!("{{\"path\": \"{WARC}\", \"hash\": \"sha256:0\"}}");
+    let manifest = format!("{{\"resources\": [{}]}}", vec![resource; 10_000].join(","));
+    let entries =
+        [Entry::stored(WARC, &[0; 1 << 20]), Entry::stored("datapackage.json", manifest.as_bytes())];
+    let mismatches = Package::open(Cursor::new(zip(&entries, 0))).unwrap().check().unwrap();
+    assert_eq!(mismatches.len(), 1_000, "the rest is like them");
+    assert!(
+        mismatches[1..].iter().all(|mismatch| mismatch.to_string().ends_with("is twice in the manifest"))
+    );
 }
 
 #[test]

@@ -8,6 +8,8 @@
 mod cdxj;
 mod files;
 mod hostile;
+mod kept;
+mod memory;
 mod parquet;
 mod pywb;
 mod tools;
