@@ -181,6 +181,13 @@ impl Reader {
     pub fn record_at(&self, location: &Location) -> Result<Record, Error> {
         fetch_record::record(&*self.disk, &self.directory, location, None)
     }
+    /// The compressed bytes at a place, which may be those of several records. Each can be read and has the block its
+    /// digest was made of.
+    pub fn bytes_at(&self, location: &Location) -> Result<Vec<u8>, Error> {
+        let bytes = fetch_record::member(&*self.disk, &self.directory, location, None)?;
+        self.check_records(location, &bytes)?;
+        Ok(bytes)
+    }
     /// The compressed bytes of all records of a capture.
     pub fn group(&self, entry: &Entry) -> Result<Vec<u8>, Error> {
         let whole = Location { length: entry.group_bytes, ..entry.location.clone() };
@@ -200,12 +207,24 @@ impl Reader {
         if crc32c::crc32c(first) != entry.sum {
             return Err(damaged(0, "its bytes do not match the sum they were stored with"));
         }
-        for record in warc::Reader::new(companions, usize::MAX) {
-            let offset = entry.location.length;
+        let behind = entry.location.offset + entry.location.length;
+        self.check_records(&Location { offset: behind, ..entry.location.clone() }, companions)
+    }
+
+    /// Every record of `bytes`, which stand at `location`, can be read and has the block its digest was made of.
+    fn check_records(&self, location: &Location, bytes: &[u8]) -> Result<(), Error> {
+        let damaged = |offset, what| Error::Damaged {
+            path: self.directory.join(&*location.file),
+            offset: location.offset + offset,
+            what,
+        };
+        for record in warc::Reader::new(bytes, usize::MAX) {
             match record {
                 Ok(record) if record.digest_holds() != Some(false) => {}
-                Ok(_) => return Err(damaged(offset, "its block is not the one its digest was made of")),
-                Err(_) => return Err(damaged(offset, "it cannot be read")),
+                Ok(record) => {
+                    return Err(damaged(record.offset, "its block is not the one its digest was made of"));
+                }
+                Err(_) => return Err(damaged(0, "it cannot be read")),
             }
         }
         Ok(())

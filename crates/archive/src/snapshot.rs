@@ -6,6 +6,7 @@
 //! **Invariant:** memory does not grow with the snapshot.
 
 use crate::choice::Choice;
+use crate::entry::Key;
 use crate::error::Error;
 use crate::index::row::{Files, Row};
 use crate::index::walk::{KeyRange, Origin, Walk};
@@ -40,7 +41,15 @@ impl Reader {
             .map(|range| KeyRange { from: range.from.into_bytes(), to: range.to.map(String::into_bytes) })
             .collect();
         ranges.sort_by(|one, other| one.from.cmp(&other.from));
-        Ok(Snapshot {
+        Ok(self.snapshot_in(choice, ranges))
+    }
+    /// The versions of one page that `choice` asks for.
+    pub fn versions_of(&self, key: &Key, choice: &Choice) -> Snapshot {
+        self.snapshot_in(choice, vec![KeyRange::one(key.as_str())])
+    }
+
+    fn snapshot_in(&self, choice: &Choice, ranges: Vec<KeyRange>) -> Snapshot {
+        Snapshot {
             origins: self.origins.clone(),
             files: Arc::clone(&self.files),
             versions: Versions::new(choice),
@@ -52,7 +61,7 @@ impl Reader {
             is_in_page: false,
             is_over: false,
             seen: 0,
-        })
+        }
     }
 }
 

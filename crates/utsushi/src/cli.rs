@@ -15,6 +15,9 @@ const EXAMPLES: &str = "\
 Examples:
   utsushi demo                      the whole product on a simulated web
   utsushi --data ~/web status       what a data directory holds
+  utsushi --data ~/web import old-crawl.warc.gz
+  utsushi --data ~/web history https://example.org/
+  utsushi --data ~/web snapshot --at 2026-03-31 --format wacz -o web.wacz
   utsushi config --default          every setting with its range
 
 Exit codes: 0 done, 1 done and found something to tell, 2 could not.";

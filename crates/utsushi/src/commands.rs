@@ -3,9 +3,20 @@
 mod completions;
 mod config;
 mod demo;
+mod destination;
+mod export;
+mod get;
+mod history;
+mod import;
 mod man;
+mod opened;
+mod rebuild;
 mod sim;
+mod snapshot;
 mod status;
+mod takedown;
+mod told;
+mod verify;
 
 use crate::cli::Cli;
 use crate::config::Config;
@@ -20,6 +31,22 @@ use std::path::PathBuf;
 pub(crate) enum Command {
     /// Crawl a simulated web on this machine, archive it, and show what was found
     Demo(demo::Args),
+    /// The versions of a page, oldest first
+    History(history::Args),
+    /// One version of a page: its bytes
+    Get(get::Args),
+    /// The web as it was: the versions that were valid at a moment or during a period
+    Snapshot(snapshot::Args),
+    /// Take over WARC, WACZ and ARC files of anyone
+    Import(import::Args),
+    /// The whole archive, or a choice of it, as WARC or in another form
+    Export(export::Args),
+    /// Verify every byte of the archive, or whether WARC files keep to the standard
+    Verify(verify::Args),
+    /// Remove a page, a prefix or a server from the archive for good, with a receipt
+    Takedown(takedown::Args),
+    /// Make anew what is learned from the archive
+    Rebuild(rebuild::Args),
     /// The simulated web
     Sim(sim::Args),
     /// What a data directory holds
@@ -56,6 +83,14 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
 async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> {
     match command {
         Command::Demo(args) => demo::run(args, context).await,
+        Command::History(args) => history::run(args, context),
+        Command::Get(args) => get::run(args, context),
+        Command::Snapshot(args) => snapshot::run(args, context),
+        Command::Import(args) => import::run(args, context),
+        Command::Export(args) => export::run(args, context),
+        Command::Verify(args) => verify::run(args, context),
+        Command::Takedown(args) => takedown::run(args, context),
+        Command::Rebuild(args) => rebuild::run(args, context),
         Command::Sim(args) => sim::run(args, context).await,
         Command::Status(args) => status::run(args, context),
         Command::Config(_) => Ok(config::run(context)),

@@ -73,9 +73,22 @@ fn advice(error: &anyhow::Error) -> Option<String> {
         let advised = cause.downcast_ref::<Advised>().map(|advised| advised.advice.clone());
         let directory = || cause.downcast_ref::<directory::Error>().map(directory::Error::advice);
         let config = || cause.downcast_ref::<config::Error>().map(config::Error::advice);
+        let archive = || cause.downcast_ref::<archive::Error>().and_then(archive_advice);
         let machine = || cause.downcast_ref::<io::Error>().and_then(machine_advice);
-        advised.or_else(directory).or_else(config).or_else(machine)
+        advised.or_else(directory).or_else(config).or_else(archive).or_else(machine)
     })
+}
+
+fn archive_advice(error: &archive::Error) -> Option<String> {
+    let advice = match error {
+        archive::Error::Damaged { .. } => {
+            "nothing of it was handed out: restore the file from a copy; `utsushi verify` lists all damage"
+        }
+        archive::Error::IndexDamaged { .. } => "run `utsushi rebuild index`; nothing is lost",
+        archive::Error::DiskFull { .. } => "free some space on that disk, then run the command again",
+        _ => return None,
+    };
+    Some(advice.to_owned())
 }
 
 /// `EMFILE` and `ENFILE`.

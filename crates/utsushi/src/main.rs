@@ -17,6 +17,8 @@ mod node;
 mod output;
 mod progress;
 mod signals;
+mod when;
+mod words;
 
 use anyhow::Context as _;
 use clap::Parser as _;

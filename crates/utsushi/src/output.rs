@@ -4,8 +4,9 @@
 //! on, and its exit code is what it would have been. Any other failure to write a result is remembered and makes
 //! the program end with "could not": a script must not take half a result for a whole one.
 //!
-//! **Invariant:** no control character leaves this module except in [`Output::own_text`], which prints text of our
-//! own only: neither a page nor a server can move the cursor, forge a line or reorder what is read (H24).
+//! **Invariant:** no control character reaches a terminal from this module except in [`Output::own_text`], which prints
+//! text of our own only: neither a page nor a server can move the cursor, forge a line or reorder what is read (H24).
+//! Archived bytes go out as they are, but only where no terminal is.
 //!
 //! **Invariant:** nothing here panics, whatever the streams are connected to.
 
@@ -63,6 +64,17 @@ impl Output {
         }
     }
 
+    /// Where lines go that were made printable already.
+    pub(crate) fn printable_lines(&self) -> Bytes<'_> {
+        Bytes(self)
+    }
+
+    /// Where archived bytes go that are the result as they stand; nothing if a person watches, whose terminal they
+    /// could steer.
+    pub(crate) fn bytes(&self) -> Option<Bytes<'_>> {
+        (!self.results.is_terminal()).then_some(Bytes(self))
+    }
+
     /// Text of our own that is a result as it stands: a manual page, a completion script, the default configuration.
     pub(crate) fn own_text(&self, text: &str) {
         self.write_result(text);
@@ -97,10 +109,37 @@ impl Output {
         self.results.failure().map_or(Ok(()), Err)
     }
 
+    /// Whether results are read by a person at a terminal.
+    pub(crate) fn is_watched(&self) -> bool {
+        self.results.is_terminal()
+    }
+
     /// A result on a terminal must not run into a bar on the same terminal.
     fn write_result(&self, text: &str) {
-        self.notes.without_bar(|| self.results.write(text.as_bytes()));
+        self.write_bytes(text.as_bytes());
     }
+    fn write_bytes(&self, bytes: &[u8]) {
+        self.notes.without_bar(|| self.results.write(bytes));
+    }
+}
+
+/// Standard output as a place for bytes. What goes wrong is remembered by the stream.
+#[derive(Debug)]
+pub(crate) struct Bytes<'a>(&'a Output);
+
+impl io::Write for Bytes<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.write_bytes(bytes);
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A value as one line of JSON that cannot steer a terminal, with its line feed.
+pub(crate) fn json_line(value: &impl Serialize) -> io::Result<String> {
+    json::to_line(value).map_err(io::Error::other)
 }
 
 #[cfg(test)]

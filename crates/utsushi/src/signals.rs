@@ -23,6 +23,22 @@ impl Stop {
     }
 }
 
+impl Stop {
+    /// Whether the command should end.
+    pub(crate) fn is_asked(&self) -> bool {
+        *self.0.borrow()
+    }
+    /// An error if the command should end, for those that have done nothing until they have done all.
+    pub(crate) fn check(&self) -> Result<(), Stopped> {
+        if self.is_asked() { Err(Stopped) } else { Ok(()) }
+    }
+}
+
+/// A command was asked to end before it was done.
+#[derive(Debug, thiserror::Error)]
+#[error("it was stopped before its end")]
+pub(crate) struct Stopped;
+
 /// Begins to listen. Until this is called both signals end the program as they end any other.
 pub(crate) fn listen(output: &Output) -> io::Result<Stop> {
     let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);

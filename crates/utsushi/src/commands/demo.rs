@@ -5,11 +5,12 @@
 //! are read back from the archive and compared with what the web knows of itself.
 
 mod findings;
+mod middle;
 mod summary;
 
 use super::Context;
 use crate::exit::{Advised, Exit};
-use crate::node::directory::{Directory, Floor, Opening, Web as Which, Writer};
+use crate::node::directory::Web as Which;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::signals;
@@ -75,7 +76,8 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let stop = signals::listen(&context.output).context("cannot listen for signals")?;
     let real = RealClock::start();
-    let (writer, archive) = open(context, real.now())?;
+    let writer = context.lock(Which::Simulated, "demo", real.now())?;
+    let archive = context.archive(&writer, real.now())?;
     let web = Arc::new(Web::new(plan(args)?));
     let known = known(&writer.archive_path(), &web).context("cannot read what is archived already")?;
     // The simulated time of an earlier run may lie ahead of ours: the clock never goes back (D16).
@@ -94,11 +96,13 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
     let files =
         archive::files(&RealDisk, &writer.archive_path()).context("cannot read back what was archived")?;
     let files = files.into_iter().filter(|file| !known.files.contains(file)).collect();
-    let findings = findings::read(files, &scene.web, clock.now());
+    let mut findings = findings::read(files, &scene.web, clock.now());
+    let middle = middle::look(&writer.archive_path(), began, clock.now(), &mut findings)
+        .context("cannot read back what was archived")?;
     let exit = if findings.damaged > 0 { Exit::Found } else { Exit::Done };
     let politeness = scene.serving.politeness();
     let told =
-        summary::Told { report, politeness, findings, pause: context.config.crawl.pause, directory: &writer };
+        summary::Told { report, politeness, findings, middle, pause: context.config.crawl.pause, directory: &writer };
     context.output.result(&json!({ "summary": told.to_json() }), || told.to_text());
     scene.serving.stop().await;
     Ok(exit)
@@ -107,28 +111,6 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
 fn plan(args: &Args) -> anyhow::Result<Plan> {
     let hostile = if args.hostile { u32::try_from(sim::hostile::Kind::ALL.len())? } else { 0 };
     Ok(Plan { seed: args.seed, pages: PAGES, servers: SERVERS, hostile, ..Plan::default() })
-}
-
-fn open(context: &Context, now: Timestamp) -> anyhow::Result<(Writer, Archive)> {
-    let settings = &context.config.archive;
-    let floor = Floor::from(settings);
-    let opening = Opening { web: Which::Simulated, command: "demo", now, floor };
-    let writer = Directory::open_writer(&context.data, &opening)?;
-    let settings = archive::Settings {
-        file_bytes_max: settings.file_bytes_max,
-        compression: settings.compression(),
-        disk_free_bytes_min: writer.disk_free_bytes_min(),
-        ..archive::Settings::default()
-    };
-    let disk = Arc::new(RealDisk);
-    let (archive, recovery) = Archive::open(disk, &writer.archive_path(), settings, now)?;
-    for file in &recovery.files {
-        context.output.note(format!(
-            "`{}` was left unfinished: {} captures are kept, {} bytes at its end that were never acknowledged are cut",
-            file.file, file.captures, file.lost_bytes
-        ));
-    }
-    Ok((writer, archive))
 }
 
 /// What earlier runs left in the archive.

@@ -54,6 +54,19 @@ fn the_demo_ends_by_itself_and_what_it_says_is_in_the_archive() {
     assert_eq!(summary["read_back"].as_u64().unwrap(), acknowledged.len() as u64);
     assert!(captures(&data).iter().any(|entry| entry.kind == Stored::Metadata), "refusals are recorded");
     check_by_peer(&data);
+    looks_back(&data, &summary);
+}
+
+/// What the demo shows at its end can be had from the archive: a page's history and bytes, and the web in the middle.
+fn looks_back(data: &Path, summary: &Value) {
+    let (page, at) = (summary["page"].as_str().unwrap(), summary["snapshot"]["at"].as_str().unwrap());
+    let history = on(data, &["--json", "history", page]).done();
+    assert!(history.lines().count() >= 1, "{history}");
+    let content = on(data, &["get", page]).done();
+    assert!(content.starts_with("<!DOCTYPE html>"), "its codings are removed: {content:.80}");
+    let snapshot = on(data, &["--json", "snapshot", "--at", at]).done();
+    assert_eq!(snapshot.lines().count() as u64, summary["snapshot"]["versions"].as_u64().unwrap());
+    on(data, &["verify"]).done();
 }
 
 /// What we write is accepted by the commonest checker of WARC files.
@@ -83,6 +96,9 @@ fn the_demo_shows_people_what_it_found() {
         "violations               0",
         "What is archived",
         "One page's life",
+        "still valid",
+        "The web as of the middle of the run",
+        " snapshot --at ",
     ] {
         assert!(said.contains(part), "`{part}` is not in {said}");
     }

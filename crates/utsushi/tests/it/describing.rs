@@ -2,7 +2,10 @@
 
 use crate::program::{run, utsushi};
 
-const COMMANDS: [&str; 6] = ["demo", "sim", "status", "config", "completions", "man"];
+const COMMANDS: [&str; 14] = [
+    "demo", "history", "get", "snapshot", "import", "export", "verify", "takedown", "rebuild", "sim", "status", "config",
+    "completions", "man",
+];
 
 #[test]
 fn help_names_every_command_and_has_an_example() {

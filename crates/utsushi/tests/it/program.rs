@@ -25,6 +25,23 @@ impl Ended {
             assert!(self.stderr.contains(part), "`{part}` is not in {self:?}");
         }
     }
+    /// The program did what was asked and found something to tell; gives what it printed.
+    #[track_caller]
+    pub(crate) fn found(self, parts: &[&str]) -> String {
+        assert_eq!(self.code, Some(1), "{self:?}");
+        for part in parts {
+            assert!(self.stderr.contains(part), "`{part}` is not in {self:?}");
+        }
+        self.stdout
+    }
+    /// The command line was wrong, and the message says all of `parts`.
+    #[track_caller]
+    pub(crate) fn wrong(&self, parts: &[&str]) {
+        assert_eq!((self.code, self.stdout.as_str()), (Some(2), ""), "{self:?}");
+        for part in parts {
+            assert!(self.stderr.contains(part), "`{part}` is not in {self:?}");
+        }
+    }
     /// The program did what was asked; gives what it printed.
     #[track_caller]
     pub(crate) fn done(self) -> String {
@@ -55,6 +72,11 @@ pub(crate) fn run(command: &mut Command) -> Ended {
 /// Runs the program on a data directory.
 pub(crate) fn on(data: &Path, arguments: &[&str]) -> Ended {
     run(utsushi().arg("--data").arg(data).args(arguments))
+}
+
+/// The objects that the program printed, one a line.
+pub(crate) fn objects(said: &str) -> Vec<serde_json::Value> {
+    said.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 /// Says that something is not tested. Not by `eprintln!`, which is heard only from tests that fail.

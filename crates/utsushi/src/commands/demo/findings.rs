@@ -1,8 +1,8 @@
 //! What the archive holds of this run, read back from its files and compared with the truth.
 
-use archive::{Entry, Flag};
+use archive::{Entry, Flag, Location};
 use base::disk::RealDisk;
-use base::{PageUrl, Timestamp};
+use base::{PageUrl, Period, Timestamp};
 use sim::Web;
 use sim::change::Process;
 use std::collections::{HashMap, VecDeque};
@@ -37,6 +37,8 @@ pub(super) struct PageLife {
     pub(super) process: String,
     /// Its visits, the oldest first.
     pub(super) visits: Vec<Entry>,
+    /// When the versions are valid that visits began, by where they are stored.
+    pub(super) validity: HashMap<Location, Period>,
     /// When it really changed between the first and the last of them.
     pub(super) changes: Vec<Timestamp>,
 }
@@ -91,7 +93,8 @@ fn life(url: PageUrl, visits: Vec<Entry>, web: &Web, now: Timestamp) -> Option<(
     let truth = web.truth(&url, first, now)?;
     let last = visits.last()?.at;
     let changes = truth.byte_changes.iter().copied().filter(|at| *at <= last).collect();
-    let life = PageLife { title: truth.title, process: in_words(truth.process), url, visits, changes };
+    let (title, process, validity) = (truth.title, in_words(truth.process), HashMap::new());
+    let life = PageLife { title, process, url, visits, validity, changes };
     Some((truth.process, life))
 }
 

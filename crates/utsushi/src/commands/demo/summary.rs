@@ -1,7 +1,11 @@
 //! The last words of a demo: what was visited, what the servers felt, what is archived, how one page lived.
 
 use super::findings::{Findings, PageLife};
+use super::middle::Middle;
+use crate::commands::told;
 use crate::node::directory::Writer;
+use crate::when;
+use crate::words::{bytes, count_of, grouped};
 use archive::{Flag, Stored};
 use base::Interval;
 use crawl::Report;
@@ -16,6 +20,7 @@ pub(super) struct Told<'a> {
     pub(super) report: Report,
     pub(super) politeness: sim::observe::Report,
     pub(super) findings: Findings,
+    pub(super) middle: Middle,
     pub(super) pause: Interval,
     pub(super) directory: &'a Writer,
 }
@@ -39,6 +44,8 @@ impl Told<'_> {
             "archive": self.directory.archive_path().to_string_lossy(),
             "read_back": self.findings.records,
             "damaged": self.findings.damaged,
+            "snapshot": { "at": self.middle.at.to_rfc3339(), "versions": self.middle.versions },
+            "page": self.findings.page.as_ref().map(|page| page.url.as_str()),
             "politeness": self.politeness.to_json(),
         })
     }
@@ -53,6 +60,7 @@ impl Told<'_> {
         if let Some(page) = &self.findings.page {
             let _ = write_life(&mut text, page);
         }
+        let _ = write_middle(&mut text, &self.middle);
         let _ = self.write_hints(&mut text);
         text
     }
@@ -126,6 +134,12 @@ impl Told<'_> {
         let data = self.directory.directory().path().display();
         writeln!(text, "\nLook for yourself")?;
         writeln!(text, "  utsushi --data {data} status")?;
+        let at = self.middle.at;
+        if let Some(page) = &self.findings.page {
+            writeln!(text, "  utsushi --data {data} history {}", page.url)?;
+            writeln!(text, "  utsushi --data {data} get {} --at {at}", page.url)?;
+        }
+        writeln!(text, "  utsushi --data {data} snapshot --at {at} --format wacz -o web.wacz")?;
         writeln!(text, "  zcat {}/*.warc.gz | less", self.directory.archive_path().display())?;
         writeln!(text, "  utsushi sim serve          the same kind of web, for any crawler")
     }
@@ -142,7 +156,9 @@ fn write_life(text: &mut String, page: &PageLife) -> std::fmt::Result {
             (_, flag, _) => flag.as_str(),
         };
         let status = visit.status.map_or_else(|| "---".to_owned(), |status| status.to_string());
-        writeln!(text, "  {}  {word:<10} {status}  {}", visit.at, bytes(visit.location.length))?;
+        let until = page.validity.get(&visit.location).copied().map(when::until).unwrap_or_default();
+        let line = format!("  {}  {word:<10} {status}  {:>8}  {until}", visit.at, bytes(visit.location.length));
+        writeln!(text, "{}", line.trim_end())?;
     }
     if page.visits.len() > VISITS_SHOWN_MAX {
         writeln!(text, "  … and {} more visits", page.visits.len() - VISITS_SHOWN_MAX)?;
@@ -154,44 +170,17 @@ fn write_life(text: &mut String, page: &PageLife) -> std::fmt::Result {
     )
 }
 
+fn write_middle(text: &mut String, middle: &Middle) -> std::fmt::Result {
+    writeln!(text, "\nThe web as of the middle of the run, {}", middle.at)?;
+    for version in &middle.first {
+        let (entry, until) = (&version.payload, when::until(version.validity));
+        writeln!(text, "  {}  {until:<33}  {}  {}", entry.at, told::status(entry), entry.url)?;
+    }
+    let more = middle.versions - middle.first.len() as u64;
+    writeln!(text, "  and {} beside", count_of(more, "page"))
+}
+
 fn row(text: &mut String, name: &str, count: u64, remark: &str) -> std::fmt::Result {
     let line = format!("  {name:<16}{:>10}  {remark}", grouped(count));
     writeln!(text, "{}", line.trim_end())
-}
-
-/// `1234567` as `1,234,567`.
-fn grouped(count: u64) -> String {
-    let digits = count.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-#[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
-fn bytes(count: u64) -> String {
-    match count {
-        0..1_000 => format!("{count} B"),
-        1_000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} MB", count as f64 / 1e6),
-        _ => format!("{:.1} GB", count as f64 / 1e9),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped_and_bytes_are_rounded() {
-        assert_eq!([0, 999, 1_000, 1_234_567].map(grouped), ["0", "999", "1,000", "1,234,567"]);
-        assert_eq!(
-            [0, 999, 1_000, 2_500_000, 3_000_000_000].map(bytes),
-            ["0 B", "999 B", "1.0 kB", "2.5 MB", "3.0 GB"]
-        );
-    }
 }

@@ -1,0 +1,64 @@
+//! `utsushi export`: the whole archive, or a choice of it, for others.
+
+use super::Context;
+use super::snapshot::{Choices, Format, Sink, in_words};
+use crate::exit::Exit;
+use anyhow::Context as _;
+use archive::{Entry, Key, Stored, Version};
+use base::{Interval, Period, Timestamp};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  utsushi --data ~/web export -o everything.warc.gz
+  utsushi --data ~/web export --format wacz --site example.org -o example.wacz
+  utsushi --data ~/web export --during 2026-03-01..2026-04-01 -o march.warc.zst";
+
+/// What the archive notes of itself begins so; it means nothing elsewhere.
+const OWN_NOTES: &str = "!urn:utsushi:";
+
+/// The whole archive, or a choice of it, as WARC or in another form
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    choices: Choices,
+    /// As what to write it
+    #[arg(long, value_name = "FORMAT", default_value = "warc")]
+    format: Format,
+    /// Write to this file; it appears when it is whole
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Writes everything, or what was chosen: all visits, unless told otherwise.
+pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
+    let (_, reader) = context.reader()?;
+    let sink = Sink::new(context, &reader, args.format, args.output.as_deref())?;
+    if args.choices.is_empty() {
+        let entries = reader.all().context("cannot walk through the index")?;
+        return sink.write(sink.watched(visits(entries)), "everything that is archived");
+    }
+    let choice = args.choices.or_all_visits()?;
+    sink.write(sink.chosen(&choice)?, &in_words(&choice))
+}
+
+/// Every capture, answered or not, as one that is valid until the next answer. They come newest first, page by page.
+fn visits(
+    entries: impl Iterator<Item = Result<Entry, archive::Error>>,
+) -> impl Iterator<Item = Result<Version, archive::Error>> {
+    let mut newer: Option<(Key, Timestamp)> = None;
+    let of_others = entries.filter(|entry| entry.as_ref().map_or(true, |entry| !entry.key.as_str().starts_with(OWN_NOTES)));
+    of_others.map(move |entry| {
+        let entry = entry?;
+        let end = newer.as_ref().filter(|(key, _)| *key == entry.key).map_or(Timestamp::MAX, |(_, at)| *at);
+        if matches!(entry.kind, Stored::Response | Stored::Revisit | Stored::Resource) && !entry.moves_within {
+            newer = Some((entry.key.clone(), entry.at));
+        }
+        // Of two at one instant the older is valid at none; it is handed over all the same.
+        let instant = || Period::new(entry.at, entry.at.plus(Interval::from_micros(1)));
+        let validity = Period::new(entry.at, end).or_else(instant).or_else(|| Period::new(Timestamp::MIN, Timestamp::MAX));
+        let validity = validity.expect("all of time is a period");
+        Ok(Version { validity, payload: entry, is_error: false, ended_by_gone: false, is_first: None })
+    })
+}

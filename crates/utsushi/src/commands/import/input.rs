@@ -1,0 +1,228 @@
+//! Files of others, read by what they hold and not by what they are called.
+//!
+//! **Invariant:** names inside a package are shown and never followed (H17). Behind damage reading goes on.
+
+use super::BLOCK_BYTES_MAX;
+use crate::exit::Advised;
+use archive::Group;
+use flate2::bufread::GzDecoder;
+use std::fs::File;
+use std::io::{self, BufRead as _, BufReader, Read, Seek};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::SyncSender;
+use warc::{ArcRecord, Reader, Record, arc};
+
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+/// By so many bytes an ARC file is told.
+const ARC_BEGIN_BYTES: u64 = 16;
+
+/// What a file of others is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    Warc,
+    Arc,
+    Wacz,
+}
+
+/// A file that can be imported.
+#[derive(Debug)]
+pub(super) struct Input {
+    path: PathBuf,
+    file: File,
+    form: Form,
+    /// Its length.
+    pub(super) bytes: u64,
+}
+
+/// A step on the way through all files.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// A file begins, so many bytes from the beginning of the first.
+    File { name: String, from: u64 },
+    /// A record was read.
+    Record(Record),
+    /// Something cannot be read.
+    Damaged { offset: u64, what: String },
+}
+
+impl Input {
+    /// Opens a file and sees what it is. Nothing is imported of any file when one of them is none.
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+        let cannot = |source: anyhow::Error| {
+            let advice = "name WARC, WACZ or ARC files that you may read; nothing was imported";
+            Advised::new(format!("cannot import `{}`", path.display()), advice, source)
+        };
+        let opened = File::open(path).and_then(|file| {
+            let metadata = file.metadata()?;
+            if metadata.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok((file, metadata.len())) }
+        });
+        let (mut file, bytes) = opened.map_err(|error| cannot(error.into()))?;
+        let form = Form::of(&mut file).map_err(|error| cannot(error.into()))?;
+        let form = form.ok_or_else(|| cannot(anyhow::anyhow!("there is no record of any WARC, WACZ or ARC file in it")))?;
+        Ok(Self { path: path.to_owned(), file, form, bytes })
+    }
+}
+
+impl Form {
+    fn of(file: &mut File) -> io::Result<Option<Self>> {
+        let mut begin = Vec::new();
+        file.by_ref().take(4).read_to_end(&mut begin)?;
+        file.rewind()?;
+        if begin == b"PK\x03\x04" {
+            return Ok(Some(Self::Wacz));
+        }
+        let is_arc = is_arc(file)?;
+        file.rewind()?;
+        if is_arc {
+            return Ok(Some(Self::Arc));
+        }
+        let has_record = has_record(file)?;
+        file.rewind()?;
+        Ok(has_record.then_some(Self::Warc))
+    }
+}
+
+/// Whether the file begins as ARC files do, compressed or not.
+fn is_arc(file: &mut File) -> io::Result<bool> {
+    let mut file = BufReader::new(file);
+    if !file.fill_buf()?.starts_with(&GZIP) {
+        return Ok(arc::is_arc(file.buffer()));
+    }
+    let mut begin = Vec::new();
+    let unpacked = GzDecoder::new(file).take(ARC_BEGIN_BYTES).read_to_end(&mut begin);
+    Ok(unpacked.is_ok() && arc::is_arc(&begin))
+}
+
+/// Whether a record can be read anywhere in the file.
+fn has_record(file: &File) -> io::Result<bool> {
+    let mut records = Reader::new(file, 0);
+    loop {
+        match records.advance() {
+            Some(Ok(_)) => return Ok(true),
+            None => return Ok(false),
+            Some(Err(warc::Error::Io { source, .. })) => return Err(source),
+            Some(Err(_)) => {}
+        }
+        match records.resume() {
+            Ok(true) => {}
+            Err(warc::Error::Io { source, .. }) => return Err(source),
+            Ok(false) | Err(_) => return Ok(false),
+        }
+    }
+}
+
+/// Nobody listens any more.
+struct Gone;
+
+/// Where the steps go.
+struct Steps<'a>(&'a SyncSender<Step>);
+
+impl Steps<'_> {
+    fn send(&self, step: Step) -> Result<(), Gone> {
+        self.0.send(step).map_err(|_| Gone)
+    }
+    fn damaged(&self, offset: u64, what: impl Into<String>) -> Result<(), Gone> {
+        self.send(Step::Damaged { offset, what: what.into() })
+    }
+}
+
+/// Reads all files, until nobody listens any more.
+pub(super) fn read_all(inputs: Vec<Input>, spool: &Path, sender: &SyncSender<Step>) {
+    let steps = Steps(sender);
+    let mut from = 0;
+    for input in inputs {
+        let bytes = input.bytes;
+        if read_one(input, from, spool, &steps).is_err() {
+            return;
+        }
+        from += bytes;
+    }
+}
+
+fn read_one(input: Input, from: u64, spool: &Path, steps: &Steps<'_>) -> Result<(), Gone> {
+    let name = input.path.display().to_string();
+    steps.send(Step::File { name: name.clone(), from })?;
+    match input.form {
+        Form::Warc => read_warc(input.file, steps),
+        Form::Arc => read_arc(input.file, steps),
+        Form::Wacz => read_wacz(input.file, &name, from, spool, steps),
+    }
+}
+
+fn read_warc(file: impl Read + Seek, steps: &Steps<'_>) -> Result<(), Gone> {
+    let mut records = Reader::new(file, BLOCK_BYTES_MAX);
+    loop {
+        let error = match records.advance() {
+            None => return Ok(()),
+            Some(Ok(record)) => {
+                steps.send(Step::Record(record.to_record()))?;
+                continue;
+            }
+            Some(Err(error)) => error,
+        };
+        let (offset, what) = told(&error);
+        match records.resume() {
+            Ok(true) => {
+                let to = records.lost().map_or(offset, |lost| lost.to);
+                steps.damaged(offset, format!("{what}; reading goes on at byte {to}"))?;
+            }
+            Ok(false) => return steps.damaged(offset, format!("{what}; no record follows")),
+            Err(again) => {
+                steps.damaged(offset, what)?;
+                let (offset, what) = told(&again);
+                return steps.damaged(offset, what);
+            }
+        }
+    }
+}
+
+/// Where an error is, and what it is.
+fn told(error: &warc::Error) -> (u64, String) {
+    match error {
+        warc::Error::Damaged { offset, what } => (*offset, format!("the record is damaged: {what}")),
+        warc::Error::Cut(tail) => {
+            (tail.good_bytes, format!("the file ends inside a record, {} bytes after it begins", tail.lost_bytes))
+        }
+        warc::Error::Io { offset, source } => (*offset, format!("the file cannot be read: {source}")),
+        other => (0, other.to_string()),
+    }
+}
+
+fn read_arc(file: File, steps: &Steps<'_>) -> Result<(), Gone> {
+    for found in arc::Reader::new(file, BLOCK_BYTES_MAX) {
+        match found {
+            Ok(ArcRecord { offset, date: None, .. }) => steps.damaged(offset, "the record has no date")?,
+            Ok(ArcRecord { offset, url, address, date: Some(at), block, block_bytes, .. }) => {
+                let mut record = Group::of_answer(&url, address, at, block).main;
+                (record.offset, record.block_bytes) = (offset, block_bytes);
+                steps.send(Step::Record(record))?;
+            }
+            Err(error) => {
+                let (offset, what) = told(&error);
+                steps.damaged(offset, what)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn read_wacz(file: File, name: &str, from: u64, spool: &Path, steps: &Steps<'_>) -> Result<(), Gone> {
+    let mut package = match formats::wacz::Package::open(file) {
+        Ok(package) => package,
+        Err(error) => return steps.damaged(0, error.to_string()),
+    };
+    let warcs = package.warcs();
+    if warcs.is_empty() {
+        return steps.damaged(0, "the package holds no WARC file");
+    }
+    let mut done = 0;
+    for entry in warcs {
+        steps.send(Step::File { name: format!("{name}#{}", entry.name()), from: from + done })?;
+        match package.read(&entry).and_then(|content| content.seekable(spool)) {
+            Ok(content) => read_warc(content, steps)?,
+            Err(error) => steps.damaged(0, error.to_string())?,
+        }
+        done += entry.bytes();
+    }
+    Ok(())
+}

@@ -1,0 +1,119 @@
+//! The flags that choose versions, the same for every command that works on a snapshot.
+
+use crate::exit::Advised;
+use crate::when;
+use archive::{Asked, Choice, Flag, MediaRange, Recipe, Relations, Scope, Unit};
+use base::{Period, Timestamp};
+
+/// Which versions of which pages.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Which versions")]
+pub(crate) struct Choices {
+    /// What was valid at this moment: RFC 3339, a date, 14 digits, or an age such as `3d ago`
+    #[arg(long, value_name = "T", value_parser = when::moment)]
+    at: Option<Timestamp>,
+    /// What shares an instant with this period, half open; either end may be left out
+    #[arg(long, value_name = "FROM..TO", value_parser = when::period)]
+    during: Option<Period>,
+    /// Only what stands so to the period: `before`, `after`, `meets`, `met-by`, `overlaps`, `overlapped-by`, `starts`,
+    /// `started-by`, `during`, `contains`, `finishes`, `finished-by`, `equals`; several with commas
+    #[arg(long, value_name = "RELATIONS")]
+    relation: Option<Relations>,
+    /// A name for what is asked for often: `as-of`, `accessed-in-and-valid-at-end`, `whole-period`, `changed-within`,
+    /// `first-seen`, `vanished`
+    #[arg(long, value_name = "NAME")]
+    recipe: Option<Recipe>,
+    /// What counts as one version: a `content`, which unchanged visits prolong, or each answered `visit`
+    #[arg(long, value_name = "UNIT")]
+    unit: Option<Unit>,
+    /// Only what the visit saw as `changed`, `unchanged` or `error`; several with commas. Errors come only when asked for
+    #[arg(long, value_name = "FLAG", value_delimiter = ',')]
+    flag: Vec<Flag>,
+    /// Only this site: a domain with all its servers (`example.org`), or one server (`www.example.org`)
+    #[arg(long, value_name = "SITE", value_parser = Scope::site)]
+    site: Option<Scope>,
+    /// Only pages whose URLs begin so; http and https are one
+    #[arg(long, value_name = "URL", value_parser = Scope::prefix)]
+    prefix: Option<Scope>,
+    /// Only this media type, such as `text/html` or `image/*`; several with commas
+    #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
+    media_type: Vec<MediaRange>,
+    /// Only this status; several with commas
+    #[arg(long, value_name = "N", value_delimiter = ',')]
+    status: Vec<u16>,
+    /// Only this language; refused until languages are known
+    #[arg(long, value_name = "L")]
+    language: Option<String>,
+    /// Only what changed at this moment or later
+    #[arg(long, value_name = "T", value_parser = when::moment)]
+    changed_since: Option<Timestamp>,
+}
+
+impl Choices {
+    /// Whether nothing is chosen.
+    pub(crate) fn is_empty(&self) -> bool {
+        let Self { at, during, relation, recipe, unit, flag, .. } = self;
+        let Self { site, prefix, media_type, status, language, changed_since, .. } = self;
+        at.is_none()
+            && during.is_none()
+            && relation.is_none()
+            && recipe.is_none()
+            && unit.is_none()
+            && flag.is_empty()
+            && site.is_none()
+            && prefix.is_none()
+            && media_type.is_empty()
+            && status.is_empty()
+            && language.is_none()
+            && changed_since.is_none()
+    }
+
+    /// The same, for a command that takes all of time and all visits unless told otherwise.
+    pub(crate) fn or_all_visits(&self) -> anyhow::Result<Choice> {
+        let mut asked = self.asked()?;
+        if asked.at.is_none() {
+            asked.during = asked.during.or_else(|| Some(when::always()));
+        }
+        if asked.recipe.is_none() {
+            asked.unit = asked.unit.or(Some(Unit::Visit));
+        }
+        checked(asked)
+    }
+
+    /// The choice, if its parts do not contradict each other.
+    pub(crate) fn check(&self) -> anyhow::Result<Choice> {
+        checked(self.asked()?)
+    }
+
+    fn asked(&self) -> anyhow::Result<Asked> {
+        if self.language.is_some() {
+            let advice = "leave out `--language`; `--site`, `--prefix` and `--type` work on any archive";
+            let why = anyhow::anyhow!(
+                "the language of a page is known only once its text has been read, and nothing in this data \
+                 directory has read it"
+            );
+            return Err(Advised::new("cannot choose by `--language`", advice, why).into());
+        }
+        Ok(Asked {
+            at: self.at,
+            during: self.during,
+            relations: self.relation,
+            recipe: self.recipe,
+            unit: self.unit,
+            flags: self.flag.clone(),
+            statuses: self.status.clone(),
+            media_types: self.media_type.clone(),
+            changed_since: self.changed_since,
+            site: self.site.clone(),
+            prefix: self.prefix.clone(),
+        })
+    }
+}
+
+fn checked(asked: Asked) -> anyhow::Result<Choice> {
+    let choice = asked.check().map_err(|error| {
+        let advice = "change the flags as it says; `utsushi snapshot --help` lists them";
+        Advised::new("cannot make a snapshot of that", advice, error)
+    });
+    Ok(choice?)
+}

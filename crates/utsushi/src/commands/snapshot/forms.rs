@@ -1,0 +1,176 @@
+//! A snapshot in the forms of others: CDXJ, WARC, WACZ, Parquet.
+
+use super::Sink;
+use super::list::SORT_BYTES_MAX;
+use crate::commands::destination::Destination;
+use crate::progress::Progress;
+use crate::signals::Stop;
+use anyhow::Context as _;
+use archive::{Location, Order, Reader, Sorter, Stored, Version};
+use formats::warc_file::About;
+use formats::{Coding, Picker, Picks, Place, Row, Source, SourceError};
+use std::cell::Cell;
+use std::io::{self, Seek as _, Write};
+use std::path::Path;
+use std::sync::Arc;
+use warc::{Kind, Record};
+
+/// What was written.
+#[derive(Debug, Default)]
+pub(super) struct Written {
+    /// Versions that were chosen.
+    pub(super) versions: u64,
+    /// Records that were not chosen and are needed by those that were.
+    pub(super) originals: u64,
+}
+
+/// The archive as a keeper of records, which stops handing them out when it is asked to.
+pub(super) struct Kept<'a> {
+    pub(super) reader: &'a Reader,
+    pub(super) stop: &'a Stop,
+    pub(super) progress: &'a Progress,
+    pub(super) copied: Cell<u64>,
+}
+
+impl Source for Kept<'_> {
+    fn stored(&self, place: &Place) -> Result<Vec<u8>, SourceError> {
+        self.stop.check()?;
+        self.copied.set(self.copied.get() + 1);
+        self.progress.set(self.copied.get(), "captures copied");
+        Ok(self.reader.bytes_at(&location(place, place.group_bytes))?)
+    }
+    fn record(&self, place: &Place) -> Result<Record, SourceError> {
+        self.stop.check()?;
+        Ok(self.reader.record_at(&location(place, place.record_bytes))?)
+    }
+}
+
+fn location(place: &Place, length: u64) -> Location {
+    Location { file: Arc::clone(&place.file), offset: place.offset, length }
+}
+
+/// One line a version, sorted, as replay programs read it.
+pub(super) fn write_cdxj(
+    versions: impl Iterator<Item = anyhow::Result<Version>>,
+    kept: &Kept<'_>,
+    sink: &Sink<'_>,
+    out: &mut impl Write,
+) -> anyhow::Result<Written> {
+    let (picks, versions) = pick(versions, kept, sink)?;
+    formats::cdxj::write(picks, kept, &sink.spool, out).context("cannot write the CDXJ")?;
+    Ok(Written { versions, originals: 0 })
+}
+
+/// One WARC file with the captures as they are stored.
+pub(super) fn write_warc(
+    versions: impl Iterator<Item = anyhow::Result<Version>>,
+    kept: &Kept<'_>,
+    sink: &Sink<'_>,
+    about: &About,
+    out: &mut impl Write,
+) -> anyhow::Result<Written> {
+    let (picks, versions) = pick(versions, kept, sink)?;
+    let name = sink.output.and_then(Path::file_name).map(|name| name.to_string_lossy().into_owned());
+    let name = name.unwrap_or_else(|| "snapshot.warc.gz".to_owned());
+    let coding = if name.ends_with(".zst") { Coding::Zstd } else { Coding::Gzip };
+    let copied = formats::warc_file::write(picks, kept, &name, coding, about, out);
+    Ok(Written { versions, originals: copied.context("cannot write the WARC file")?.originals })
+}
+
+/// A package with captures, index and list of pages. What cannot be written out of order gets it from a file without
+/// a name.
+pub(super) fn write_wacz(
+    versions: impl Iterator<Item = anyhow::Result<Version>>,
+    kept: &Kept<'_>,
+    sink: &Sink<'_>,
+    about: &About,
+    out: &mut Destination<'_>,
+) -> anyhow::Result<Written> {
+    let (picks, versions) = pick(versions, kept, sink)?;
+    let copied = match out.seekable() {
+        Some(file) => formats::wacz::write(picks, kept, &sink.spool, about, file),
+        None => {
+            let mut spooled = tempfile::tempfile_in(&sink.spool).context("cannot spool the package")?;
+            let copied = formats::wacz::write(picks, kept, &sink.spool, about, &mut spooled);
+            let copy = spooled.rewind().and_then(|()| io::copy(&mut spooled, out));
+            copied.and_then(|copied| {
+                let cannot = |source| formats::Error::Io { action: "write the package", source };
+                copy.map(|_| copied).map_err(cannot)
+            })
+        }
+    };
+    Ok(Written { versions, originals: copied.context("cannot write the package")?.originals })
+}
+
+/// A table, by key.
+pub(super) fn write_parquet(
+    versions: impl Iterator<Item = anyhow::Result<Version>>,
+    kept: &Kept<'_>,
+    sink: &Sink<'_>,
+    about: &About,
+    out: &mut (impl Write + Send),
+) -> anyhow::Result<Written> {
+    let mut sorter = Sorter::new(Order::Key, &sink.spool, SORT_BYTES_MAX);
+    for version in versions {
+        sorter.push(&version?)?;
+    }
+    let count = sorter.count();
+    let mut table = formats::parquet::Table::new(out, &about.software)?;
+    for version in sorter.finish()? {
+        table.push(&row(&version?, kept.reader)?)?;
+    }
+    table.finish()?;
+    Ok(Written { versions: count, originals: 0 })
+}
+
+/// The records of the versions by their place on disk, and how many versions there are.
+fn pick(
+    versions: impl Iterator<Item = anyhow::Result<Version>>,
+    kept: &Kept<'_>,
+    sink: &Sink<'_>,
+) -> anyhow::Result<(Picks, u64)> {
+    let (mut picker, mut count) = (Picker::new(&sink.spool), 0);
+    for version in versions {
+        picker.add(&row(&version?, kept.reader)?)?;
+        count += 1;
+    }
+    Ok((picker.finish()?, count))
+}
+
+/// A version in the words of the forms.
+fn row(version: &Version, reader: &Reader) -> anyhow::Result<Row> {
+    let entry = &version.payload;
+    let body = match entry.kind {
+        Stored::Revisit => reader.body_of(entry).context("cannot find what a revisit stands for")?,
+        _ => None,
+    };
+    Ok(Row {
+        url: entry.url.clone(),
+        at: entry.at,
+        valid_from: version.validity.from(),
+        valid_to: version.validity.to(),
+        kind: kind(entry.kind),
+        flag: entry.flag.as_str(),
+        status: entry.status,
+        media_type: Arc::clone(&entry.media_type),
+        payload: entry.payload,
+        is_truncated: entry.truncated,
+        place: Place {
+            file: Arc::clone(&entry.location.file),
+            offset: entry.location.offset,
+            record_bytes: entry.location.length,
+            group_bytes: entry.group_bytes,
+        },
+        body: body.map(|body| Place::of_record(body.file, body.offset, body.length)),
+    })
+}
+
+/// What is neither an answer nor a thing is copied and shown to nobody, as metadata is.
+fn kind(kind: Stored) -> Kind {
+    match kind {
+        Stored::Response => Kind::Response,
+        Stored::Revisit => Kind::Revisit,
+        Stored::Resource => Kind::Resource,
+        Stored::Metadata | Stored::Other => Kind::Metadata,
+    }
+}

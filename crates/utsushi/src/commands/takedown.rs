@@ -1,0 +1,160 @@
+//! `utsushi takedown`: removes a page, a prefix or a server from the archive for good, with a receipt (A7, D13).
+
+use super::Context;
+use super::destination::Unfinished;
+use crate::exit::{Advised, Exit};
+use crate::output::json_line;
+use crate::words::{bytes, count_of};
+use anyhow::Context as _;
+use archive::{Archive, Receipt, Target};
+use base::clock::{Clock as _, RealClock};
+use base::printable;
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::{IsTerminal as _, Write as _};
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  utsushi --data ~/web takedown --url https://example.org/private.html
+  utsushi --data ~/web takedown --prefix https://example.org/people/ --reason 'request of 2026-03-31' --yes
+  utsushi --data ~/web takedown --server www.example.org --yes -o receipt.txt";
+
+/// Remove a page, a prefix or a server from the archive for good, with a receipt
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    which: Which,
+    /// Why; it stands in the receipt and in the archive
+    #[arg(long, value_name = "TEXT", default_value = "")]
+    reason: String,
+    /// Do not ask
+    #[arg(long)]
+    yes: bool,
+    /// Write the receipt to this file, too
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// What is to go.
+#[derive(Debug, clap::Args)]
+#[group(required = true, multiple = false)]
+struct Which {
+    /// This page
+    #[arg(long, value_name = "URL", value_parser = Target::url)]
+    url: Option<Target>,
+    /// All pages whose URLs begin so
+    #[arg(long, value_name = "URL", value_parser = Target::prefix)]
+    prefix: Option<Target>,
+    /// All pages of this server
+    #[arg(long, value_name = "SERVER", value_parser = Target::server)]
+    server: Option<Target>,
+}
+
+impl Which {
+    fn target(&self) -> &Target {
+        let given = self.url.as_ref().or(self.prefix.as_ref()).or(self.server.as_ref());
+        given.expect("the parser demands one of them")
+    }
+}
+
+/// Removes it.
+pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
+    let clock = RealClock::start();
+    let writer = context.lock_existing("takedown", clock.now())?;
+    let mut archive = context.archive(&writer, clock.now())?;
+    let target = args.which.target();
+    confirm(args, &mut archive, target, context)?;
+    let receipt = {
+        let progress = context.output.progress("files written anew", None);
+        let mut told = |done: u64, total: u64| progress.set(done, &format!("of {total}"));
+        archive.takedown(target, &args.reason, clock.now(), &mut told).context("cannot take it down")?
+    };
+    archive.close().context("it is taken down, but the archive could not be closed in order")?;
+    context.output.result(&to_json(&receipt), || to_text(&receipt));
+    if let Some(path) = &args.output {
+        let mut file = Unfinished::create(path)?;
+        let text = if context.output.json() { json_line(&to_json(&receipt))? } else { printable_text(&receipt) };
+        file.write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))?;
+        file.finish()?;
+    }
+    Ok(if receipt.captures == 0 { Exit::Found } else { Exit::Done })
+}
+
+/// Says what would be removed, and asks; an error unless the answer is yes.
+fn confirm(args: &Args, archive: &mut Archive, target: &Target, context: &Context) -> anyhow::Result<()> {
+    let (pages, captures) = archive.would_take_down(target).context("cannot find out what would be removed")?;
+    let found = format!("{} of {}", count_of(captures, "capture"), count_of(pages, "page"));
+    context.output.note(format!("{target}: {found} will be removed for good, and none will be archived again"));
+    if args.yes {
+        return Ok(());
+    }
+    let refuse = |why: &'static str, advice: &'static str| {
+        Err(Advised::new("cannot take it down", advice, anyhow::anyhow!(why)).into())
+    };
+    if !std::io::stdin().is_terminal() {
+        return refuse("nobody is there to be asked", "add `--yes` if you are sure");
+    }
+    context.output.complaint("type `yes` to go on:");
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer).context("cannot read the answer")?;
+    match answer.trim() {
+        "yes" => Ok(()),
+        _ => refuse("the answer was not `yes`", "nothing was removed"),
+    }
+}
+
+/// What no program can see to.
+const OUT_OF_REACH: &str = "files that were exported or copied elsewhere are out of reach: remove it from those, too";
+
+fn to_json(receipt: &Receipt) -> Value {
+    let moved = |entry: &archive::Entry| {
+        json!({ "url": entry.url, "at": entry.at.to_rfc3339(), "file": &*entry.location.file, "offset": entry.location.offset })
+    };
+    let files = receipt.files.iter().map(|(file, groups)| (file.to_string(), Value::from(*groups)));
+    json!({ "receipt": {
+        "id": receipt.id,
+        "target": receipt.target,
+        "reason": receipt.reason,
+        "at": receipt.at.to_rfc3339(),
+        "pages": receipt.pages,
+        "captures": receipt.captures,
+        "bytes": receipt.bytes,
+        "files": files.collect::<serde_json::Map<_, _>>(),
+        "moved": receipt.moved.iter().map(moved).collect::<Vec<_>>(),
+        "out_of_reach": OUT_OF_REACH,
+    }})
+}
+
+fn to_text(receipt: &Receipt) -> String {
+    let mut text = String::new();
+    // Writing to a string cannot fail.
+    let _ = write_text(receipt, &mut text);
+    text
+}
+
+fn write_text(receipt: &Receipt, text: &mut String) -> std::fmt::Result {
+    let Receipt { id, target, reason, at, pages, captures, .. } = receipt;
+    writeln!(text, "receipt         {id}")?;
+    writeln!(text, "taken down      {target}")?;
+    writeln!(text, "at              {at}")?;
+    if !reason.is_empty() {
+        writeln!(text, "because         {}", printable(reason))?;
+    }
+    let removed = format!("{} of {}", count_of(*captures, "capture"), count_of(*pages, "page"));
+    writeln!(text, "removed         {removed}, {} of archive files overwritten", bytes(receipt.bytes))?;
+    for (file, groups) in &receipt.files {
+        writeln!(text, "                {file}: {}", count_of(*groups, "capture"))?;
+    }
+    for entry in &receipt.moved {
+        let (url, file, offset) = (printable(&entry.url), &entry.location.file, entry.location.offset);
+        writeln!(text, "kept            {url} of {}, whose bytes it held, now in {file} at {offset}", entry.at)?;
+    }
+    writeln!(text, "from now on     it is neither visited nor imported again")?;
+    writeln!(text, "not here        {OUT_OF_REACH}")
+}
+
+fn printable_text(receipt: &Receipt) -> String {
+    to_text(receipt).lines().map(|line| format!("{}\n", printable(line))).collect()
+}

@@ -1,0 +1,62 @@
+//! A capture and a version in the words of the command line: for programs, and as columns for people.
+
+use crate::when;
+use crate::words::bytes;
+use archive::{Entry, Version};
+use base::Period;
+use serde_json::{Map, Value, json};
+
+/// What a line of JSON says of a capture.
+pub(crate) fn capture(entry: &Entry) -> Map<String, Value> {
+    let Value::Object(object) = json!({
+        "url": entry.url,
+        "key": entry.key.as_str(),
+        "at": entry.at.to_rfc3339(),
+        "flag": entry.flag.as_str(),
+        "outcome": entry.outcome(),
+        "status": entry.status,
+        "type": text(&entry.media_type),
+        "kind": entry.kind.as_str(),
+        "payload": entry.payload.map(|payload| payload.to_string()),
+        "content": entry.content.map(|content| content.to_string()),
+        "truncated": entry.truncated,
+        "file": &*entry.location.file,
+        "offset": entry.location.offset,
+        "length": entry.location.length,
+    }) else {
+        unreachable!("it is written as an object")
+    };
+    object
+}
+
+/// What a line of JSON says of a version: its capture, and when it is valid.
+pub(crate) fn version(version: &Version) -> Map<String, Value> {
+    let mut object = capture(&version.payload);
+    object.extend(validity(Some(version.validity)));
+    object.insert("is_first".to_owned(), version.is_first.into());
+    object.insert("ended_by_gone".to_owned(), version.ended_by_gone.into());
+    object
+}
+
+/// From when until when; both are nothing for what begins no version.
+pub(crate) fn validity(validity: Option<Period>) -> [(String, Value); 2] {
+    let from = validity.map(|validity| validity.from().to_rfc3339());
+    let to = validity.and_then(when::end);
+    [("from".to_owned(), from.into()), ("to".to_owned(), to.into())]
+}
+
+/// What people read of a capture, in columns: when, what it saw, status, how it is stored and how long, type.
+pub(crate) fn columns(entry: &Entry) -> String {
+    let (flag, kind) = (entry.flag.as_str(), entry.kind.as_str());
+    let (at, length, media_type) = (entry.at.to_rfc3339(), bytes(entry.location.length), &entry.media_type);
+    format!("{at:<27}  {flag:<9}  {}  {kind:<8}  {length:>8}  {media_type:<16}", status(entry))
+}
+
+/// The status, or dashes where there is none.
+pub(crate) fn status(entry: &Entry) -> String {
+    entry.status.map_or_else(|| "---".to_owned(), |status| status.to_string())
+}
+
+fn text(text: &str) -> Option<&str> {
+    Some(text).filter(|text| !text.is_empty())
+}

@@ -1,0 +1,61 @@
+//! The archive of the data directory: every sum, digest, length and index entry.
+
+use super::super::Context;
+use crate::exit::Exit;
+use crate::node::directory::Directory;
+use crate::words::{bytes, count_of};
+use anyhow::Context as _;
+use archive::{Damage, Told, Verified};
+use base::disk::{Disk, RealDisk};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Verifies everything. It takes no lock, mends nothing and can run beside a writer.
+pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
+    let directory = Directory::open_reader(&context.data)?;
+    let disk: Arc<dyn Disk> = Arc::new(RealDisk);
+    let spool = context.spool(None);
+    let verified = {
+        let progress = context.output.progress("verifying bytes", None);
+        let mut tell = |told: Told| match told {
+            Told::Progress { done_bytes, total_bytes } => {
+                progress.set(done_bytes, &format!("of {}", bytes(total_bytes)));
+            }
+            Told::Damage(damage) => context.output.result(&to_json(&damage), || in_words(&damage)),
+        };
+        archive::verify(&disk, &directory.archive_path(), &spool, &mut tell)
+    };
+    let verified = verified.context("cannot verify the archive")?;
+    context.output.result(&summary(&verified), || summary_in_words(&verified));
+    if verified.damaged == 0 {
+        return Ok(Exit::Done);
+    }
+    context.output.note("restore damaged archive files from a copy; `utsushi rebuild index` mends an index");
+    Ok(Exit::Found)
+}
+
+fn to_json(damage: &Damage) -> Value {
+    let Damage { path, offset, what } = damage;
+    json!({ "event": "damaged", "file": path.to_string_lossy(), "offset": offset, "what": what })
+}
+
+fn in_words(damage: &Damage) -> String {
+    let place = damage.offset.map(|offset| format!(" at byte {offset}")).unwrap_or_default();
+    format!("damaged: `{}`{place}: {}", damage.path.display(), damage.what)
+}
+
+fn summary(verified: &Verified) -> Value {
+    let Verified { files, bytes, records, captures, indexed, damaged } = verified;
+    json!({ "summary": {
+        "files": files, "bytes": bytes, "records": records, "captures": captures, "indexed": indexed,
+        "damaged": damaged,
+    }})
+}
+
+fn summary_in_words(verified: &Verified) -> String {
+    let Verified { files, bytes: length, records, captures, indexed, damaged } = *verified;
+    let (files, records) = (count_of(files, "file"), count_of(records, "record"));
+    let found = if damaged == 0 { "all as stored".to_owned() } else { count_of(damaged, "damaged place") };
+    let captures = count_of(captures, "capture");
+    format!("{files}, {}, {records}, {captures}, {indexed} in the index: {found}", bytes(length))
+}

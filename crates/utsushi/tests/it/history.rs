@@ -1,0 +1,96 @@
+//! The versions of a page.
+
+use crate::made::{Made, PAGE, imported, small_web};
+use crate::program::{objects, on};
+use serde_json::Value;
+
+/// When the versions are valid, with what each visit saw.
+fn lives(said: &str) -> Vec<(String, String, Option<String>, Option<String>)> {
+    let text = |value: &Value| value.as_str().map(|text| text.replace("T00:00:00Z", ""));
+    let of = |line: Value| {
+        let known = |name: &str| text(&line[name]).unwrap();
+        (known("at"), known("flag"), text(&line["from"]), text(&line["to"]))
+    };
+    objects(said).into_iter().map(of).collect()
+}
+
+fn life(at: &str, flag: &str, from: Option<&str>, to: Option<&str>) -> (String, String, Option<String>, Option<String>) {
+    (at.to_owned(), flag.to_owned(), from.map(str::to_owned), to.map(str::to_owned))
+}
+
+#[test]
+fn contents_are_prolonged_by_unchanged_visits_and_ended_by_a_404() {
+    let (_place, data) = imported(&small_web());
+    let said = on(&data, &["--json", "history", PAGE]).done();
+    let expected = [
+        life("2026-03-01", "changed", Some("2026-03-01"), Some("2026-03-03")),
+        life("2026-03-02", "unchanged", None, None),
+        life("2026-03-03", "changed", Some("2026-03-03"), Some("2026-03-04")),
+        life("2026-03-04", "error", None, None),
+        life("2026-03-05", "changed", Some("2026-03-05"), None),
+    ];
+    assert_eq!(lives(&said), expected);
+    let kinds: Vec<Value> = objects(&said).into_iter().map(|line| line["kind"].clone()).collect();
+    assert_eq!(kinds, ["response", "revisit", "response", "response", "revisit"]);
+}
+
+#[test]
+fn in_visits_every_answer_is_a_version() {
+    let (_place, data) = imported(&small_web());
+    let said = on(&data, &["--json", "history", PAGE, "--unit", "visit"]).done();
+    let days: Vec<_> = lives(&said).into_iter().map(|(_, _, from, to)| (from.unwrap(), to)).collect();
+    let day = |day: u32| format!("2026-03-0{day}");
+    let expected: Vec<_> = (1..=5).map(|from| (day(from), (from < 5).then(|| day(from + 1)))).collect();
+    assert_eq!(days, expected);
+}
+
+#[test]
+fn people_see_a_table() {
+    let (_place, data) = imported(&small_web());
+    let said = on(&data, &["history", PAGE]).done();
+    assert!(said.starts_with("http://example.org/news: 5 visits, 3 versions\n"), "{said}");
+    for part in ["changed    200  response", "until 2026-03-03T00:00:00Z", "still valid", "error      404"] {
+        assert!(said.contains(part), "`{part}` is not in {said}");
+    }
+    // Both schemes, and a name without one, mean the same page.
+    for url in ["https://example.org/news", "example.org/news"] {
+        assert_eq!(on(&data, &["history", url]).done(), said);
+    }
+}
+
+#[test]
+fn an_unknown_page_is_told_with_what_is_archived_beside_it() {
+    let (_place, data) = imported(&small_web());
+    let parts = ["nothing is archived of `http://example.org/nwes`", "http://example.org/news"];
+    assert_eq!(on(&data, &["history", "http://example.org/nwes"]).found(&parts), "");
+    on(&data, &["history", "http://example.org/a/b/c"]).found(&["archived beside it: http://example.org/"]);
+    on(&data, &["history", "http://nowhere.test/"]).found(&["nor of any page on its server"]);
+    on(&data, &["history", "::"]).found(&["it is no URL of a page"]);
+}
+
+#[test]
+fn a_visit_without_an_answer_says_why() {
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("data");
+    on(&data, &["--quiet", "demo", "--for", "4s", "--accelerate", "400"]).done();
+    let captures = archive::list(&base::disk::RealDisk, &data.join("archive")).unwrap();
+    let refused = captures.map(|entry| entry.unwrap()).find(|entry| entry.outcome() == "unanswered");
+    let refused = refused.expect("a simulated web forbids some pages");
+    let said = on(&data, &["--json", "history", &refused.url]).done();
+    let line = objects(&said).remove(0);
+    assert_eq!(line["why"], "refused", "{line}");
+    assert!(line["cause"].as_str().unwrap().contains("isallow"), "{line}");
+    assert!(on(&data, &["history", &refused.url]).done().contains("refused: "));
+}
+
+#[test]
+fn survives_h24_a_url_cannot_steer_the_terminal() {
+    let mut made = Made::new();
+    made.answer("http://example.org/%1B[2J\u{202e}x", "2026-03-01T00:00:00Z", 200, "x");
+    made.typed("http://example.org/type", "2026-03-01T00:00:00Z", 200, "text/\u{1b}[2J", "x");
+    let (_place, data) = imported(&made);
+    for command in [&["snapshot", "--at", "2026-03-02"][..], &["--json", "snapshot", "--at", "2026-03-02"]] {
+        let said = on(&data, command).done();
+        assert!(!said.contains('\u{1b}') && !said.contains('\u{202e}'), "{said:?}");
+    }
+}

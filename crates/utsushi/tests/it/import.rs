@@ -1,0 +1,200 @@
+//! Files of others become part of the archive: all of them, once, also after a `kill -9`.
+
+use crate::made::{Made, PAGE, imported, small_web};
+use crate::program::{self, Ended, contents, format_text, objects, on, run, utsushi};
+use base::Chance;
+use base::disk::RealDisk;
+use serde_json::Value;
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// The last line of an import.
+fn summary(said: &str) -> Value {
+    objects(said).pop().unwrap()["summary"].clone()
+}
+
+fn import(data: &Path, file: &Path) -> Ended {
+    on(data, &["--json", "import", file.to_str().unwrap()])
+}
+
+/// Every capture of the archive: what and when.
+fn captures(data: &Path) -> Vec<(String, String)> {
+    let list = archive::list(&RealDisk, &data.join("archive")).unwrap();
+    list.map(|entry| entry.unwrap()).map(|entry| (entry.url.clone(), entry.at.to_rfc3339())).collect()
+}
+
+#[test]
+fn captures_keep_their_times_and_bytes() {
+    let place = tempfile::tempdir().unwrap();
+    let (data, file) = (place.path().join("data"), place.path().join("whatever.it.is.called"));
+    let said = import(&data, &small_web().write(&file)).done();
+    let told = summary(&said);
+    assert_eq!((&told["added"], &told["known"], &told["damaged"]), (&9.into(), &0.into(), &0.into()), "{told}");
+    assert_eq!(objects(&said).len(), 10, "a line a capture, and the summary");
+    assert_eq!(on(&data, &["get", PAGE, "--at", "2026-03-02"]).done(), "first");
+    assert!(fs::read_to_string(data.join("FORMAT")).unwrap().contains("web = \"public\""));
+    on(&data, &["verify"]).done();
+}
+
+#[test]
+fn importing_twice_changes_nothing() {
+    let made = small_web();
+    let (place, data) = imported(&made);
+    let before = contents(&data.join("archive"));
+    let told = summary(&import(&data, &place.path().join("made.warc.gz")).done());
+    assert_eq!((&told["added"], &told["known"]), (&0.into(), &9.into()), "{told}");
+    assert_eq!(contents(&data.join("archive")), before);
+}
+
+#[test]
+fn damage_costs_what_is_damaged_and_no_more() {
+    let made = small_web();
+    let place = tempfile::tempdir().unwrap();
+    let mut bytes = made.bytes().to_vec();
+    let damaged = usize::try_from(made.offsets[2]).unwrap();
+    bytes[damaged + 40] ^= 0xff;
+    let file = place.path().join("damaged.warc.gz");
+    fs::write(&file, bytes).unwrap();
+    let data = place.path().join("data");
+    let said = import(&data, &file).found(&[]);
+    let told = objects(&said).into_iter().find(|line| line["event"] == "damaged").unwrap();
+    assert_eq!(told["input_offset"], made.offsets[2], "{told}");
+    assert_eq!((&summary(&said)["added"], &summary(&said)["damaged"]), (&8.into(), &1.into()));
+    let offset = format!("at byte {}", made.offsets[2]);
+    on(&data, &["import", file.to_str().unwrap()]).found(&[&offset, "reading goes on"]);
+}
+
+#[test]
+fn a_file_that_is_cut_off_gives_what_it_holds() {
+    let made = small_web();
+    let place = tempfile::tempdir().unwrap();
+    let file = place.path().join("cut.warc.gz");
+    fs::write(&file, &made.bytes()[..made.bytes().len() - 20]).unwrap();
+    let said = import(&place.path().join("data"), &file).found(&[]);
+    let last = *made.offsets.last().unwrap();
+    assert_eq!(summary(&said)["added"], 8);
+    let told = objects(&said).into_iter().find(|line| line["event"] == "damaged").unwrap();
+    assert_eq!(told["input_offset"], last, "{told}");
+    assert!(told["what"].as_str().unwrap().contains("the file ends inside a record"), "{told}");
+}
+
+#[test]
+fn what_is_no_archive_file_is_refused_before_anything_is_imported() {
+    let place = tempfile::tempdir().unwrap();
+    let good = small_web().write(&place.path().join("good.warc.gz"));
+    let data = place.path().join("data");
+    let (text, empty) = (place.path().join("text.warc.gz"), place.path().join("empty.warc"));
+    fs::write(&text, "WARC/ is what this text is about, and it is none").unwrap();
+    fs::write(&empty, "").unwrap();
+    let absent = place.path().join("absent.warc");
+    for bad in [&text, &empty, &absent, &place.path().to_owned()] {
+        let ended = on(&data, &["import", good.to_str().unwrap(), bad.to_str().unwrap()]);
+        ended.could_not(&[&format!("cannot import `{}`", bad.display()), "nothing was imported"]);
+        assert!(!data.exists());
+    }
+    on(&data, &["import"]).wrong(&["FILE"]);
+}
+
+#[test]
+fn an_arc_file_is_taken_over() {
+    let place = tempfile::tempdir().unwrap();
+    let (data, file) = (place.path().join("data"), place.path().join("1999.arc"));
+    let answer = "HTTP/1.0 200 OK\nContent-Type: text/html\n\nan old page";
+    let text = format!(
+        "filedesc://1999.arc 0.0.0.0 19990101000000 text/plain 14\n1 0 Someone\n-\n\n\
+         http://example.org/ 192.0.2.1 19990102030405 text/html {}\n{answer}\n",
+        answer.len()
+    );
+    fs::write(&file, text).unwrap();
+    assert_eq!(summary(&import(&data, &file).done())["added"], 1);
+    assert_eq!(on(&data, &["get", "http://example.org/", "--at", "1999-12-31"]).done(), "an old page");
+    assert_eq!(summary(&import(&data, &file).done())["known"], 1);
+}
+
+#[test]
+fn a_directory_of_the_simulated_web_or_in_use_is_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let file = small_web().write(&place.path().join("made.warc.gz"));
+    let simulated = place.path().join("simulated");
+    fs::create_dir(&simulated).unwrap();
+    fs::write(simulated.join("FORMAT"), format_text(1, "simulated")).unwrap();
+    import(&simulated, &file).could_not(&["it holds the simulated web, not the public one"]);
+
+    let (_place, data) = imported(&small_web());
+    fs::write(data.join("lock"), "pid = 4711\ncommand = \"crawl\"\nsince = \"2026-03-31T09:00:00Z\"\n").unwrap();
+    let lock = File::options().read(true).write(true).open(data.join("lock")).unwrap();
+    lock.lock().unwrap();
+    for command in
+        [&["import", file.to_str().unwrap()][..], &["takedown", "--url", PAGE, "--yes"], &["rebuild", "index"]]
+    {
+        on(&data, command).could_not(&["in use by process 4711 (`utsushi crawl`)"]);
+    }
+    assert_eq!(on(&data, &["get", PAGE]).done(), "second", "readers need no lock");
+}
+
+/// A file of `count` answers that do not compress well.
+fn large(place: &Path, count: u64, body_bytes: usize) -> PathBuf {
+    let mut made = Made::new();
+    let mut chance = Chance::new(7);
+    for number in 0..count {
+        let body: String = (0..body_bytes / 2).map(|_| format!("{:02x}", chance.index(256))).collect();
+        made.answer(&format!("http://example.org/{number}"), "2026-03-01T00:00:00Z", 200, &body);
+    }
+    made.write(&place.join("large.warc.gz"))
+}
+
+#[test]
+fn survives_m1_a_kill_in_the_middle_and_everything_is_there_once() {
+    let place = tempfile::tempdir().unwrap();
+    let (data, file) = (place.path().join("data"), large(place.path(), 6_000, 2_000));
+    let mut acknowledged = HashSet::new();
+    for count in [1, 1_500] {
+        let mut command = utsushi();
+        command.arg("--data").arg(&data).args(["--json", "import"]).arg(&file);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut output = BufReader::new(child.stdout.take().unwrap());
+        let mut said = String::new();
+        for _ in 0..count {
+            output.read_line(&mut said).unwrap();
+        }
+        child.kill().unwrap();
+        output.read_to_string(&mut said).unwrap();
+        child.wait().unwrap();
+        let lines = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        acknowledged.extend(lines.filter_map(|line| line["url"].as_str().map(str::to_owned)));
+        let kept: HashSet<String> = captures(&data).into_iter().map(|(url, _)| url).collect();
+        assert!(acknowledged.is_subset(&kept), "what was acknowledged is kept");
+    }
+    let told = summary(&import(&data, &file).done());
+    assert_eq!(told["added"].as_u64().unwrap() + told["known"].as_u64().unwrap(), 6_000, "{told}");
+    assert!(told["known"].as_u64().unwrap() >= acknowledged.len() as u64, "{told}");
+    let all = captures(&data);
+    assert_eq!((all.len(), all.into_iter().collect::<HashSet<_>>().len()), (6_000, 6_000));
+    on(&data, &["verify"]).done();
+}
+
+#[test]
+fn survives_m4_a_disk_that_fills_up_and_gets_room_again() {
+    let place = tempfile::tempdir().unwrap();
+    large(place.path(), 3_000, 4_000);
+    let script = "mkdir disk && mount -t tmpfs -o size=3m tmpfs disk || exit 77\n\
+                  printf '[archive]\\ndisk_free_bytes_min = 0\\ndisk_free_percent_min = 0\\n' > c.toml\n\
+                  \"$0\" --json --config c.toml --data disk/data import large.warc.gz > said 2> notes &\n\
+                  for _ in $(seq 600); do grep -q 'waiting for room' notes && break; sleep 0.1; done\n\
+                  mount -o remount,size=64m tmpfs disk; wait $!; code=$?\n\
+                  \"$0\" --config c.toml --data disk/data verify > verified || exit 79; exit $code";
+    let mut unshare = Command::new("unshare");
+    unshare.args(["--mount", "sh", "-c", script, env!("CARGO_BIN_EXE_utsushi")]).current_dir(place.path());
+    let ended = run(&mut unshare);
+    if ended.code == Some(77) || ended.stderr.starts_with("unshare: ") {
+        program::not_tested("a disk that gets room again, for no small disk can be mounted here");
+        return;
+    }
+    let read = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
+    assert_eq!(ended.code, Some(0), "{ended:?} {}", read("notes"));
+    assert!(read("notes").contains("waiting for room") && read("notes").contains("there is room again"));
+    assert_eq!(summary(&read("said"))["added"], 3_000);
+}

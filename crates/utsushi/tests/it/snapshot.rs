@@ -1,0 +1,201 @@
+//! The web as it was, in every form.
+
+use crate::made::{PAGE, imported, small_web};
+use crate::program::{contents, objects, on, run, utsushi};
+use std::fs;
+use std::path::Path;
+
+/// The pages of a snapshot, without their schemes, with the day on which the version begins.
+fn chosen(data: &Path, arguments: &[&str]) -> Vec<String> {
+    let arguments = [&["--json", "snapshot"], arguments].concat();
+    let of = |line: serde_json::Value| {
+        let text = |name: &str| line[name].as_str().unwrap().to_owned();
+        format!("{} {}", text("url").split_once("://").unwrap().1, &text("from")[8..10])
+    };
+    objects(&on(data, &arguments).done()).into_iter().map(of).collect()
+}
+
+#[test]
+fn the_web_as_of_a_moment_has_one_version_a_page_in_the_order_of_keys() {
+    let (_place, data) = imported(&small_web());
+    let at = |at: &str| chosen(&data, &["--at", at]);
+    assert_eq!(at("2026-03-02T06:00:00Z"), ["example.org/news 01", "example.org/old 01", "www.example.org/style 02"]);
+    assert_eq!(at("2026-03-04T12:00:00Z"), ["www.example.org/style 02", "other.test/ 03"]);
+}
+
+#[test]
+fn every_flag_narrows_the_choice() {
+    let (_place, data) = imported(&small_web());
+    let all = ["--during", ".."];
+    let check = |flags: &[&str], expected: &[&str]| {
+        assert_eq!(chosen(&data, &[&all, flags].concat()), expected, "{flags:?}");
+    };
+    let page = "example.org/news";
+    let news = |days: &[u32]| days.iter().map(|day| format!("{page} 0{day}")).collect::<Vec<_>>();
+    check(&["--site", "other.test"], &["other.test/ 03"]);
+    check(&["--site", "www.example.org"], &["www.example.org/style 02"]);
+    check(&["--type", "text/css"], &["www.example.org/style 02"]);
+    check(&["--status", "410"], &["example.org/old 02"]);
+    check(&["--flag", "error"], &["example.org/news 04", "example.org/old 02"]);
+    check(&["--changed-since", "2026-03-05"], &["example.org/news 05"]);
+    let prefix = ["--prefix", "https://example.org/ne"];
+    assert_eq!(chosen(&data, &[&all[..], &prefix].concat()), news(&[1, 3, 5]));
+    assert_eq!(chosen(&data, &[&all[..], &prefix, &["--unit", "visit"]].concat()), news(&[1, 2, 3, 5]));
+}
+
+#[test]
+fn relations_and_recipes_choose_by_validity() {
+    let (_place, data) = imported(&small_web());
+    let check = |flags: &[&str], expected: &[&str]| {
+        let flags = [&["--during", "2026-03-02..2026-03-04"], flags].concat();
+        assert_eq!(chosen(&data, &flags), expected, "{flags:?}");
+    };
+    check(&["--relation", "finishes"], &["example.org/news 03"]);
+    check(&["--relation", "overlaps"], &["example.org/news 01", "example.org/old 01"]);
+    check(&["--relation", "met-by,after"], &["example.org/news 05"]);
+    check(&["--recipe", "changed-within"], &["example.org/news 03"]);
+    check(&["--recipe", "first-seen"], &["www.example.org/style 02", "other.test/ 03"]);
+    check(&["--recipe", "vanished"], &["example.org/old 01"]);
+    check(
+        &["--recipe", "accessed-in-and-valid-at-end"],
+        &["example.org/news 03", "www.example.org/style 02", "other.test/ 03"],
+    );
+}
+
+#[test]
+fn an_empty_snapshot_is_told_and_nothing_is_written() {
+    let (place, data) = imported(&small_web());
+    let file = place.path().join("empty.wacz");
+    let arguments = ["snapshot", "--at", "2020-01-01", "--format", "wacz", "-o", file.to_str().unwrap()];
+    assert_eq!(on(&data, &arguments).found(&["no version was chosen"]), "");
+    assert!(!file.exists());
+}
+
+#[test]
+fn what_makes_no_sense_is_refused_with_what_to_ask_instead() {
+    let (_place, data) = imported(&small_web());
+    let refused = |flags: &[&str], part: &str| {
+        on(&data, &[&["snapshot"], flags].concat()).could_not(&["cannot make a snapshot of that", part]);
+    };
+    refused(&[], "give `--at T` or `--during FROM..TO`");
+    refused(&["--at", "now", "--during", ".."], "not both");
+    refused(&["--at", "now", "--relation", "meets"], "compares with a period");
+    refused(&["--during", "..", "--recipe", "as-of"], "give `--at T`");
+    refused(&["--during", "..", "--recipe", "vanished", "--unit", "visit"], "implies `--unit content`");
+    refused(&["--at", "now", "--site", "example.org", "--prefix", "example.org/"], "not both");
+    on(&data, &["snapshot", "--at", "now", "--language", "ja"])
+        .could_not(&["cannot choose by `--language`", "leave out `--language`"]);
+    for (flag, value, part) in [
+        ("--at", "soon", "is no time"),
+        ("--during", "2026-03-01", "is no period"),
+        ("--during", "2026-03-02..2026-03-01", "is empty"),
+        ("--changed-since", "soon", "is no time"),
+        ("--relation", "near", "near"),
+        ("--recipe", "soup", "soup"),
+        ("--unit", "page", "is no unit"),
+        ("--flag", "new", "is no flag"),
+        ("--type", "html", "is no media type"),
+        ("--status", "many", "many"),
+        ("--site", "http://example.org/", "is no site"),
+        ("--prefix", "#top", "leave out everything from `#`"),
+        ("--format", "pdf", "pdf"),
+    ] {
+        on(&data, &["snapshot", flag, value]).wrong(&[flag, part]);
+    }
+}
+
+#[test]
+fn survives_a_list_of_what_is_damaged_or_absent() {
+    let place = tempfile::tempdir().unwrap();
+    let data = place.path().join("data");
+    on(&data, &["snapshot", "--at", "now"]).could_not(&["there is none"]);
+    assert!(contents(place.path()).is_empty(), "a reader makes nothing");
+}
+
+#[test]
+fn a_reader_leaves_the_data_directory_as_it_was() {
+    let (place, data) = imported(&small_web());
+    let before = contents(&data);
+    let file = place.path().join("list");
+    on(&data, &["snapshot", "--at", "2026-03-02"]).done();
+    on(&data, &["snapshot", "--at", "2026-03-02", "-o", file.to_str().unwrap()]).done();
+    on(&data, &["history", PAGE]).done();
+    on(&data, &["verify"]).done();
+    assert_eq!(contents(&data), before);
+    assert_eq!(fs::read_to_string(file).unwrap().lines().count(), 2);
+}
+
+/// Writes a snapshot of all visits in a form; gives the bytes.
+fn form(data: &Path, place: &Path, format: &str, name: &str) -> Vec<u8> {
+    let file = place.join(name);
+    let arguments = ["snapshot", "--during", "..", "--unit", "visit", "--format", format];
+    on(data, &[&arguments[..], &["-o", file.to_str().unwrap()]].concat()).done();
+    let bytes = fs::read(&file).unwrap();
+    // A pipe gets the same kind of thing.
+    let mut command = utsushi();
+    let piped = command.arg("--data").arg(data).args(arguments).output().unwrap();
+    assert_eq!(piped.status.code(), Some(0), "{piped:?}");
+    assert_eq!(piped.stdout.get(..4), bytes.get(..4), "{format}");
+    bytes
+}
+
+#[test]
+fn every_form_is_written_and_read_back() {
+    let (place, data) = imported(&small_web());
+    let place = place.path();
+    let cdxj = String::from_utf8(form(&data, place, "cdxj", "web.cdxj")).unwrap();
+    assert!(cdxj.starts_with("org,example)/news 20260301000000 {\"url\""), "{cdxj}");
+    assert!(cdxj.lines().is_sorted() && cdxj.lines().count() == 7, "{cdxj}");
+    let parquet = form(&data, place, "parquet", "web.parquet");
+    assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
+    for (format, name) in [("warc", "web.warc.gz"), ("warc", "web.warc.zst"), ("wacz", "web.wacz")] {
+        form(&data, place, format, name);
+        let file = place.join(name);
+        if format == "warc" {
+            on(&data, &["verify", file.to_str().unwrap()]).done();
+        }
+        let copy = place.join(format!("{name}-data"));
+        on(&copy, &["import", file.to_str().unwrap()]).done();
+        for at in ["2026-03-02", "2026-03-03T12:00:00Z", "now"] {
+            assert_eq!(on(&copy, &["get", PAGE, "--at", at]).done(), on(&data, &["get", PAGE, "--at", at]).done());
+            assert_eq!(chosen(&copy, &["--at", at]), chosen(&data, &["--at", at]), "{name} at {at}");
+        }
+    }
+}
+
+#[test]
+fn an_export_holds_everything_and_imported_elsewhere_gives_the_same_histories() {
+    let (place, data) = imported(&small_web());
+    for name in ["all.warc.gz", "all.wacz"] {
+        let file = place.path().join(name);
+        let format = if name.ends_with("wacz") { "wacz" } else { "warc" };
+        on(&data, &["export", "--format", format, "-o", file.to_str().unwrap()]).done();
+        let copy = place.path().join(format!("{name}-data"));
+        on(&copy, &["import", file.to_str().unwrap()]).done();
+        for page in [PAGE, "http://example.org/old", "https://www.example.org/style", "http://other.test/"] {
+            let life = |data: &Path| {
+                let lines = objects(&on(data, &["--json", "history", page]).done()).into_iter();
+                lines.map(|line| [&line["at"], &line["flag"], &line["from"], &line["to"]].map(ToString::to_string)).collect::<Vec<_>>()
+            };
+            assert_eq!(life(&copy), life(&data), "{name}: {page}");
+        }
+        on(&copy, &["verify"]).done();
+    }
+    let one = place.path().join("one.warc.gz");
+    on(&data, &["export", "--site", "other.test", "-o", one.to_str().unwrap()]).done();
+    let copy = place.path().join("one-data");
+    on(&copy, &["import", one.to_str().unwrap()]).done();
+    assert_eq!(on(&copy, &["get", "http://other.test/"]).done(), "second", "the bytes come with the revisit");
+}
+
+#[test]
+fn a_snapshot_that_cannot_be_written_leaves_nothing() {
+    let (place, data) = imported(&small_web());
+    let before = contents(place.path());
+    on(&data, &["snapshot", "--at", "now", "--format", "warc", "-o", "/nowhere/x"]).could_not(&["/nowhere/x"]);
+    let directory = place.path().to_str().unwrap();
+    on(&data, &["snapshot", "--at", "now", "-o", directory]).could_not(&["cannot write"]);
+    let full = run(utsushi().arg("--data").arg(&data).args(["export", "-o", "/dev/full"]));
+    assert_eq!(full.code, Some(2), "{full:?}");
+    assert_eq!(contents(place.path()), before);
+}
