@@ -27,7 +27,11 @@ pub(crate) fn period(text: &str) -> Result<Period, PeriodError> {
 
 /// The end of a validity in words.
 pub(crate) fn until(validity: Period) -> String {
-    if validity.to() == Timestamp::MAX { "still valid".to_owned() } else { format!("until {}", validity.to()) }
+    if validity.to() == Timestamp::MAX {
+        "still valid".to_owned()
+    } else {
+        format!("until {}", validity.to())
+    }
 }
 
 /// The end of a validity for programs: nothing is for ever.

@@ -101,8 +101,14 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
         .context("cannot read back what was archived")?;
     let exit = if findings.damaged > 0 { Exit::Found } else { Exit::Done };
     let politeness = scene.serving.politeness();
-    let told =
-        summary::Told { report, politeness, findings, middle, pause: context.config.crawl.pause, directory: &writer };
+    let told = summary::Told {
+        report,
+        politeness,
+        findings,
+        middle,
+        pause: context.config.crawl.pause,
+        directory: &writer,
+    };
     context.output.result(&json!({ "summary": told.to_json() }), || told.to_text());
     scene.serving.stop().await;
     Ok(exit)

@@ -26,7 +26,11 @@ impl<'a> Destination<'a> {
         }
         let bytes = output.bytes().ok_or_else(|| {
             let advice = "name a file with `-o FILE`, or send it through a pipe";
-            Advised::new("cannot show this on a terminal", advice, anyhow::anyhow!("it is not text for people"))
+            Advised::new(
+                "cannot show this on a terminal",
+                advice,
+                anyhow::anyhow!("it is not text for people"),
+            )
         })?;
         Ok(Self::Stream(Box::new(BufWriter::with_capacity(BUFFER_BYTES, bytes))))
     }
@@ -35,7 +39,9 @@ impl<'a> Destination<'a> {
     pub(crate) fn open_text(output: &'a Output, path: Option<&Path>) -> anyhow::Result<Self> {
         match path {
             Some(_) => Self::open(output, path),
-            None => Ok(Self::Stream(Box::new(BufWriter::with_capacity(BUFFER_BYTES, output.printable_lines())))),
+            None => {
+                Ok(Self::Stream(Box::new(BufWriter::with_capacity(BUFFER_BYTES, output.printable_lines()))))
+            }
         }
     }
 

@@ -48,16 +48,20 @@ fn visits(
     entries: impl Iterator<Item = Result<Entry, archive::Error>>,
 ) -> impl Iterator<Item = Result<Version, archive::Error>> {
     let mut newer: Option<(Key, Timestamp)> = None;
-    let of_others = entries.filter(|entry| entry.as_ref().map_or(true, |entry| !entry.key.as_str().starts_with(OWN_NOTES)));
+    let of_others = entries
+        .filter(|entry| entry.as_ref().map_or(true, |entry| !entry.key.as_str().starts_with(OWN_NOTES)));
     of_others.map(move |entry| {
         let entry = entry?;
         let end = newer.as_ref().filter(|(key, _)| *key == entry.key).map_or(Timestamp::MAX, |(_, at)| *at);
-        if matches!(entry.kind, Stored::Response | Stored::Revisit | Stored::Resource) && !entry.moves_within {
+        if matches!(entry.kind, Stored::Response | Stored::Revisit | Stored::Resource) && !entry.moves_within
+        {
             newer = Some((entry.key.clone(), entry.at));
         }
         // Of two at one instant the older is valid at none; it is handed over all the same.
         let instant = || Period::new(entry.at, entry.at.plus(Interval::from_micros(1)));
-        let validity = Period::new(entry.at, end).or_else(instant).or_else(|| Period::new(Timestamp::MIN, Timestamp::MAX));
+        let validity = Period::new(entry.at, end)
+            .or_else(instant)
+            .or_else(|| Period::new(Timestamp::MIN, Timestamp::MAX));
         let validity = validity.expect("all of time is a period");
         Ok(Version { validity, payload: entry, is_error: false, ended_by_gone: false, is_first: None })
     })

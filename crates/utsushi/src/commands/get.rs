@@ -99,7 +99,8 @@ fn hand_out(args: &Args, version: &Version, bytes: &[u8], context: &Context) -> 
         object.insert("output".to_owned(), file.to_string_lossy().into());
         object.insert("output_bytes".to_owned(), bytes.len().into());
         let Version { payload, validity, .. } = version;
-        let text = format!("{} of {}, {}: {} bytes", payload.url, payload.at, when::until(*validity), bytes.len());
+        let text =
+            format!("{} of {}, {}: {} bytes", payload.url, payload.at, when::until(*validity), bytes.len());
         output.result(&object, || text);
     }
     Ok(Exit::Done)
@@ -127,10 +128,18 @@ fn tell_nearest(
     let moment = args.at.map_or_else(|| "now: it is gone".to_owned(), |at| format!("at {at}"));
     context.output.complaint(format!("no version of `{}` is valid {moment}", args.url));
     if let Some(Version { validity, .. }) = before {
-        context.output.complaint(format!("the one before is valid from {} until {}", validity.from(), validity.to()));
+        context.output.complaint(format!(
+            "the one before is valid from {} until {}",
+            validity.from(),
+            validity.to()
+        ));
     }
     if let Some(Version { validity, .. }) = after {
-        context.output.complaint(format!("the one after is valid from {}, {}", validity.from(), when::until(validity)));
+        context.output.complaint(format!(
+            "the one after is valid from {}, {}",
+            validity.from(),
+            when::until(validity)
+        ));
     }
     Ok(())
 }

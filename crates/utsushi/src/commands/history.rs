@@ -84,7 +84,8 @@ impl History {
         let asked = Asked { during: Some(when::always()), unit: Some(unit), flags, ..Asked::default() };
         let choice = asked.check().expect("all of time is a sound question");
         let versions = reader.versions_of(key, &choice);
-        let validity = versions.map(|version| version.map(|version| (version.payload.location, version.validity)));
+        let validity =
+            versions.map(|version| version.map(|version| (version.payload.location, version.validity)));
         Ok(Self { entries, validity: validity.collect::<Result<_, _>>()? })
     }
 

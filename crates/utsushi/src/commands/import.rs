@@ -62,7 +62,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let spool = context.spool(None);
     let (sender, receiver) = sync_channel(STEPS_AHEAD);
     let reading = std::thread::spawn(move || input::read_all(inputs, &spool, &sender));
-    let import = Import { archive, context, clock, stop, progress, batch: Vec::new(), batch_age: Duration::ZERO };
+    let import =
+        Import { archive, context, clock, stop, progress, batch: Vec::new(), batch_age: Duration::ZERO };
     let tally = import.take_over(receiver)?;
     reading.join().map_err(|_| anyhow::anyhow!("cannot import: the thread that reads has died"))?;
     let (json, text) = (tally.to_json(), || tally.to_text());
@@ -113,7 +114,9 @@ impl Import<'_> {
         }
         self.commit(&tally)?;
         tally.borrow_mut().is_stopped = self.stop.is_asked();
-        self.archive.close().context("everything said to be imported is, but the index could not be brought up to date")?;
+        self.archive
+            .close()
+            .context("everything said to be imported is, but the index could not be brought up to date")?;
         Ok(tally.into_inner())
     }
 

@@ -1,8 +1,8 @@
 //! The archive of the data directory, opened: for a reader beside others, or for the one writer (D1).
 
 use super::Context;
-use crate::words::count_of;
 use crate::node::directory::{Directory, Floor, Opening, Web, Writer};
+use crate::words::count_of;
 use anyhow::Context as _;
 use archive::{Archive, Key, Reader, Recovery};
 use base::disk::RealDisk;
@@ -56,14 +56,12 @@ impl Context {
                 self.output.complaint(format!("the record at byte `{offset}` of `{}` is damaged", file.file));
             }
         }
-        for file in &recovery.summed {
-            self.output.note(format!("the sums of `{file}` were missing or damaged, and are made anew"));
-        }
         if let Some(why) = &recovery.index {
             self.output.note(format!("the index is made anew: {why}"));
         }
         if recovery.takedowns > 0 {
-            self.output.note(format!("{} that was cut off is finished", count_of(recovery.takedowns, "takedown")));
+            self.output
+                .note(format!("{} that was cut off is finished", count_of(recovery.takedowns, "takedown")));
         }
     }
 

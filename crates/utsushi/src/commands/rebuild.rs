@@ -55,6 +55,8 @@ fn rebuild_index(deep: bool, context: &Context) -> anyhow::Result<Exit> {
     let (captures, bytes) = (reader.count(), reader.index_bytes());
     let damaged: usize = recovery.files.iter().map(|file| file.damaged_offsets.len()).sum();
     let told = json!({ "index": { "captures": captures, "bytes": bytes, "damaged": damaged } });
-    context.output.result(&told, || format!("the index is made anew: {}, {bytes} bytes", count_of(captures, "capture")));
+    context.output.result(&told, || {
+        format!("the index is made anew: {}, {bytes} bytes", count_of(captures, "capture"))
+    });
     Ok(if damaged > 0 { Exit::Found } else { Exit::Done })
 }

@@ -116,7 +116,10 @@ impl<'a> Sink<'a> {
     }
 
     /// The versions that the choice asks for, by key from the last to the first.
-    pub(crate) fn chosen(&self, choice: &Choice) -> anyhow::Result<impl Iterator<Item = anyhow::Result<Version>>> {
+    pub(crate) fn chosen(
+        &self,
+        choice: &Choice,
+    ) -> anyhow::Result<impl Iterator<Item = anyhow::Result<Version>>> {
         let versions = self.reader.snapshot(choice).context("cannot walk through the index")?;
         Ok(self.watched(versions))
     }

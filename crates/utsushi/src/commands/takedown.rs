@@ -75,7 +75,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     context.output.result(&to_json(&receipt), || to_text(&receipt));
     if let Some(path) = &args.output {
         let mut file = Unfinished::create(path)?;
-        let text = if context.output.json() { json_line(&to_json(&receipt))? } else { printable_text(&receipt) };
+        let text =
+            if context.output.json() { json_line(&to_json(&receipt))? } else { printable_text(&receipt) };
         file.write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))?;
         file.finish()?;
     }
@@ -84,9 +85,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
 
 /// Says what would be removed, and asks; an error unless the answer is yes.
 fn confirm(args: &Args, archive: &mut Archive, target: &Target, context: &Context) -> anyhow::Result<()> {
-    let (pages, captures) = archive.would_take_down(target).context("cannot find out what would be removed")?;
+    let (pages, captures) =
+        archive.would_take_down(target).context("cannot find out what would be removed")?;
     let found = format!("{} of {}", count_of(captures, "capture"), count_of(pages, "page"));
-    context.output.note(format!("{target}: {found} will be removed for good, and none will be archived again"));
+    context
+        .output
+        .note(format!("{target}: {found} will be removed for good, and none will be archived again"));
     if args.yes {
         return Ok(());
     }
@@ -106,12 +110,11 @@ fn confirm(args: &Args, archive: &mut Archive, target: &Target, context: &Contex
 }
 
 /// What no program can see to.
-const OUT_OF_REACH: &str = "files that were exported or copied elsewhere are out of reach: remove it from those, too";
+const OUT_OF_REACH: &str =
+    "files that were exported or copied elsewhere are out of reach: remove it from those, too";
 
 fn to_json(receipt: &Receipt) -> Value {
-    let moved = |entry: &archive::Entry| {
-        json!({ "url": entry.url, "at": entry.at.to_rfc3339(), "file": &*entry.location.file, "offset": entry.location.offset })
-    };
+    let moved = |entry: &archive::Entry| json!({ "url": entry.url, "at": entry.at.to_rfc3339(), "file": &*entry.location.file, "offset": entry.location.offset });
     let files = receipt.files.iter().map(|(file, groups)| (file.to_string(), Value::from(*groups)));
     json!({ "receipt": {
         "id": receipt.id,
@@ -149,7 +152,11 @@ fn write_text(receipt: &Receipt, text: &mut String) -> std::fmt::Result {
     }
     for entry in &receipt.moved {
         let (url, file, offset) = (printable(&entry.url), &entry.location.file, entry.location.offset);
-        writeln!(text, "kept            {url} of {}, whose bytes it held, now in {file} at {offset}", entry.at)?;
+        writeln!(
+            text,
+            "kept            {url} of {}, whose bytes it held, now in {file} at {offset}",
+            entry.at
+        )?;
     }
     writeln!(text, "from now on     it is neither visited nor imported again")?;
     writeln!(text, "not here        {OUT_OF_REACH}")

@@ -49,7 +49,7 @@ pub(crate) fn validity(validity: Option<Period>) -> [(String, Value); 2] {
 pub(crate) fn columns(entry: &Entry) -> String {
     let (flag, kind) = (entry.flag.as_str(), entry.kind.as_str());
     let (at, length, media_type) = (entry.at.to_rfc3339(), bytes(entry.location.length), &entry.media_type);
-    format!("{at:<27}  {flag:<9}  {}  {kind:<8}  {length:>8}  {media_type:<16}", status(entry))
+    format!("{at:<27}  {flag:<9}  {}  {kind:<8}  {length:>8}  {media_type:<20}", status(entry))
 }
 
 /// The status, or dashes where there is none.

@@ -3,8 +3,20 @@
 use crate::program::{run, utsushi};
 
 const COMMANDS: [&str; 14] = [
-    "demo", "history", "get", "snapshot", "import", "export", "verify", "takedown", "rebuild", "sim", "status", "config",
-    "completions", "man",
+    "demo",
+    "history",
+    "get",
+    "snapshot",
+    "import",
+    "export",
+    "verify",
+    "takedown",
+    "rebuild",
+    "sim",
+    "status",
+    "config",
+    "completions",
+    "man",
 ];
 
 #[test]

@@ -38,8 +38,10 @@ fn when_there_is_none_the_nearest_are_named() {
         "the one after is valid from 2026-03-05T00:00:00Z, still valid",
     ];
     assert_eq!(on(&data, &["get", PAGE, "--at", "2026-03-04T12:00:00Z"]).found(&parts), "");
-    on(&data, &["get", PAGE, "--at", "2026-02-01"]).found(&["the one after is valid from 2026-03-01T00:00:00Z"]);
-    on(&data, &["get", "http://example.org/old"]).found(&["is valid now: it is gone", "until 2026-03-02T12:00:00Z"]);
+    on(&data, &["get", PAGE, "--at", "2026-02-01"])
+        .found(&["the one after is valid from 2026-03-01T00:00:00Z"]);
+    on(&data, &["get", "http://example.org/old"])
+        .found(&["is valid now: it is gone", "until 2026-03-02T12:00:00Z"]);
     on(&data, &["get", "http://example.org/nothing"]).found(&["nothing is archived of"]);
 }
 
@@ -73,7 +75,8 @@ fn survives_m5_damage_is_told_and_nothing_of_it_is_handed_out() {
     let end = line["offset"].as_u64().unwrap() + line["length"].as_u64().unwrap();
     bytes[usize::try_from(end).unwrap() - 12] ^= 1;
     fs::write(&path, bytes).unwrap();
-    for arguments in [&["get", PAGE, "--at", "2026-03-02"][..], &["get", PAGE, "--at", "2026-03-02", "--raw"]] {
+    for arguments in [&["get", PAGE, "--at", "2026-03-02"][..], &["get", PAGE, "--at", "2026-03-02", "--raw"]]
+    {
         let ended = on(&data, arguments);
         ended.could_not(&["is damaged", "utsushi verify"]);
         assert_eq!(ended.stdout, "");

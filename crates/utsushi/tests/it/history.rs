@@ -14,7 +14,12 @@ fn lives(said: &str) -> Vec<(String, String, Option<String>, Option<String>)> {
     objects(said).into_iter().map(of).collect()
 }
 
-fn life(at: &str, flag: &str, from: Option<&str>, to: Option<&str>) -> (String, String, Option<String>, Option<String>) {
+fn life(
+    at: &str,
+    flag: &str,
+    from: Option<&str>,
+    to: Option<&str>,
+) -> (String, String, Option<String>, Option<String>) {
     (at.to_owned(), flag.to_owned(), from.map(str::to_owned), to.map(str::to_owned))
 }
 

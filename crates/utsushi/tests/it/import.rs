@@ -32,7 +32,11 @@ fn captures_keep_their_times_and_bytes() {
     let (data, file) = (place.path().join("data"), place.path().join("whatever.it.is.called"));
     let said = import(&data, &small_web().write(&file)).done();
     let told = summary(&said);
-    assert_eq!((&told["added"], &told["known"], &told["damaged"]), (&9.into(), &0.into(), &0.into()), "{told}");
+    assert_eq!(
+        (&told["added"], &told["known"], &told["damaged"]),
+        (&9.into(), &0.into(), &0.into()),
+        "{told}"
+    );
     assert_eq!(objects(&said).len(), 10, "a line a capture, and the summary");
     assert_eq!(on(&data, &["get", PAGE, "--at", "2026-03-02"]).done(), "first");
     assert!(fs::read_to_string(data.join("FORMAT")).unwrap().contains("web = \"public\""));
@@ -124,12 +128,15 @@ fn a_directory_of_the_simulated_web_or_in_use_is_refused() {
     import(&simulated, &file).could_not(&["it holds the simulated web, not the public one"]);
 
     let (_place, data) = imported(&small_web());
-    fs::write(data.join("lock"), "pid = 4711\ncommand = \"crawl\"\nsince = \"2026-03-31T09:00:00Z\"\n").unwrap();
+    fs::write(data.join("lock"), "pid = 4711\ncommand = \"crawl\"\nsince = \"2026-03-31T09:00:00Z\"\n")
+        .unwrap();
     let lock = File::options().read(true).write(true).open(data.join("lock")).unwrap();
     lock.lock().unwrap();
-    for command in
-        [&["import", file.to_str().unwrap()][..], &["takedown", "--url", PAGE, "--yes"], &["rebuild", "index"]]
-    {
+    for command in [
+        &["import", file.to_str().unwrap()][..],
+        &["takedown", "--url", PAGE, "--yes"],
+        &["rebuild", "index"],
+    ] {
         on(&data, command).could_not(&["in use by process 4711 (`utsushi crawl`)"]);
     }
     assert_eq!(on(&data, &["get", PAGE]).done(), "second", "readers need no lock");

@@ -25,7 +25,14 @@ impl Made {
     }
 
     /// The same with another media type.
-    pub(crate) fn typed(&mut self, url: &str, at: &str, status: u16, media_type: &str, body: &str) -> &mut Self {
+    pub(crate) fn typed(
+        &mut self,
+        url: &str,
+        at: &str,
+        status: u16,
+        media_type: &str,
+        body: &str,
+    ) -> &mut Self {
         let at: Timestamp = at.parse().unwrap();
         let head = format!(
             "HTTP/1.1 {status} Made\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\r\n",

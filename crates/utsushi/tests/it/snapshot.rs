@@ -19,7 +19,10 @@ fn chosen(data: &Path, arguments: &[&str]) -> Vec<String> {
 fn the_web_as_of_a_moment_has_one_version_a_page_in_the_order_of_keys() {
     let (_place, data) = imported(&small_web());
     let at = |at: &str| chosen(&data, &["--at", at]);
-    assert_eq!(at("2026-03-02T06:00:00Z"), ["example.org/news 01", "example.org/old 01", "www.example.org/style 02"]);
+    assert_eq!(
+        at("2026-03-02T06:00:00Z"),
+        ["example.org/news 01", "example.org/old 01", "www.example.org/style 02"]
+    );
     assert_eq!(at("2026-03-04T12:00:00Z"), ["www.example.org/style 02", "other.test/ 03"]);
 }
 
@@ -122,18 +125,19 @@ fn a_reader_leaves_the_data_directory_as_it_was() {
     on(&data, &["history", PAGE]).done();
     on(&data, &["verify"]).done();
     assert_eq!(contents(&data), before);
-    assert_eq!(fs::read_to_string(file).unwrap().lines().count(), 2);
+    assert_eq!(fs::read_to_string(file).unwrap().lines().count(), 3);
 }
 
-/// Writes a snapshot of all visits in a form; gives the bytes.
+/// Writes a snapshot of all answers in a form; gives the bytes.
 fn form(data: &Path, place: &Path, format: &str, name: &str) -> Vec<u8> {
     let file = place.join(name);
-    let arguments = ["snapshot", "--during", "..", "--unit", "visit", "--format", format];
+    let all = ["--during", "..", "--unit", "visit", "--flag", "changed,unchanged,error"];
+    let arguments = [&["snapshot"], &all[..], &["--format", format]].concat();
     on(data, &[&arguments[..], &["-o", file.to_str().unwrap()]].concat()).done();
     let bytes = fs::read(&file).unwrap();
     // A pipe gets the same kind of thing.
     let mut command = utsushi();
-    let piped = command.arg("--data").arg(data).args(arguments).output().unwrap();
+    let piped = command.arg("--data").arg(data).args(&arguments).output().unwrap();
     assert_eq!(piped.status.code(), Some(0), "{piped:?}");
     assert_eq!(piped.stdout.get(..4), bytes.get(..4), "{format}");
     bytes
@@ -145,7 +149,7 @@ fn every_form_is_written_and_read_back() {
     let place = place.path();
     let cdxj = String::from_utf8(form(&data, place, "cdxj", "web.cdxj")).unwrap();
     assert!(cdxj.starts_with("org,example)/news 20260301000000 {\"url\""), "{cdxj}");
-    assert!(cdxj.lines().is_sorted() && cdxj.lines().count() == 7, "{cdxj}");
+    assert!(cdxj.lines().is_sorted() && cdxj.lines().count() == 9, "{cdxj}");
     let parquet = form(&data, place, "parquet", "web.parquet");
     assert!(parquet.starts_with(b"PAR1") && parquet.ends_with(b"PAR1"));
     for (format, name) in [("warc", "web.warc.gz"), ("warc", "web.warc.zst"), ("wacz", "web.wacz")] {
@@ -157,7 +161,10 @@ fn every_form_is_written_and_read_back() {
         let copy = place.join(format!("{name}-data"));
         on(&copy, &["import", file.to_str().unwrap()]).done();
         for at in ["2026-03-02", "2026-03-03T12:00:00Z", "now"] {
-            assert_eq!(on(&copy, &["get", PAGE, "--at", at]).done(), on(&data, &["get", PAGE, "--at", at]).done());
+            assert_eq!(
+                on(&copy, &["get", PAGE, "--at", at]).done(),
+                on(&data, &["get", PAGE, "--at", at]).done()
+            );
             assert_eq!(chosen(&copy, &["--at", at]), chosen(&data, &["--at", at]), "{name} at {at}");
         }
     }
@@ -175,7 +182,11 @@ fn an_export_holds_everything_and_imported_elsewhere_gives_the_same_histories() 
         for page in [PAGE, "http://example.org/old", "https://www.example.org/style", "http://other.test/"] {
             let life = |data: &Path| {
                 let lines = objects(&on(data, &["--json", "history", page]).done()).into_iter();
-                lines.map(|line| [&line["at"], &line["flag"], &line["from"], &line["to"]].map(ToString::to_string)).collect::<Vec<_>>()
+                lines
+                    .map(|line| {
+                        [&line["at"], &line["flag"], &line["from"], &line["to"]].map(ToString::to_string)
+                    })
+                    .collect::<Vec<_>>()
             };
             assert_eq!(life(&copy), life(&data), "{name}: {page}");
         }
@@ -192,7 +203,8 @@ fn an_export_holds_everything_and_imported_elsewhere_gives_the_same_histories() 
 fn a_snapshot_that_cannot_be_written_leaves_nothing() {
     let (place, data) = imported(&small_web());
     let before = contents(place.path());
-    on(&data, &["snapshot", "--at", "now", "--format", "warc", "-o", "/nowhere/x"]).could_not(&["/nowhere/x"]);
+    on(&data, &["snapshot", "--at", "now", "--format", "warc", "-o", "/nowhere/x"])
+        .could_not(&["/nowhere/x"]);
     let directory = place.path().to_str().unwrap();
     on(&data, &["snapshot", "--at", "now", "-o", directory]).could_not(&["cannot write"]);
     let full = run(utsushi().arg("--data").arg(&data).args(["export", "-o", "/dev/full"]));

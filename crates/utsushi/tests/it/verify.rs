@@ -24,7 +24,10 @@ fn a_broken_record_is_named_with_its_clause() {
     fs::write(&file, record).unwrap();
     let said = run(utsushi().args(["--json", "verify"]).arg(&file)).found(&[]);
     let finding = &objects(&said)[0];
-    assert_eq!((&finding["severity"], &finding["clause"], &finding["offset"]), (&"error".into(), &"5.4".into(), &0.into()));
+    assert_eq!(
+        (&finding["severity"], &finding["clause"], &finding["offset"]),
+        (&"error".into(), &"5.4".into(), &0.into())
+    );
     let said = run(utsushi().arg("verify").arg(&file)).found(&[]);
     assert!(said.contains("error: record 1 at byte 0") && said.contains("not valid; errors: 1"), "{said}");
 }

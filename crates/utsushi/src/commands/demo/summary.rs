@@ -157,7 +157,8 @@ fn write_life(text: &mut String, page: &PageLife) -> std::fmt::Result {
         };
         let status = visit.status.map_or_else(|| "---".to_owned(), |status| status.to_string());
         let until = page.validity.get(&visit.location).copied().map(when::until).unwrap_or_default();
-        let line = format!("  {}  {word:<10} {status}  {:>8}  {until}", visit.at, bytes(visit.location.length));
+        let line =
+            format!("  {}  {word:<10} {status}  {:>8}  {until}", visit.at, bytes(visit.location.length));
         writeln!(text, "{}", line.trim_end())?;
     }
     if page.visits.len() > VISITS_SHOWN_MAX {

@@ -39,6 +39,8 @@ pub(super) struct Input {
 pub(super) enum Step {
     /// A file begins, so many bytes from the beginning of the first.
     File { name: String, from: u64 },
+    /// The same of a file within the last one.
+    Part { name: String, from: u64 },
     /// A record was read.
     Record(Record),
     /// Something cannot be read.
@@ -54,11 +56,17 @@ impl Input {
         };
         let opened = File::open(path).and_then(|file| {
             let metadata = file.metadata()?;
-            if metadata.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok((file, metadata.len())) }
+            if metadata.is_dir() {
+                Err(io::ErrorKind::IsADirectory.into())
+            } else {
+                Ok((file, metadata.len()))
+            }
         });
         let (mut file, bytes) = opened.map_err(|error| cannot(error.into()))?;
         let form = Form::of(&mut file).map_err(|error| cannot(error.into()))?;
-        let form = form.ok_or_else(|| cannot(anyhow::anyhow!("there is no record of any WARC, WACZ or ARC file in it")))?;
+        let form = form.ok_or_else(|| {
+            cannot(anyhow::anyhow!("there is no record of any WARC, WACZ or ARC file in it"))
+        })?;
         Ok(Self { path: path.to_owned(), file, form, bytes })
     }
 }
@@ -180,9 +188,10 @@ fn read_warc(file: impl Read + Seek, steps: &Steps<'_>) -> Result<(), Gone> {
 fn told(error: &warc::Error) -> (u64, String) {
     match error {
         warc::Error::Damaged { offset, what } => (*offset, format!("the record is damaged: {what}")),
-        warc::Error::Cut(tail) => {
-            (tail.good_bytes, format!("the file ends inside a record, {} bytes after it begins", tail.lost_bytes))
-        }
+        warc::Error::Cut(tail) => (
+            tail.good_bytes,
+            format!("the file ends inside a record, {} bytes after it begins", tail.lost_bytes),
+        ),
         warc::Error::Io { offset, source } => (*offset, format!("the file cannot be read: {source}")),
         other => (0, other.to_string()),
     }
@@ -217,7 +226,7 @@ fn read_wacz(file: File, name: &str, from: u64, spool: &Path, steps: &Steps<'_>)
     }
     let mut done = 0;
     for entry in warcs {
-        steps.send(Step::File { name: format!("{name}#{}", entry.name()), from: from + done })?;
+        steps.send(Step::Part { name: format!("{name}#{}", entry.name()), from: from + done })?;
         match package.read(&entry).and_then(|content| content.seekable(spool)) {
             Ok(content) => read_warc(content, steps)?,
             Err(error) => steps.damaged(0, error.to_string())?,

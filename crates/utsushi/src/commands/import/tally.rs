@@ -58,8 +58,11 @@ impl Tally {
     pub(super) fn hear(&mut self, step: Step) -> Option<Record> {
         match step {
             Step::File { name, from } => {
-                (self.file, self.file_from, self.done_bytes) = (name, from, from);
                 self.files += 1;
+                self.hear(Step::Part { name, from })
+            }
+            Step::Part { name, from } => {
+                (self.file, self.file_from, self.done_bytes) = (name, from, from);
                 None
             }
             Step::Record(record) => {
@@ -69,7 +72,8 @@ impl Tally {
             }
             Step::Damaged { offset, what } => {
                 self.damaged += 1;
-                let object = json!({ "event": "damaged", "input": self.file, "input_offset": offset, "what": what });
+                let object =
+                    json!({ "event": "damaged", "input": self.file, "input_offset": offset, "what": what });
                 self.tell(&object, || format!("`{}` at byte {offset}: {what}", self.file));
                 self.told += 1;
                 None
@@ -91,7 +95,9 @@ impl Tally {
         let id = record.fields.get(warc::header::name::RECORD_ID).unwrap_or_default();
         let (url, offset) = (record.target().unwrap_or_default(), record.offset);
         let object = json!({ "event": "unfit", "id": id, "url": url, "input_offset": offset, "what": why });
-        self.tell(&object, || format!("the record {id} of `{url}` at byte {offset} cannot be taken over: {why}"));
+        self.tell(&object, || {
+            format!("the record {id} of `{url}` at byte {offset} cannot be taken over: {why}")
+        });
         self.told += 1;
     }
 

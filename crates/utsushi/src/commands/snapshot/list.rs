@@ -37,8 +37,9 @@ fn cannot_write(error: io::Error) -> anyhow::Error {
 
 fn text_line(version: &Version) -> String {
     let entry = &version.payload;
-    let (from, until, status) = (version.validity.from().to_rfc3339(), when::until(version.validity), told::status(entry));
+    let (from, until, status) =
+        (version.validity.from().to_rfc3339(), when::until(version.validity), told::status(entry));
     let (flag, media_type) = (entry.flag.as_str(), &entry.media_type);
-    let line = format!("{from:<27}  {until:<33}  {status}  {flag:<9}  {media_type:<16}  {}", entry.url);
+    let line = format!("{from:<27}  {until:<33}  {status}  {flag:<9}  {media_type:<20}  {}", entry.url);
     format!("{}\n", printable(&line))
 }

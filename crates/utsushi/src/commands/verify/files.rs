@@ -4,10 +4,14 @@ use super::super::Context;
 use crate::exit::Exit;
 use crate::words::count_of;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use warc::check::{Check, Finding, Severity, Summary};
+
+/// So often people are told the same advice; programs are told all of it.
+const ADVICE_SHOWN: u64 = 3;
 
 /// Looks at each file. One that cannot be read keeps no other from being looked at.
 pub(super) fn verify(paths: &[PathBuf], context: &Context) -> anyhow::Result<Exit> {
@@ -39,10 +43,24 @@ fn check(path: &Path, context: &Context) -> io::Result<Summary> {
     }
     let progress = context.output.progress("records looked at", None);
     let mut check = Check::new(file);
+    let mut advice: BTreeMap<&'static str, u64> = BTreeMap::new();
     while let Some(finding) = check.next() {
         let finding = finding?;
-        context.output.result(&to_json(path, &finding), || format!("{}: {finding}", path.display()));
         progress.set(check.summary().records, "");
+        if finding.severity == Severity::Advice && !context.output.json() {
+            let count = advice.entry(finding.clause_number()).or_default();
+            *count += 1;
+            if *count > ADVICE_SHOWN {
+                continue;
+            }
+        }
+        context.output.result(&to_json(path, &finding), || format!("{}: {finding}", path.display()));
+    }
+    for (clause, count) in advice.into_iter().filter(|(_, count)| *count > ADVICE_SHOWN) {
+        let more = count - ADVICE_SHOWN;
+        context
+            .output
+            .line(format!("{}: advice: the same clause {clause} {more} times more", path.display()));
     }
     Ok(check.summary().clone())
 }
@@ -58,7 +76,7 @@ fn to_json(path: &Path, finding: &Finding) -> Value {
         "record": finding.record,
         "id": finding.id,
         "severity": severity,
-        "version": finding.version.to_string(),
+        "edition": finding.edition.to_string(),
         "clause": finding.clause_number(),
         "subject": finding.clause.subject(),
         "what": finding.what,
