@@ -34,7 +34,7 @@ fn place(line: &str) -> Option<(String, u64, u64, String)> {
 fn places(data: &Path) -> Vec<(String, u64, u64, String)> {
     let of = |entry: Entry| {
         let location = entry.location;
-        (location.file.to_string(), location.offset, location.length, entry.url.to_string())
+        (location.file.to_string(), location.offset, location.length, entry.url.clone())
     };
     captures(data).into_iter().map(of).collect()
 }
