@@ -181,13 +181,6 @@ impl Reader {
     pub fn record_at(&self, location: &Location) -> Result<Record, Error> {
         fetch_record::record(&*self.disk, &self.directory, location, None)
     }
-    /// The compressed bytes at a place, which may be those of several records. Each can be read and has the block its
-    /// digest was made of.
-    pub fn bytes_at(&self, location: &Location) -> Result<Vec<u8>, Error> {
-        let bytes = fetch_record::member(&*self.disk, &self.directory, location, None)?;
-        self.check_records(location, &bytes)?;
-        Ok(bytes)
-    }
     /// The compressed bytes of all records of a capture.
     pub fn group(&self, entry: &Entry) -> Result<Vec<u8>, Error> {
         let whole = Location { length: entry.group_bytes, ..entry.location.clone() };

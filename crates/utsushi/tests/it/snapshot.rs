@@ -135,11 +135,11 @@ fn form(data: &Path, place: &Path, format: &str, name: &str) -> Vec<u8> {
     let arguments = [&["snapshot"], &all[..], &["--format", format]].concat();
     on(data, &[&arguments[..], &["-o", file.to_str().unwrap()]].concat()).done();
     let bytes = fs::read(&file).unwrap();
-    // A pipe gets the same kind of thing.
+    // A pipe gets the same kind of thing; it has no name that asks for zstandard.
     let mut command = utsushi();
     let piped = command.arg("--data").arg(data).args(&arguments).output().unwrap();
     assert_eq!(piped.status.code(), Some(0), "{piped:?}");
-    assert_eq!(piped.stdout.get(..4), bytes.get(..4), "{format}");
+    assert!(piped.stdout.get(..4) == bytes.get(..4) || name.ends_with(".zst"), "{format}");
     bytes
 }
 

@@ -6,13 +6,12 @@ use crate::commands::destination::Destination;
 use crate::progress::Progress;
 use crate::signals::Stop;
 use anyhow::Context as _;
-use archive::{Location, Order, Reader, Sorter, Stored, Version};
+use archive::{Order, Reader, Sorter, Stored, Version};
 use formats::warc_file::About;
 use formats::{Coding, Picker, Picks, Place, Row, Source, SourceError};
 use std::cell::Cell;
 use std::io::{self, Seek as _, Write};
 use std::path::Path;
-use std::sync::Arc;
 use warc::{Kind, Record};
 
 /// What was written.
@@ -37,16 +36,12 @@ impl Source for Kept<'_> {
         self.stop.check()?;
         self.copied.set(self.copied.get() + 1);
         self.progress.set(self.copied.get(), "captures copied");
-        Ok(self.reader.bytes_at(&location(place, place.group_bytes))?)
+        Source::stored(self.reader, place)
     }
     fn record(&self, place: &Place) -> Result<Record, SourceError> {
         self.stop.check()?;
-        Ok(self.reader.record_at(&location(place, place.record_bytes))?)
+        Source::record(self.reader, place)
     }
-}
-
-fn location(place: &Place, length: u64) -> Location {
-    Location { file: Arc::clone(&place.file), offset: place.offset, length }
 }
 
 /// One line a version, sorted, as replay programs read it.
@@ -137,40 +132,10 @@ fn pick(
     Ok((picker.finish()?, count))
 }
 
-/// A version in the words of the forms.
+/// A version in the words of the forms. What is neither an answer nor a thing is copied and shown to nobody, as metadata
+/// is.
 fn row(version: &Version, reader: &Reader) -> anyhow::Result<Row> {
-    let entry = &version.payload;
-    let body = match entry.kind {
-        Stored::Revisit => reader.body_of(entry).context("cannot find what a revisit stands for")?,
-        _ => None,
-    };
-    Ok(Row {
-        url: entry.url.clone(),
-        at: entry.at,
-        valid_from: version.validity.from(),
-        valid_to: version.validity.to(),
-        kind: kind(entry.kind),
-        flag: entry.flag.as_str(),
-        status: entry.status,
-        media_type: Arc::clone(&entry.media_type),
-        payload: entry.payload,
-        is_truncated: entry.truncated,
-        place: Place {
-            file: Arc::clone(&entry.location.file),
-            offset: entry.location.offset,
-            record_bytes: entry.location.length,
-            group_bytes: entry.group_bytes,
-        },
-        body: body.map(|body| Place::of_record(body.file, body.offset, body.length)),
-    })
-}
-
-/// What is neither an answer nor a thing is copied and shown to nobody, as metadata is.
-fn kind(kind: Stored) -> Kind {
-    match kind {
-        Stored::Response => Kind::Response,
-        Stored::Revisit => Kind::Revisit,
-        Stored::Resource => Kind::Resource,
-        Stored::Metadata | Stored::Other => Kind::Metadata,
-    }
+    let row = Row::of(version, reader).context("cannot find what a revisit stands for")?;
+    let is_other = version.payload.kind == Stored::Other;
+    Ok(Row { kind: if is_other { Kind::Metadata } else { row.kind }, ..row })
 }
