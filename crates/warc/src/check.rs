@@ -287,7 +287,9 @@ impl<R: Read + Seek> Check<R> {
         if self.source.members() == self.current.members || self.source.read_of_member() > 0 {
             return Ok(false);
         }
-        if !begins && !std::mem::replace(&mut self.told.spanning, true) {
+        // A record may take several zstandard frames.
+        let is_gzip = self.source.form() == Some(Form::Gzip);
+        if is_gzip && !begins && !std::mem::replace(&mut self.told.spanning, true) {
             let what = "the record goes on in another compressed member; each record should be one member";
             self.report.advice(Clause::RecordAtATime, what);
         }

@@ -145,8 +145,8 @@ fields! {
     PayloadDigest "WARC-Payload-Digest" "5.9" "5.9";
     IpAddress "WARC-IP-Address" "5.10" "5.10";
     RefersTo "WARC-Refers-To" "5.11" "5.11";
-    RefersToTargetUri "WARC-Refers-To-Target-URI" "1.1, 5.12" "5.12";
-    RefersToDate "WARC-Refers-To-Date" "1.1, 5.13" "5.13";
+    RefersToTargetUri "WARC-Refers-To-Target-URI" "5.12 of 1.1" "5.12";
+    RefersToDate "WARC-Refers-To-Date" "5.13 of 1.1" "5.13";
     TargetUri "WARC-Target-URI" "5.12" "5.14";
     Truncated "WARC-Truncated" "5.13" "5.15";
     WarcinfoId "WARC-Warcinfo-ID" "5.14" "5.16";

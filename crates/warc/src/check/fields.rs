@@ -45,7 +45,8 @@ fn check_presence(head: &Head, kind: &Kind, report: &mut Report) {
                 );
             }
             Presence::Unwanted(severity) if is_there => {
-                let what = format!("a record of type `{}` must not have it", shown(kind.as_str()));
+                let modal = if severity == Severity::Error { "must" } else { "should" };
+                let what = format!("a record of type `{}` {modal} not have it", shown(kind.as_str()));
                 report.add(severity, Clause::Field(field), what);
             }
             _ => {}

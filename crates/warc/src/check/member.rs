@@ -13,6 +13,7 @@ use super::gzip::Gunzip;
 use super::input::Input;
 use super::report::Severity;
 use super::zstd::Unzstd;
+use memchr::memmem;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
 
@@ -38,7 +39,9 @@ pub(super) enum Form {
     Zstd,
 }
 
-pub(super) const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
+/// Of a zstandard frame with content; those without one can begin a file but hold no record.
+const FRAME_MAGIC: [u8; 4] = [0x28, 0xb5, 0x2f, 0xfd];
 const WINDOW_BYTES: usize = 64 * 1024;
 
 /// The content of a file.
@@ -234,19 +237,19 @@ impl<R: Read + Seek> Source<R> {
                 self.input.go_to(place)?;
                 return Ok(true);
             }
-            from = place + 1;
+            from = self.input.again_from(place + 1);
         }
     }
 
     /// Steps to the next bytes that a member of this file could begin with.
     fn find_magic(&mut self) -> Result<bool, Fault> {
-        let form = self.form;
+        let magic: &[u8] = if self.form == Some(Form::Gzip) { &GZIP_MAGIC } else { &FRAME_MAGIC };
         loop {
             let bytes = self.input.ahead(4)?;
             if bytes.len() < 4 {
                 return Ok(false);
             }
-            match bytes.windows(4).position(|four| Some(form_of(four)) == form) {
+            match memmem::find(bytes, magic) {
                 Some(place) => {
                     self.input.consume(place);
                     return Ok(true);
@@ -272,7 +275,8 @@ impl<R: Read + Seek> Source<R> {
 fn form_of(first: &[u8]) -> Form {
     match first {
         [first, second, ..] if [*first, *second] == GZIP_MAGIC => Form::Gzip,
-        [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Form::Zstd,
+        first if first.starts_with(&FRAME_MAGIC) => Form::Zstd,
+        [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Form::Zstd,
         _ => Form::Plain,
     }
 }

@@ -797,6 +797,8 @@ fn zstd_frames_hold_one_record_each() {
     check_members(&[a.as_slice(), &skippable, &b, &skippable, &c].concat(), "", 3);
     let [a, b, c] = three(<[u8]>::to_vec);
     check_members(&zstd_frame(&[a.as_slice(), &b, &c].concat()), "?WARC-zstd 1.0", 3);
+    let (front, back) = a.split_at(100);
+    check_members(&[zstd_frame(front), zstd_frame(back), zstd_frame(&b)].concat(), "", 2);
     let plain = zstd::bulk::compress(&a, 3).unwrap();
     check_members(&plain, "?WARC-zstd 1.0", 1);
 }

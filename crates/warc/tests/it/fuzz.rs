@@ -3,6 +3,7 @@
 use crate::{COMPRESSIONS, file_in};
 use base::Chance;
 use std::io::Cursor;
+use warc::check::Check;
 use warc::{Compression, Fields, Joined, Reader, Record, RecordRef};
 
 /// Changes a file as accidents and enemies do: bits, bytes, pieces lost, repeated or moved.
@@ -83,5 +84,56 @@ fn four_thousand_broken_files_are_read_to_their_end() {
         let place = chance.index(bytes.len());
         let _ = Record::from_member(&bytes[place..], 0, 1_000, None);
         let _ = Joined::new(Reader::new(&*bytes, 1_000), 1_000).count();
+    }
+}
+
+/// Looks at everything that is wrong, and reads what an ARC reader makes of it. Each ends after so many steps.
+fn look_everywhere(bytes: &[u8]) {
+    let mut check = Check::new(Cursor::new(bytes));
+    let findings = check.by_ref().take(70 * (bytes.len() + 1)).map(Result::unwrap).count();
+    assert_eq!(check.next().map(Result::unwrap), None, "it does not end");
+    let summary = check.summary();
+    assert_eq!(findings as u64, summary.errors + summary.advice);
+    assert!(summary.bytes <= bytes.len() as u64 && summary.records <= bytes.len() as u64 / 4);
+    let arc = warc::arc::Reader::new(Cursor::new(bytes), 1_000);
+    let is_bounded =
+        |record: &warc::ArcRecord| record.block.len() <= 1_000 && record.length <= bytes.len() as u64;
+    let steps =
+        arc.inspect(|result| assert!(result.as_ref().map_or(true, is_bounded))).take(bytes.len() + 2).count();
+    assert!(steps <= bytes.len() + 1, "it does not end");
+}
+
+#[test]
+fn four_thousand_broken_files_are_looked_at_to_their_end() {
+    let mut files = files();
+    let line =
+        b"http://example.org/ 192.0.2.1 20260331090001 text/html 24\nHTTP/1.0 200 OK\r\n\r\nhi\r\n\r\n\n";
+    files.extend([line.repeat(4), crate::forms::member(line).repeat(4)]);
+    for (seed, whole) in (0..4_000).zip(files.iter().cycle()) {
+        let mut bytes = whole.clone();
+        mutate(&mut bytes, &mut Chance::new(seed));
+        look_everywhere(&bytes);
+    }
+}
+
+#[test]
+fn what_looks_like_a_beginning_everywhere_takes_no_longer_than_its_length() {
+    let lines = b"http://example.org/ 192.0.2.1 20260331090001 text/html 99999999\n";
+    for piece in [
+        &b"WARC/1.1\r\nContent-Length: 99999999\r\n\r\n\r\n\r\n"[..],
+        b"WARC/1.1\r\nContent-Length: 70000\r\n\r\n\r\n\r\n",
+        b"\x1f\x8b\x08\0",
+        b"\x1f\x8b\x08\0\0\0\0\0\0\0",
+        b"\x1f\x8b\x08\x08",
+        b"\x1f\x8b\x08\0\0\0\0\0\0\0\x03\0\0\0\0\0\0\0\0\0",
+        b"\x1f\x8b\x08\x04\0\0\0\0\0\0\xff\xff",
+        b"\x28\xb5\x2f\xfd",
+        b"\x5d\x2a\x4d\x18",
+        b"\x50\x2a\x4d\x18\0\0\0\0",
+        b"\r\n",
+        b"WARC/",
+        lines,
+    ] {
+        look_everywhere(&piece.repeat(500_000 / piece.len()));
     }
 }

@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::io::Write;
+use std::io::{Cursor, Write};
 use warc::Reader;
 
 struct Counting;
@@ -60,6 +60,17 @@ fn check(bytes: &[u8]) {
     assert!(peak <= BYTES_MAX, "{peak} of {BYTES_MAX} bytes");
 }
 
+/// The same for the validator, which keeps no block but more of a head, and an ARC reader.
+const CHECK_BYTES_MAX: i64 = 128 * 1024 + 64 * 1024 + 8 * warc::header::HEAD_BYTES_MAX as i64;
+
+#[track_caller]
+fn check_validator(bytes: &[u8]) {
+    let peak = peak_bytes(|| warc::check::Check::new(Cursor::new(bytes)).for_each(drop));
+    assert!(peak <= CHECK_BYTES_MAX, "{peak} of {CHECK_BYTES_MAX} bytes");
+    let peak = peak_bytes(|| warc::arc::Reader::new(Cursor::new(bytes), BLOCK_BYTES_MAX).for_each(drop));
+    assert!(peak <= BYTES_MAX, "{peak} of {BYTES_MAX} bytes");
+}
+
 const BOMB_BYTES: usize = 128 * 1024 * 1024;
 
 fn write_bomb(mut to: impl Write) {
@@ -75,6 +86,7 @@ fn a_bomb_takes_no_more_than_its_caps() {
     let bomb = encoder.finish().unwrap();
     assert!(bomb.len() < BOMB_BYTES / 100);
     check(&bomb);
+    check_validator(&bomb);
     let peak = peak_bytes(|| drop(warc::Record::from_member(&bomb, 0, BLOCK_BYTES_MAX, None)));
     assert!(peak <= BYTES_MAX, "{peak} of {BYTES_MAX} bytes");
 
@@ -97,6 +109,10 @@ fn many_records_in_one_member_take_no_more_than_one() {
 
 #[test]
 fn claims_take_nothing() {
+    let check = |bytes: &[u8]| {
+        check(bytes);
+        check_validator(bytes);
+    };
     check(b"WARC/1.1\r\nContent-Length: 18446744073709551615\r\n\r\nx");
     check(b"WARC/1.1\r\nContent-Length: 9999999999999\r\n\r\nx");
     check(&[b"WARC/1.1\r\n".to_vec(), vec![b'a'; 10_000_000]].concat());

@@ -1,5 +1,5 @@
-//! Archives that others wrote, from the source package of pywb. `UTSUSHI_SAMPLES` names the directory they lie below;
-//! `cargo xtask test` fetches them and sets it.
+//! Archives that others wrote, from the source packages of pywb and Warcat. `UTSUSHI_SAMPLES` names the directory they
+//! lie below; `cargo xtask test` fetches them and sets it.
 //!
 //! Some of them are broken, on purpose or by accident, and are listed with the clauses that they break. All others are
 //! valid, and an alarm on them is a false one.
@@ -31,20 +31,39 @@ const WARC: &[(&str, usize, &str)] = &[
     // Every line ends in CR CR LF.
     ("missing-status-text.warc", 0, "4 5.1"),
     ("post-test.warc.gz", 6, ""),
+    ("at.warc", 8, ""),
+    ("at.warc.gz", 8, ""),
+    // What is bad or not UTF-8 here is the answer, which is archived as it came.
+    ("bad_http_chunked_content.warc", 1, ""),
+    ("c1_warcinfo.warc", 1, ""),
+    ("long_url.warc", 1, ""),
+    ("not_utf8_http_header.warc", 1, ""),
 ];
 
 /// Name, records that are read, how often damage is told.
 const ARC: &[(&str, usize, usize)] = &[("example.arc", 1, 0), ("example.arc.gz", 1, 0), ("bad.arc", 1, 2)];
 
 /// Where the samples lie, if anyone says so.
-fn directory() -> Option<PathBuf> {
+fn samples() -> Option<Vec<PathBuf>> {
     let Some(samples) = std::env::var_os("UTSUSHI_SAMPLES") else {
         say_skipped("archives of peers", "UTSUSHI_SAMPLES");
         return None;
     };
-    let is_pywb = |path: &PathBuf| path.join("sample_archive/warcs").is_dir();
-    let mut packages = fs::read_dir(samples).unwrap().map(|entry| entry.unwrap().path());
-    Some(packages.find(is_pywb).expect("pywb's package lies there").join("sample_archive/warcs"))
+    let packages = fs::read_dir(samples).unwrap().map(|entry| entry.unwrap().path());
+    let directories =
+        packages.flat_map(|package| [package.join("sample_archive/warcs"), package.join("example")]);
+    let files = directories
+        .filter(|directory| directory.is_dir())
+        .flat_map(|directory| fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()));
+    Some(files.collect())
+}
+
+/// The one sample called `name`.
+fn called<'a>(samples: &'a [PathBuf], name: &str) -> &'a Path {
+    let mut found = samples.iter().filter(|path| path.ends_with(name));
+    let path = found.next().unwrap_or_else(|| panic!("there is no sample `{name}`"));
+    assert_eq!(found.next(), None);
+    path
 }
 
 /// The clauses that `path` breaks, each once, in order.
@@ -76,30 +95,30 @@ fn readable(path: &Path) -> usize {
 
 #[test]
 fn samples_of_peers_are_read_whole() {
-    let Some(directory) = directory() else { return };
+    let Some(samples) = samples() else { return };
     for (name, records, _) in WARC {
-        assert_eq!(readable(&directory.join(name)), *records, "{name}");
+        assert_eq!(readable(called(&samples, name)), *records, "{name}");
     }
 }
 
 #[test]
 fn samples_of_peers_raise_no_false_alarm() {
-    let Some(directory) = directory() else { return };
+    let Some(samples) = samples() else { return };
     for (name, _, clauses) in WARC {
-        assert_eq!(broken(&directory.join(name)), *clauses, "{name}");
+        assert_eq!(broken(called(&samples, name)), *clauses, "{name}");
     }
 }
 
 #[test]
 fn arc_samples_of_peers_are_read() {
-    let Some(directory) = directory() else { return };
+    let Some(samples) = samples() else { return };
     for (name, records, damages) in ARC {
-        let read = warc::arc::Reader::new(File::open(directory.join(name)).unwrap(), usize::MAX);
+        let read = warc::arc::Reader::new(File::open(called(&samples, name)).unwrap(), usize::MAX);
         let (good, bad): (Vec<_>, Vec<_>) = read.partition(Result::is_ok);
         assert_eq!((good.len(), bad.len()), (*records, *damages), "{name}: {bad:?}");
     }
     let read = |name| {
-        let mut reader = warc::arc::Reader::new(File::open(directory.join(name)).unwrap(), usize::MAX);
+        let mut reader = warc::arc::Reader::new(File::open(called(&samples, name)).unwrap(), usize::MAX);
         reader.next().unwrap().unwrap()
     };
     let (plain, packed) = (read("example.arc"), read("example.arc.gz"));
@@ -111,9 +130,9 @@ fn arc_samples_of_peers_are_read() {
 
 #[test]
 fn every_sample_is_in_a_list() {
-    let Some(directory) = directory() else { return };
-    for entry in fs::read_dir(directory).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
+    let Some(samples) = samples() else { return };
+    for path in samples {
+        let name = path.file_name().unwrap().to_str().unwrap();
         let is_listed =
             WARC.iter().any(|(listed, ..)| *listed == name) || ARC.iter().any(|(listed, ..)| *listed == name);
         assert!(is_listed || !name.contains("arc"), "{name}");

@@ -12,7 +12,7 @@ use crate::process;
 use crate::workspace::Workspace;
 
 /// Source packages that hold archives.
-pub(crate) const WANTED: &[&str] = &["pywb==2.10.0"];
+pub(crate) const WANTED: &[&str] = &["pywb==2.10.0", "Warcat==2.2.5"];
 
 /// The directory that holds the unpacked packages, which are fetched by `python` first if need be.
 pub(crate) fn samples(workspace: &Workspace, python: &Path) -> Result<PathBuf> {
