@@ -215,6 +215,11 @@ impl Mismatch {
     fn new(path: &str, what: What) -> Self {
         Self { path: path.to_owned(), what }
     }
+    /// Whether nothing is known to be wrong, and nothing could be compared.
+    #[must_use]
+    pub fn is_unchecked(&self) -> bool {
+        self.what == What::OtherHash
+    }
 }
 
 impl fmt::Display for Mismatch {

@@ -245,6 +245,15 @@ fn a_manifest_cannot_have_an_entry_read_over_and_over() {
 }
 
 #[test]
+fn other_digests_than_sha_256_are_told_and_no_fault() {
+    let manifest = format!("{{\"resources\": [{{\"path\": \"{WARC}\", \"hash\": \"md5:0\"}}]}}");
+    let entries = [Entry::stored(WARC, b"x"), Entry::deflated("datapackage.json", manifest.as_bytes())];
+    let mismatches = Package::open(Cursor::new(zip(&entries, 0))).unwrap().check().unwrap();
+    assert_eq!(mismatches[0].to_string(), "`archive/a.warc` has no SHA-256 to be compared with");
+    assert!(mismatches[0].is_unchecked() && mismatches.len() == 1);
+}
+
+#[test]
 fn a_comment_that_looks_like_an_end_is_a_comment() {
     let mut package = zip(&[Entry::stored(WARC, b"x")], 0);
     let end = package.len();

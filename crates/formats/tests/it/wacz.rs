@@ -181,3 +181,24 @@ fn its_own_validator_accepts_it() {
     let said = run(tool("python", "").unwrap().args(["-m", "zipfile", "-t"]).arg(&path));
     assert_eq!(said.trim(), "Done testing");
 }
+
+#[test]
+fn what_its_own_tool_packs_is_read() {
+    let Some(mut packer) = tool("wacz", "packages that `wacz create` makes") else { return };
+    let files = Files::new();
+    let (path, warcs) = (files.path().join("theirs.wacz"), ["originals.warc.gz", "later.warc.gz"]);
+    packer.args(["create", "--detect-pages", "-o"]).arg(&path);
+    run(packer.args(warcs.map(|name| files.path().join(name))));
+    let mut package = Package::open(std::fs::File::open(&path).unwrap()).unwrap();
+    assert_eq!(package.check().unwrap(), []);
+    let entries = package.warcs();
+    assert_eq!(
+        entries.iter().map(wacz::WarcEntry::name).collect::<Vec<_>>(),
+        warcs.map(|name| format!("archive/{name}"))
+    );
+    for (entry, name) in entries.iter().zip(warcs) {
+        let mut bytes = Vec::new();
+        package.read(entry).unwrap().read_to_end(&mut bytes).unwrap();
+        assert!(bytes == std::fs::read(files.path().join(name)).unwrap(), "{name}");
+    }
+}
