@@ -1,6 +1,8 @@
 //! Sorts versions in bounded memory: by where their bytes are, so that they are read in one sweep (A5), or by key.
 //!
 //! What does not fit is spilled, in sorted pieces, to files without a name that vanish with the process.
+//!
+//! **Invariant:** the order does not depend on how much was spilled.
 
 use crate::entry::{Entry, Stored};
 use crate::error::Error;
@@ -37,6 +39,9 @@ pub struct Sorter {
 
 /// What an item takes in memory beside its bytes.
 const ITEM_BYTES: usize = 64;
+/// Of each spilled piece so much is read at once, or less if there are many.
+const READ_BYTES_MAX: usize = 256 * 1024;
+const READ_BYTES_MIN: usize = 4 * 1024;
 
 impl Sorter {
     /// A sorter that holds about `memory_bytes` and spills the rest into the directory `spool`.
@@ -65,21 +70,23 @@ impl Sorter {
         let path = self.spool.clone();
         let failed = move |source| Error::io("read back what was sorted in", &path, source);
         let mut pieces = Vec::new();
-        for mut file in std::mem::take(&mut self.spilled) {
+        let spilled = std::mem::take(&mut self.spilled);
+        let read_bytes = (self.memory_bytes / (spilled.len() + 1)).clamp(READ_BYTES_MIN, READ_BYTES_MAX);
+        for mut file in spilled {
             file.rewind().map_err(&failed)?;
-            pieces.push(Piece::Spilled(BufReader::with_capacity(256 * 1024, file)));
+            pieces.push(Piece::Spilled(BufReader::with_capacity(read_bytes, file)));
         }
         pieces.push(Piece::Held(std::mem::take(&mut self.held).into_iter()));
         let mut heap = BinaryHeap::new();
         for (number, piece) in pieces.iter_mut().enumerate() {
             if let Some((key, item)) = piece.next().map_err(&failed)? {
-                heap.push(Reverse((key, number, item)));
+                heap.push(Reverse((key, item, number)));
             }
         }
         Ok(std::iter::from_fn(move || {
-            let Reverse((_, number, item)) = heap.pop()?;
+            let Reverse((_, item, number)) = heap.pop()?;
             match pieces.get_mut(number).map(Piece::next) {
-                Some(Ok(Some((key, next)))) => heap.push(Reverse((key, number, next))),
+                Some(Ok(Some((key, next)))) => heap.push(Reverse((key, next, number))),
                 Some(Err(error)) => return Some(Err(failed(error))),
                 _ => {}
             }
@@ -202,4 +209,115 @@ fn decode(bytes: &[u8]) -> Option<Version> {
             first => Some(first == 2),
         },
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::entry::{ContentKey, Flag, Key, Location};
+    use base::{Chance, Sha1Digest};
+    use std::sync::Arc;
+
+    /// Versions of few keys, moments and places, so that ties are common.
+    fn versions(count: u64, seed: u64) -> Vec<Version> {
+        let mut chance = Chance::new(seed);
+        (0..count).map(|_| version(&mut chance)).collect()
+    }
+
+    fn version(chance: &mut Chance) -> Version {
+        let location = |chance: &mut Chance| Location {
+            file: Arc::from(*chance.pick(&["a.warc.gz", "a.warc.gz2", "b.warc.gz"])),
+            offset: *chance.pick(&[0, 7, 255, 256, 1 << 40]),
+            length: chance.below(1 << 20),
+        };
+        let url = format!("https://example.org/{}", chance.pick(&["", "a", "a/b", "a!", "写し"]));
+        let kind = *chance.pick(&[Stored::Response, Stored::Revisit, Stored::Metadata]);
+        let from = Timestamp::from_micros(*chance.pick(&[0, 1, 300, 1_795_129_200_123_456])).unwrap();
+        let place = location(chance);
+        let payload = Entry {
+            key: Key::of(&url),
+            url,
+            at: from,
+            kind,
+            flag: *chance.pick(&Flag::ALL),
+            status: *chance.pick(&[None, Some(200), Some(404)]),
+            media_type: Arc::from(*chance.pick(&["", "text/html"])),
+            payload: chance.happens(0.5).then(|| Sha1Digest::of(&[&chance.bits().to_le_bytes()])),
+            content: chance.happens(0.5).then(|| ContentKey::of(&chance.bits().to_le_bytes())),
+            truncated: chance.happens(0.1),
+            moves_within: chance.happens(0.1),
+            group_bytes: place.length + chance.below(500),
+            location: place,
+            body: (kind == Stored::Revisit && chance.happens(0.7)).then(|| location(chance)),
+            sum: u32::try_from(chance.below(1 << 32)).unwrap(),
+        };
+        Version {
+            validity: Period::new(from, Timestamp::MAX).unwrap(),
+            payload,
+            is_error: chance.happens(0.2),
+            ended_by_gone: chance.happens(0.2),
+            is_first: *chance.pick(&[None, Some(false), Some(true)]),
+        }
+    }
+
+    fn sorted(versions: &[Version], order: Order, memory_bytes: usize) -> (Vec<Version>, usize) {
+        let spool = tempfile::tempdir().unwrap();
+        let mut sorter = Sorter::new(order, spool.path(), memory_bytes);
+        versions.iter().for_each(|version| sorter.push(version).unwrap());
+        assert_eq!(sorter.count(), versions.len() as u64);
+        let pieces = sorter.spilled.len();
+        (sorter.finish().unwrap().map(Result::unwrap).collect(), pieces)
+    }
+
+    /// Where the bytes of a version are.
+    fn address(version: &Version) -> (Arc<str>, u64) {
+        let Entry { kind, location, body, .. } = &version.payload;
+        let location = body.as_ref().filter(|_| *kind == Stored::Revisit).unwrap_or(location);
+        (Arc::clone(&location.file), location.offset)
+    }
+
+    #[test]
+    fn what_is_spilled_comes_out_as_if_it_had_not_been() {
+        let versions = versions(3_000, 1);
+        for order in [Order::Address, Order::Key] {
+            let (whole, none) = sorted(&versions, order, usize::MAX);
+            assert_eq!((whole.len(), none), (versions.len(), 0));
+            for (memory_bytes, pieces_min) in [(400_000, 1), (20_000, 20), (3_000, 200)] {
+                let (found, pieces) = sorted(&versions, order, memory_bytes);
+                assert!(pieces >= pieces_min, "{pieces} pieces of {memory_bytes} bytes");
+                assert_eq!(found, whole, "{order:?} with {memory_bytes} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn orders_are_those_of_a_plain_sort() {
+        let versions = versions(2_000, 2);
+        let mut by_address: Vec<_> = versions.iter().map(|one| (address(one), one.validity.from())).collect();
+        by_address.sort();
+        let found = sorted(&versions, Order::Address, 50_000).0;
+        assert!(found.iter().map(|one| (address(one), one.validity.from())).eq(by_address));
+        let key = |one: &Version| (one.payload.key.clone(), one.validity.from());
+        let mut by_key: Vec<_> = versions.iter().map(key).collect();
+        by_key.sort();
+        assert!(sorted(&versions, Order::Key, 50_000).0.iter().map(key).eq(by_key));
+    }
+
+    #[test]
+    fn nothing_is_lost_and_nothing_is_invented() {
+        let mut versions = versions(500, 3);
+        let mut found = sorted(&versions, Order::Address, 10_000).0;
+        let text = |version: &Version| format!("{version:?}");
+        versions.sort_by_key(text);
+        found.sort_by_key(text);
+        assert_eq!(found, versions);
+        assert!(sorted(&[], Order::Key, 10).0.is_empty());
+    }
+
+    #[test]
+    fn a_spool_that_is_not_there_is_told() {
+        let mut sorter = Sorter::new(Order::Key, Path::new("/nowhere/at/all"), 1);
+        let error = sorter.push(&version(&mut Chance::new(4))).unwrap_err();
+        assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
+    }
 }
