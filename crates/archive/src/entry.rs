@@ -218,22 +218,27 @@ impl Entry {
 
 /// The URL that a key stands for when nothing was left out of it.
 pub(crate) fn url_of_key(key: &str, is_https: bool) -> Option<String> {
-    let (server, rest) = key.split_once(')')?;
-    let (host, port) = match server.rsplit_once(':').filter(|(_, port)| !port.ends_with(']')) {
+    // Every URL of a snapshot is made here, so bytes are looked at once.
+    let end = memchr::memchr(b')', key.as_bytes())?;
+    let (server, rest) = (&key[..end], &key[end + 1..]);
+    let is_plain = memchr::memchr3(b'.', b':', b'[', server.as_bytes()).is_none();
+    let with_port = if is_plain { None } else { server.rsplit_once(':') };
+    let (host, port) = match with_port.filter(|(_, port)| !port.ends_with(']')) {
         Some((host, port)) => (host, Some(port)),
         None => (server, None),
     };
     let mut url = String::with_capacity(key.len() + 10);
     url.push_str(if is_https { "https://" } else { "http://" });
-    if host.contains('.') || host.starts_with('[') {
+    if !is_plain && (host.contains('.') || host.starts_with('[')) {
         url.push_str(host);
     } else {
-        for (place, label) in host.rsplit(',').enumerate() {
-            if place > 0 {
-                url.push('.');
-            }
-            url.push_str(label);
+        let mut end = host.len();
+        for comma in (0..host.len()).rev().filter(|place| host.as_bytes()[*place] == b',') {
+            url.push_str(&host[comma + 1..end]);
+            url.push('.');
+            end = comma;
         }
+        url.push_str(&host[..end]);
     }
     if let Some(port) = port {
         url.push(':');

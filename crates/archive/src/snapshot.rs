@@ -3,15 +3,15 @@
 //! The walk goes backwards, hands the visits of each page to [`Versions`], and skips to the next page as soon as no
 //! older visit can matter (paper 000, section 2). Nothing is read but the index.
 //!
-//! **Invariant:** memory does not grow with the snapshot.
+//! **Invariant:** memory does not grow with the snapshot. A row is copied only when its version is chosen.
 
 use crate::choice::Choice;
-use crate::entry::Key;
+use crate::entry::{Key, Stored};
 use crate::error::Error;
 use crate::index::row::{Files, Row};
-use crate::index::walk::{KeyRange, Origin, Walk};
+use crate::index::walk::{KeyRange, Origin, Spot, Walk};
 use crate::reader::Reader;
-use crate::versions::{self, Version, Versions, Visit, Wants, What};
+use crate::versions::{Version, Versions, Visit, Wants, What};
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -25,9 +25,9 @@ pub struct Snapshot {
     /// What is still to be walked, the last first.
     ranges: Vec<KeyRange>,
     walk: Option<Walk>,
-    versions: Versions<Row>,
+    versions: Versions<Spot>,
     /// The page that the walk is in, and whether it is still in it.
-    key: Vec<u8>,
+    key: String,
     is_in_page: bool,
     is_over: bool,
     seen: u64,
@@ -57,7 +57,7 @@ impl Reader {
             hidden: Arc::clone(self.hidden()),
             ranges,
             walk: None,
-            key: Vec::new(),
+            key: String::new(),
             is_in_page: false,
             is_over: false,
             seen: 0,
@@ -72,23 +72,7 @@ impl Snapshot {
         self.seen
     }
 
-    /// The next chosen version, as a row under the present key.
-    fn next_row(&mut self) -> Result<Option<versions::Version<Row>>, Error> {
-        loop {
-            while let Some(version) = self.versions.take() {
-                let row = &version.payload;
-                let status = (row.status != 0).then_some(row.status);
-                if self.choice.accepts(row.flag, status, &row.media_type) {
-                    return Ok(Some(version));
-                }
-            }
-            if !self.advance()? {
-                return Ok(None);
-            }
-        }
-    }
-
-    /// Looks at one more row, or ends a page, or begins a range; false when all is done.
+    /// Looks at a few more rows of a page, or ends one, or begins or ends a range; false when all is done.
     #[inline]
     fn advance(&mut self) -> Result<bool, Error> {
         let Some(walk) = &mut self.walk else {
@@ -96,32 +80,47 @@ impl Snapshot {
             self.walk = Some(Walk::new(&self.origins, &self.files, &range)?);
             return Ok(true);
         };
-        let Some((key, row)) = walk.current() else {
-            self.walk = None;
-            self.end_page();
+        let Some(stretch) = walk.stretch() else {
+            if self.is_in_page {
+                self.end_page();
+            } else {
+                self.walk = None;
+            }
             return Ok(true);
         };
-        if !self.is_in_page {
-            self.key.clear();
-            self.key.extend_from_slice(key);
-            self.is_in_page = true;
-            if !std::str::from_utf8(key).is_ok_and(|key| self.choice.scope().holds(key)) {
-                self.is_in_page = false;
-                walk.skip_key()?;
-                return Ok(true);
-            }
-        } else if key != self.key {
+        if self.is_in_page && stretch.key != self.key.as_bytes() {
             self.end_page();
             return Ok(true);
         }
-        self.seen += 1;
-        let seen = if Reader::is_hidden(&self.hidden, row, &self.files) { None } else { visit(row) };
-        let wants = seen.map(|visit| self.versions.visit(visit, || row.clone()));
-        if wants == Some(Wants::SkipRest) {
-            walk.skip_key()?;
+        if !self.is_in_page {
+            let key = std::str::from_utf8(stretch.key).ok();
+            let Some(key) = key.filter(|key| self.choice.scope().holds(key)) else {
+                walk.skip_key()?;
+                return Ok(true);
+            };
+            self.key.clear();
+            self.key.push_str(key);
+            self.is_in_page = true;
+        }
+        let (mut passed, mut wants) = (0, Wants::Older);
+        for (row, spot) in stretch.rows() {
+            passed += 1;
+            let is_hidden = Reader::is_hidden(&self.hidden, row, &self.files);
+            if let Some(visit) = visit(row).filter(|_| !is_hidden) {
+                wants = self.versions.visit(visit, || spot);
+            }
+            if wants == Wants::SkipRest {
+                break;
+            }
+        }
+        self.seen += passed as u64;
+        let (is_all, length) = (stretch.is_all, stretch.len());
+        match wants {
+            Wants::SkipRest if !is_all => walk.skip_key()?,
+            _ => walk.pass(length)?,
+        }
+        if is_all || wants == Wants::SkipRest {
             self.end_page();
-        } else {
-            walk.step()?;
         }
         Ok(true)
     }
@@ -140,27 +139,36 @@ impl Iterator for Snapshot {
         if self.is_over {
             return None;
         }
-        match self.next_row() {
-            Ok(Some(version)) => {
-                let key = std::str::from_utf8(&self.key).unwrap_or_default();
-                let payload = version.payload.entry(key, &self.files);
-                Some(Ok(Version {
+        let failed = loop {
+            while let Some(version) = self.versions.take() {
+                let walk = self.walk.as_mut().expect("a version is handed out before its walk ends");
+                let row = match walk.row_at(version.payload) {
+                    Ok(row) => row,
+                    Err(error) => {
+                        self.is_over = true;
+                        return Some(Err(error));
+                    }
+                };
+                let status = (row.status != 0).then_some(row.status);
+                if !self.choice.accepts(row.flag, status, &row.media_type) {
+                    continue;
+                }
+                return Some(Ok(Version {
                     validity: version.validity,
-                    payload,
+                    payload: row.entry(&self.key, &self.files),
                     is_error: version.is_error,
                     ended_by_gone: version.ended_by_gone,
                     is_first: version.is_first,
-                }))
+                }));
             }
-            Ok(None) => {
-                self.is_over = true;
-                None
+            match self.advance() {
+                Ok(true) => {}
+                Ok(false) => break None,
+                Err(error) => break Some(Err(error)),
             }
-            Err(error) => {
-                self.is_over = true;
-                Some(Err(error))
-            }
-        }
+        };
+        self.is_over = true;
+        failed
     }
 }
 
@@ -168,5 +176,7 @@ impl Iterator for Snapshot {
 #[inline]
 fn visit(row: &Row) -> Option<Visit> {
     let what = What::of(row.kind, row.status, row.flag, row.moves_within)?;
-    Some(Visit { at: row.at, what, content: row.content })
+    // Of a page that did not change since nobody saw it, nobody knows the content.
+    let is_unknown = row.kind == Stored::Response && row.status == 304;
+    Some(Visit { at: row.at, what, content: row.content.filter(|_| !is_unknown) })
 }

@@ -69,6 +69,8 @@ impl What {
                 Stored::Other => return None,
                 Stored::Metadata => Self::Unanswered,
                 _ if moves_within => Self::MovedWithin,
+                // The server knows what is there, if nobody else does.
+                _ if status == 304 => Self::Unchanged,
                 _ => Self::Error,
             },
         })
@@ -323,8 +325,11 @@ impl<T> Versions<T> {
     }
 
     fn release_held(&mut self, is_first: bool) {
-        let held = self.held.take().map(|version| Version { is_first: Some(is_first), ..version });
-        self.ready.extend(held.filter(|version| self.rules.choose(version)));
+        let Some(held) = self.held.take() else { return };
+        let version = Version { is_first: Some(is_first), ..held };
+        if self.rules.choose(&version) {
+            self.ready.push_back(version);
+        }
     }
 
     /// Whether no older visit can change what is handed out.
@@ -369,6 +374,7 @@ mod tests {
         check(Stored::Response, Some(302), Changed, false, Some(What::Changed));
         check(Stored::Response, Some(301), Changed, true, Some(What::MovedWithin));
         check(Stored::Revisit, Some(304), Unchanged, false, Some(What::Unchanged));
+        check(Stored::Response, Some(304), Unchanged, false, Some(What::Unchanged));
         check(Stored::Revisit, Some(200), Changed, false, Some(What::Changed));
         check(Stored::Response, Some(404), Error, false, Some(What::Gone));
         check(Stored::Revisit, Some(410), Error, false, Some(What::Gone));

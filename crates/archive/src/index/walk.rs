@@ -3,7 +3,7 @@
 //! Backwards, because a version is valid until the next one of its page begins: the walker has seen that one already
 //! when it comes to the version.
 //!
-//! **Invariant:** a walk holds one block a run, however many rows it passes.
+//! **Invariant:** a walk holds two blocks a run, however many rows it passes.
 
 use crate::error::Error;
 use crate::index::row::{Files, Row, Rows};
@@ -44,6 +44,40 @@ pub(crate) struct Walk {
     /// The source whose row is next, and the one whose row comes after all of that source's greater ones.
     next: Option<usize>,
     rival: Option<usize>,
+    /// The key that is being skipped.
+    skipped: Vec<u8>,
+}
+
+/// Where a row stands that the walk has passed, so that it need not be copied unless it is wanted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Spot {
+    source: usize,
+    block: usize,
+    number: usize,
+}
+
+/// The next rows of one key, as far as they stand side by side: all in one block, and no other source between them.
+#[derive(Debug)]
+pub(crate) struct Stretch<'w> {
+    pub(crate) key: &'w [u8],
+    rows: &'w Rows,
+    numbers: Range<usize>,
+    source: usize,
+    block: usize,
+    /// Whether there are no other rows of the key.
+    pub(crate) is_all: bool,
+}
+
+impl<'w> Stretch<'w> {
+    pub(crate) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+    /// The rows in the order of the walk, newest first, and where they stand.
+    #[inline]
+    pub(crate) fn rows(&self) -> impl Iterator<Item = (&'w Row, Spot)> + use<'w> {
+        let (rows, source, block) = (self.rows, self.source, self.block);
+        self.numbers.clone().rev().map(move |number| (rows.row(number), Spot { source, block, number }))
+    }
 }
 
 impl Walk {
@@ -51,7 +85,8 @@ impl Walk {
     pub(crate) fn new(origins: &[Origin], files: &Arc<Files>, range: &KeyRange) -> Result<Self, Error> {
         let sources = origins.iter().map(|origin| Source::new(origin.clone(), range));
         let sources = sources.collect::<Result<Vec<_>, _>>()?;
-        let mut walk = Self { files: Arc::clone(files), sources, next: None, rival: None };
+        let mut walk =
+            Self { files: Arc::clone(files), sources, next: None, rival: None, skipped: Vec::new() };
         walk.choose();
         Ok(walk)
     }
@@ -61,6 +96,34 @@ impl Walk {
     pub(crate) fn current(&self) -> Option<(&[u8], &Row)> {
         self.sources[self.next?].current()
     }
+    /// The rows that come next.
+    #[inline]
+    pub(crate) fn stretch(&self) -> Option<Stretch<'_>> {
+        let source = self.next?;
+        let rival = self.rival.and_then(|rival| self.sources[rival].current());
+        let Source { left, loaded, .. } = &self.sources[source];
+        let rows = self.sources[source].held();
+        let last = left.end.checked_sub(1).filter(|_| !left.is_empty())?;
+        let key = rows.key(last);
+        // The rival is the greatest of the others: if it is at another key, they all are.
+        let is_shared = rival.is_some_and(|(other, _)| other == key);
+        let first = if is_shared { last } else { rows.first_of_key(last).max(left.start) };
+        let is_all = !is_shared && first > left.start;
+        Some(Stretch { key, rows, numbers: first..left.end, source, block: loaded.unwrap_or(0), is_all })
+    }
+    /// Goes on by so many rows of the present stretch.
+    #[inline]
+    pub(crate) fn pass(&mut self, count: usize) -> Result<(), Error> {
+        let Some(next) = self.next else { return Ok(()) };
+        self.sources[next].pass(count)?;
+        self.after_move(next);
+        Ok(())
+    }
+    /// A row that the walk has passed. One that it passed long ago is read again.
+    #[inline]
+    pub(crate) fn row_at(&mut self, spot: Spot) -> Result<&Row, Error> {
+        self.sources[spot.source].row_at(spot.block, spot.number)
+    }
     /// The key that the walk stands at, as text.
     pub(crate) fn key_text(&self) -> &str {
         self.current().and_then(|(key, _)| std::str::from_utf8(key).ok()).unwrap_or_default()
@@ -69,19 +132,18 @@ impl Walk {
     /// Goes on to the next row.
     #[inline]
     pub(crate) fn step(&mut self) -> Result<(), Error> {
-        let Some(next) = self.next else { return Ok(()) };
-        self.sources[next].step()?;
-        self.after_move(next);
-        Ok(())
+        self.pass(1)
     }
 
     /// Goes on to the first row of another key.
     pub(crate) fn skip_key(&mut self) -> Result<(), Error> {
-        let Some((key, _)) = self.current() else { return Ok(()) };
-        let key = key.to_vec();
+        let mut skipped = std::mem::take(&mut self.skipped);
+        skipped.clear();
+        skipped.extend_from_slice(self.current().map(|(key, _)| key).unwrap_or_default());
         for source in &mut self.sources {
-            source.skip_key(&key)?;
+            source.skip_key(&skipped)?;
         }
+        self.skipped = skipped;
         self.choose();
         Ok(())
     }
@@ -134,7 +196,12 @@ impl Walk {
 struct Source {
     origin: Origin,
     rows: Rows,
+    /// The block that `rows` are of.
+    loaded: Option<usize>,
+    /// The block that was loaded before, or read again, and its rows.
+    earlier: (Option<usize>, Rows),
     buffer: Vec<u8>,
+    /// How many blocks are before what was loaded.
     block: usize,
     /// The rows of the block that are left.
     left: Range<usize>,
@@ -143,8 +210,16 @@ struct Source {
 
 impl Source {
     fn new(origin: Origin, range: &KeyRange) -> Result<Self, Error> {
-        let (rows, buffer, from) = (Rows::default(), Vec::new(), range.from.clone());
-        let mut source = Self { origin, rows, buffer, block: 0, left: 0..0, from };
+        let mut source = Self {
+            origin,
+            rows: Rows::default(),
+            loaded: None,
+            earlier: (None, Rows::default()),
+            buffer: Vec::new(),
+            block: 0,
+            left: 0..0,
+            from: range.from.clone(),
+        };
         let end = match (&source.origin, &range.to) {
             (Origin::Memory(rows), Some(to)) => rows.lower_bound(to),
             (Origin::Memory(rows), None) => rows.len(),
@@ -179,8 +254,24 @@ impl Source {
         Some((rows.key(number), rows.row(number)))
     }
     #[inline]
-    fn step(&mut self) -> Result<(), Error> {
-        self.left.end -= 1;
+    fn row_at(&mut self, block: usize, number: usize) -> Result<&Row, Error> {
+        let run = match &self.origin {
+            Origin::Memory(rows) => return Ok(rows.row(number)),
+            Origin::Run(run) => run,
+        };
+        if self.loaded == Some(block) {
+            return Ok(self.rows.row(number));
+        }
+        if self.earlier.0 != Some(block) {
+            self.earlier.0 = None;
+            run.read_block(block, &mut self.buffer, &mut self.earlier.1)?;
+            self.earlier.0 = Some(block);
+        }
+        Ok(self.earlier.1.row(number))
+    }
+    #[inline]
+    fn pass(&mut self, count: usize) -> Result<(), Error> {
+        self.left.end -= count;
         if self.left.is_empty() { self.load_before() } else { Ok(()) }
     }
 
@@ -216,7 +307,10 @@ impl Source {
             return Ok(());
         }
         self.block -= 1;
+        std::mem::swap(&mut self.rows, &mut self.earlier.1);
+        self.earlier.0 = self.loaded.take();
         run.read_block(self.block, &mut self.buffer, &mut self.rows)?;
+        self.loaded = Some(self.block);
         let from = if self.from.is_empty() { 0 } else { self.rows.lower_bound(&self.from) };
         self.left = from..self.rows.len();
         if from > 0 {

@@ -18,6 +18,7 @@ mod model;
 mod model_tests;
 mod oracle;
 mod peer;
+mod snapshots;
 mod survives;
 mod takedown;
 mod watched;
