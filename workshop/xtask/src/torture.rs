@@ -52,6 +52,13 @@ const TORTURES: &[Torture] = &[
         about: "random use of the archive and loss of what is derived, compared with maps",
     },
     Torture {
+        name: "archive-oracle",
+        package: "archive",
+        filter: "agree_with_the_oracle",
+        rounds: 10_000,
+        about: "snapshots of random histories through the index, compared with a brute-force oracle",
+    },
+    Torture {
         name: "disk",
         package: "base",
         filter: "model_",
@@ -173,8 +180,8 @@ mod tests {
     #[test]
     fn an_unknown_torture_is_answered_with_the_known_ones() {
         let message = find("feather").map(|torture| torture.name).unwrap_err().to_string();
-        let known = "`archive-cut`, `archive-detects`, `archive-model`, `disk`, `kill`, `sat-detects`, \
-                     `sat-model`, `sat-survives`";
+        let known = "`archive-accepted`, `archive-cut`, `archive-detects`, `archive-model`, `archive-oracle`, \
+                     `disk`, `kill`, `sat-detects`, `sat-model`, `sat-survives`";
         assert_eq!(message, format!("there is no torture `feather`; there are {known}"));
     }
 }
