@@ -14,6 +14,7 @@ mod sat_bare;
 mod sat_cell;
 mod sat_compare;
 mod simulated;
+mod snapshot;
 mod warc_cell;
 mod warc_compare;
 mod warc_pages;
@@ -32,6 +33,7 @@ struct Cli {
 enum Comparison {
     /// How fast the simulated web is served, and from how much memory, against nginx with the same pages as files
     Sim(simulated::Args),
+    Snapshot(snapshot::Args),
     Sat(sat_compare::Args),
     Register(register::Args),
     Warc(warc_compare::Args),
@@ -47,6 +49,9 @@ enum Comparison {
     /// Moves the bytes of a run of the store, and nothing else
     #[command(hide = true)]
     SatBare(sat_bare::BareArgs),
+    /// Chooses versions and sorts their pointers in this process
+    #[command(hide = true)]
+    SnapshotCell(snapshot::memory::CellArgs),
     /// Offers keys to the store in this process
     #[command(hide = true)]
     RegisterCell(register::CellArgs),
@@ -58,6 +63,7 @@ enum Comparison {
 fn main() -> ExitCode {
     let result = match Cli::parse().comparison {
         Comparison::Warc(args) => return ended(warc_compare::run(&args)),
+        Comparison::Snapshot(args) => return ended(snapshot::run(&args)),
         Comparison::WarcCell(args) => warc_cell::run(&args),
         Comparison::Sim(args) => simulated::run(&args),
         Comparison::SatLoad(args) => sat_cell::load(&args),
@@ -66,6 +72,7 @@ fn main() -> ExitCode {
         Comparison::SatCell(args) => sat_cell::run(&args),
         Comparison::SatOpen(args) => sat_cell::open(&args),
         Comparison::SatBare(args) => sat_bare::run(&args),
+        Comparison::SnapshotCell(args) => snapshot::memory::cell(&args),
         Comparison::RegisterCell(args) => register::cell(&args),
     };
     ended(result.map(|()| true))
