@@ -11,6 +11,14 @@ pub(crate) struct Meter {
     usage: Usage,
 }
 
+/// The seconds that one short thing takes, without what counting the machine's use would add.
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures the machine's own time")]
+pub(crate) fn seconds_of<T>(what: impl FnOnce() -> T) -> (T, f64) {
+    let begin = Instant::now();
+    let done = what();
+    (done, begin.elapsed().as_secs_f64())
+}
+
 impl Meter {
     #[expect(clippy::disallowed_methods, reason = "a benchmark measures the machine's own time")]
     pub(crate) fn start() -> Result<Self> {

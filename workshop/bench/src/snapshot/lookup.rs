@@ -2,7 +2,7 @@
 
 use super::cdxj::{self, Cdxj};
 use super::synthetic::{Histories, Size};
-use crate::meter::Meter;
+use crate::meter::seconds_of;
 use anyhow::{Result, ensure};
 use archive::{Key, Reader};
 use base::Chance;
@@ -21,19 +21,17 @@ pub(super) fn compare(archive: &Path, size: Size, count: usize) -> Result<Vec<Va
     // Once for the page cache, once to measure.
     for round in 0..2 {
         for key in &keys {
-            let meter = Meter::start()?;
-            let found = history(&reader, key)?;
-            let ours_took = meter.seconds();
-            let meter = Meter::start()?;
-            let lines = cdxj.history(key)?.len();
-            let theirs_took = meter.seconds();
+            let (found, ours_took) = seconds_of(|| history(&reader, key));
+            let (lines, theirs_took) = seconds_of(|| cdxj.history(key));
+            let nowhere = format!("{key}/nothing-there");
+            let (nothing, missed_took) = seconds_of(|| history(&reader, &nowhere));
+            let (found, lines) = (found?, lines?.len());
             ensure!(found == lines && found > 0, "`{key}`: {found} versions here, {lines} there");
-            let meter = Meter::start()?;
-            ensure!(history(&reader, &format!("{key}/nothing-there"))? == 0, "it is not there");
+            ensure!(nothing? == 0, "`{nowhere}` is there");
             if round == 1 {
                 ours.push(ours_took);
                 theirs.push(theirs_took);
-                missed.push(meter.seconds());
+                missed.push(missed_took);
             }
         }
     }

@@ -30,7 +30,7 @@ pub(crate) struct CellArgs {
     percent: u32,
 }
 
-/// A hundredth of all visits, a tenth, and all of them.
+/// The visits of the last hundredth of the time, of a tenth, and all of them.
 pub(super) fn compare(archive: &Path) -> Result<Vec<Value>> {
     let cell = |percent: u32| {
         let mut command = compare::ourselves()?;
@@ -64,7 +64,7 @@ pub(crate) fn cell(args: &CellArgs) -> Result<()> {
     std::fs::remove_file(&list)?;
     let object = json!({
         "task": "memory",
-        "system": format!("{} % of the visits", args.percent),
+        "system": format!("last {} % of the time", args.percent),
         "versions_chosen": count,
         "seconds": meter.seconds(),
         "seconds_walk_and_spill": walked,

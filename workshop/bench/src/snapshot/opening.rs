@@ -2,7 +2,7 @@
 
 use super::cold;
 use super::synthetic::END;
-use crate::meter::Meter;
+use crate::meter::seconds_of;
 use anyhow::Result;
 use archive::{Archive, Reader, Settings};
 use base::disk::RealDisk;
@@ -30,12 +30,14 @@ pub(super) fn measure(archive: &Path, rounds: usize) -> Result<Vec<Value>> {
 
 fn open(archive: &Path, who: &str) -> Result<f64> {
     let disk = Arc::new(RealDisk);
-    let meter = Meter::start()?;
-    if who == "reader" {
-        std::hint::black_box(Reader::open(disk, archive)?.count());
+    let (opened, seconds) = if who == "reader" {
+        seconds_of(|| Reader::open(disk, archive).map(|reader| drop(std::hint::black_box(reader))))
     } else {
-        let (writer, _) = Archive::open(disk, archive, Settings::default(), END)?;
-        std::hint::black_box(&writer);
-    }
-    Ok(meter.seconds())
+        seconds_of(|| {
+            Archive::open(disk, archive, Settings::default(), END)
+                .map(|writer| drop(std::hint::black_box(writer)))
+        })
+    };
+    opened?;
+    Ok(seconds)
 }
