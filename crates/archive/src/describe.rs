@@ -242,9 +242,8 @@ fn flag(fields: &Fields, kind: Stored, status: Option<u16>) -> Flag {
     let stated = fields.get(field::FLAG).and_then(Flag::named);
     stated.unwrap_or(match (kind, status) {
         (Stored::Resource | Stored::Other, _) => Flag::Changed,
-        (_, Some(304)) => Flag::Unchanged,
+        (_, Some(304)) | (Stored::Revisit, Some(200..=399) | None) => Flag::Unchanged,
         (Stored::Response, Some(200..=399)) => Flag::Changed,
-        (Stored::Revisit, Some(200..=399) | None) => Flag::Unchanged,
         _ => Flag::Error,
     })
 }
@@ -279,9 +278,8 @@ pub(crate) enum Told {
 /// What a visit tells of the content of its page.
 pub(crate) fn told(kind: Stored, status: u16, moves_within: bool, content: Option<ContentKey>) -> Told {
     match (kind, status) {
-        (Stored::Metadata | Stored::Other, _) => Told::Nothing,
-        // The page has what it had, and nobody knows what that is.
-        (Stored::Response, 304) => Told::Nothing,
+        // A 304 that is stored as a response: the page has what it had, and nobody knows what that is.
+        (Stored::Metadata | Stored::Other, _) | (Stored::Response, 304) => Told::Nothing,
         (Stored::Resource, _) => Told::Content(content),
         (_, 404 | 410) => Told::Gone,
         (_, 200..=399) if !moves_within => Told::Content(content),

@@ -159,7 +159,7 @@ impl GrowingFile {
             }
             None => {
                 let head = draft(Draft::new(kind, &place, at));
-                let described = self.warcinfo.iter().fold(head, |head, warcinfo| head.described_by(warcinfo));
+                let described = self.warcinfo.iter().fold(head, warc::Draft::described_by);
                 (place, described)
             }
         };

@@ -40,6 +40,9 @@ const RUNS_A_LEVEL: usize = 6;
 /// So many rows are gathered before a run is made of them while many archive files are read at once.
 pub(crate) const MEMORY_ROWS_MAX: u64 = 250_000;
 
+/// Runs, each with its level.
+pub(crate) type Runs = Vec<(Arc<Run>, u32)>;
+
 /// The index as its writer has it.
 #[derive(Debug)]
 pub(crate) struct Index {
@@ -388,7 +391,7 @@ pub(crate) fn load(
     disk: &dyn Disk,
     directory: &Path,
     files: &mut Files,
-) -> Result<(Generation, Vec<(Arc<Run>, u32)>), Error> {
+) -> Result<(Generation, Runs), Error> {
     let Some(generation) = Generation::read(disk, directory)? else { return Ok(Default::default()) };
     let open = |(id, level): &(u64, u32)| {
         let run = Run::open(disk, &directory.join(file_name(*id)), *id, files)?;

@@ -92,7 +92,7 @@ impl Scan {
                     return Ok(Some(record));
                 }
                 Some(Err(warc::Error::Damaged { .. } | warc::Error::Cut(_))) if self.is_lost => {
-                    self.resume()?
+                    self.resume()?;
                 }
                 Some(Err(warc::Error::Damaged { offset, what })) => return self.step_over(offset, what),
                 Some(Err(warc::Error::Cut(tail))) => {

@@ -102,7 +102,7 @@ impl Snapshot {
             self.key.push_str(key);
             self.is_in_page = true;
         }
-        let (mut passed, mut wants) = (0, Wants::Older);
+        let (mut passed, mut wants) = (0_u64, Wants::Older);
         for (row, spot) in stretch.rows() {
             passed += 1;
             let is_hidden = Reader::is_hidden(&self.hidden, row, &self.files);
@@ -113,7 +113,7 @@ impl Snapshot {
                 break;
             }
         }
-        self.seen += passed as u64;
+        self.seen += passed;
         let (is_all, length) = (stretch.is_all, stretch.len());
         match wants {
             Wants::SkipRest if !is_all => walk.skip_key()?,

@@ -25,13 +25,16 @@ pub enum Order {
     Key,
 }
 
+/// What it is sorted by, and the version.
+type Item = (Box<[u8]>, Box<[u8]>);
+
 /// Takes versions in any order, then hands them out in the order that is wanted.
 #[derive(Debug)]
 pub struct Sorter {
     order: Order,
     spool: PathBuf,
     memory_bytes: usize,
-    held: Vec<(Box<[u8]>, Box<[u8]>)>,
+    held: Vec<Item>,
     held_bytes: usize,
     spilled: Vec<File>,
     count: u64,
@@ -117,12 +120,12 @@ impl Sorter {
 }
 
 enum Piece {
-    Held(std::vec::IntoIter<(Box<[u8]>, Box<[u8]>)>),
+    Held(std::vec::IntoIter<Item>),
     Spilled(BufReader<File>),
 }
 
 impl Piece {
-    fn next(&mut self) -> io::Result<Option<(Box<[u8]>, Box<[u8]>)>> {
+    fn next(&mut self) -> io::Result<Option<Item>> {
         match self {
             Self::Held(items) => Ok(items.next()),
             Self::Spilled(file) => {

@@ -387,7 +387,7 @@ impl Archive {
                 part + 1
             );
             groups.for_each(|gone| {
-                text.push_str(&format!("group {} {} {}\n", gone.file, gone.offset, gone.length))
+                text.push_str(&format!("group {} {} {}\n", gone.file, gone.offset, gone.length));
             });
             self.note(&format!("{URN}{id}:{part}"), at, text.as_bytes())?;
         }

@@ -104,6 +104,9 @@ struct Verifier<'v> {
     stored: Tally,
 }
 
+/// The digests of the answers in a file, by their places.
+type Payloads = HashMap<u64, Option<Sha1Digest>>;
+
 /// A sum over entries that does not depend on their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
@@ -246,7 +249,7 @@ impl Verifier<'_> {
             let (mut names, mut captures) = (Files::default(), Vec::new());
             let sums_path = sums::path_of(self.directory, file);
             sums::read(&*self.disk, &sums_path, file, &mut names, |batch, _| {
-                captures.extend(batch.captures)
+                captures.extend(batch.captures);
             })?;
             for (key, row) in captures {
                 let entry = comparable(row.entry(&key, &names));
@@ -276,7 +279,7 @@ impl Verifier<'_> {
 
     /// Goes through the revisits by where their bytes are, one file after the other.
     fn verify_references(&mut self, revisits: Sorter) -> Result<(), Error> {
-        let mut held: Option<(Arc<str>, HashMap<u64, Option<Sha1Digest>>)> = None;
+        let mut held: Option<(Arc<str>, Payloads)> = None;
         for version in revisits.finish()? {
             let entry = version?.payload;
             let Some(body) = &entry.body else { continue };
@@ -303,7 +306,7 @@ impl Verifier<'_> {
     }
 
     /// The digests of the answers that a file stores, by their places.
-    fn payloads(&self, file: &str) -> Result<HashMap<u64, Option<Sha1Digest>>, Error> {
+    fn payloads(&self, file: &str) -> Result<Payloads, Error> {
         let (mut names, mut payloads) = (Files::default(), HashMap::new());
         let path = sums::path_of(self.directory, file);
         sums::read(&*self.disk, &path, file, &mut names, |batch, _| {

@@ -123,11 +123,12 @@ fn merge_bodies(
         let heads = sources.iter().enumerate();
         let heads = heads.filter_map(|(number, source)| Some((order(source.current()?), Reverse(number))));
         let Some((head, Reverse(number))) = heads.min() else { return Ok(()) };
-        if let Some(body) = sources[number].current().copied() {
-            if last != Some(head) && is_kept(&body) {
-                writer.push_body(&body)?;
-                last = Some(head);
-            }
+        if let Some(body) = sources[number].current().copied()
+            && last != Some(head)
+            && is_kept(&body)
+        {
+            writer.push_body(&body)?;
+            last = Some(head);
         }
         sources[number].next += 1;
         sources[number].load()?;

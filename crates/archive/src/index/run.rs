@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const MAGIC: &[u8; 8] = b"UTSURUN1";
-const FOOTER_BYTES: u64 = 32;
+const FOOTER_LENGTH: usize = 32;
+const FOOTER_BYTES: u64 = FOOTER_LENGTH as u64;
 /// A block of rows is finished when it has grown to this.
 const BLOCK_BYTES: usize = 16 * 1024;
 /// A block grows by one row beyond that, whose key and URL are bounded by what a record's head may hold.
@@ -95,7 +96,7 @@ impl Run {
         if bytes < FOOTER_BYTES + 16 {
             return Err(damaged("it is too short"));
         }
-        let mut footer = [0; FOOTER_BYTES as usize];
+        let mut footer = [0; FOOTER_LENGTH];
         file.read_at(bytes - FOOTER_BYTES, &mut footer).map_err(read)?;
         let (offset, length, sum) =
             read_footer(&footer, id, bytes).ok_or_else(|| damaged("its footer is damaged"))?;

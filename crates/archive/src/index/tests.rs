@@ -40,7 +40,7 @@ fn row(chance: &mut Chance, number: u64) -> Row {
         moves_within: chance.below(9) == 0,
         is_https: chance.below(2) == 0,
         payload: (chance.below(4) > 0).then(|| Sha1Digest::from_bytes([digest; 20])),
-        content: (chance.below(4) > 0).then(|| ContentKey([digest % 7; 16])),
+        content: (chance.below(4) > 0).then_some(ContentKey([digest % 7; 16])),
         body: None,
         media_type: Arc::from(*chance.pick(&["", "text/html", "image/png"])),
         url: (chance.below(3) == 0).then(|| format!("http://example.org/{}", "x".repeat(400)).into()),

@@ -282,14 +282,14 @@ impl Source {
         }
         let first = self.held().first_of_key(self.left.end - 1);
         self.left.end = first.max(self.left.start);
-        if self.left.is_empty() {
-            if let Origin::Run(run) = &self.origin {
-                // Earlier blocks that begin with the key hold nothing else.
-                self.block = self.block.min(run.blocks_before(key));
-                self.load_before()?;
-                if !self.left.is_empty() {
-                    self.left.end = self.rows.lower_bound(key).max(self.left.start);
-                }
+        if self.left.is_empty()
+            && let Origin::Run(run) = &self.origin
+        {
+            // Earlier blocks that begin with the key hold nothing else.
+            self.block = self.block.min(run.blocks_before(key));
+            self.load_before()?;
+            if !self.left.is_empty() {
+                self.left.end = self.rows.lower_bound(key).max(self.left.start);
             }
         }
         self.load_if_empty()

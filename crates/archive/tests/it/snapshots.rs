@@ -142,8 +142,9 @@ fn capture(url: &PageUrl, seen: &Seen, chance: &mut Chance) -> Capture {
     if let (Some(status @ (302 | 403 | 410)), Some(exchange)) = (seen.status, &mut capture.exchange) {
         (exchange.status, exchange.response_head) = (status, with_status(&exchange.response_head, status));
         match &mut capture.outcome {
-            Outcome::Gone { status: said } | Outcome::Failed { status: said, .. } => *said = status,
-            Outcome::Moved { status: said, .. } => *said = status,
+            Outcome::Gone { status: said }
+            | Outcome::Failed { status: said, .. }
+            | Outcome::Moved { status: said, .. } => *said = status,
             _ => {}
         }
     }
@@ -220,9 +221,9 @@ fn store(disk: &SimulatedDisk, seed: u64) -> Vec<Page> {
     }
     // Some archives are read while their last file still grows.
     if chance.happens(0.5) {
-        archive.close().unwrap()
+        archive.close().unwrap();
     } else {
-        archive.commit().unwrap()
+        archive.commit().unwrap();
     }
     let pages = urls.into_iter().zip(entries).map(|(url, mut entries)| {
         // Stable: of visits at one moment the one that arrived later stays later.

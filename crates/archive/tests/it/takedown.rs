@@ -193,7 +193,7 @@ fn what_is_taken_down_stays_gone_when_the_index_is_made_anew_and_when_it_is_impo
                 Imported::TakenDown => refused += 1,
                 Imported::Known(_) => known += 1,
                 Imported::Added(entry) => {
-                    assert_eq!(entry.kind, Stored::Other, "a description of a file: {entry:?}")
+                    assert_eq!(entry.kind, Stored::Other, "a description of a file: {entry:?}");
                 }
                 Imported::Unfit(why) => panic!("{why}"),
             }

@@ -49,7 +49,7 @@ pub(super) fn compare(directory: &Path, crawl: Crawl, rounds: usize) -> Result<V
     }
     let device = cold::device(directory)?;
     let median = |passes: &mut Vec<Value>| {
-        passes.sort_by(|one, other| compare_seconds(one, other));
+        passes.sort_by(compare_seconds);
         let mut median = passes.swap_remove(passes.len() / 2);
         median["device"] = device.clone().into();
         median

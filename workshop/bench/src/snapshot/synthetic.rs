@@ -187,7 +187,7 @@ impl Page {
             location,
             group_bytes: length + 450 + chance.below(300),
             body: None,
-            sum: chance.bits() as u32,
+            sum: u32::try_from(chance.bits() >> 32).unwrap_or_default(),
         };
         let drawn = chance.below(100);
         match (drawn, stored) {
