@@ -180,7 +180,10 @@ pub(crate) fn visit_at(chance: &mut Chance, at: Timestamp) -> Capture {
         // The same bytes as before, but no longer in a coding: another content.
         7 => answer(&path, at, "Content-Type: application/gzip\r\n", &gzipped(&body)),
         8 => truncated(&path, at, &body),
-        9 => moved(&path, at, chance.pick(&["/page-1", "/elsewhere", "no scheme://"]), &body),
+        9 => {
+            let target: &str = chance.pick::<&str>(&["/page-1", "/elsewhere", "no scheme://"]);
+            moved(&path, at, target, &body)
+        }
         10 => moved(&path, at, &format!("https://example.org/{path}"), &body),
         11 => gone(&path, at, &body),
         12 => failed(&path, at, &body),
