@@ -343,8 +343,13 @@ impl Index {
 
     /// Puts a merged run in the place of those it was merged of.
     fn install_merged(&mut self, run: Run, level: u32, of: &[u64]) -> Result<(), Error> {
-        let mut runs: Vec<_> = self.runs.iter().filter(|(run, _)| !of.contains(&run.id())).cloned().collect();
+        // Where the last of them stood: runs that were made meanwhile are younger.
+        let is_merged = |(run, _): &&(Arc<Run>, u32)| of.contains(&run.id());
+        let place = self.runs.iter().rposition(|run| is_merged(&run)).map_or(0, |last| last + 1);
+        let before = self.runs.iter().take(place).filter(|run| !is_merged(run)).cloned();
+        let mut runs: Vec<_> = before.collect();
         runs.push((Arc::new(run), level + 1));
+        runs.extend(self.runs.iter().skip(place).cloned());
         self.install(self.generation.clone(), runs)
     }
 

@@ -285,7 +285,7 @@ mod tests {
         for order in [Order::Address, Order::Key] {
             let (whole, none) = sorted(&versions, order, usize::MAX);
             assert_eq!((whole.len(), none), (versions.len(), 0));
-            for (memory_bytes, pieces_min) in [(400_000, 1), (20_000, 20), (3_000, 200)] {
+            for (memory_bytes, pieces_min) in [(400_000, 1), (20_000, 20), (3_000, 100)] {
                 let (found, pieces) = sorted(&versions, order, memory_bytes);
                 assert!(pieces >= pieces_min, "{pieces} pieces of {memory_bytes} bytes");
                 assert_eq!(found, whole, "{order:?} with {memory_bytes} bytes");

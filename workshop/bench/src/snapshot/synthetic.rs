@@ -246,7 +246,9 @@ fn url(key: &str, chance: &mut Chance) -> String {
     let scheme = if chance.happens(0.8) { "https" } else { "http" };
     let session =
         if chance.happens(0.05) { format!(";jsessionid={:016X}", chance.bits()) } else { String::new() };
-    format!("{scheme}://{host}{path}{session}")
+    // It stands behind the path, before the query.
+    let (path, query) = path.split_at(path.find('?').unwrap_or(path.len()));
+    format!("{scheme}://{host}{path}{session}{query}")
 }
 
 /// Servers in the order of their keys; their sizes are Pareto distributed.
