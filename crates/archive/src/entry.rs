@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// What the versions of one page have in common: the key of its URL, or `!` and the URI of what is no web page.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Key(Box<str>);
+pub struct Key(Arc<str>);
 
 impl Key {
     /// The key under which something that was asked for as `target` is kept.

@@ -28,6 +28,8 @@ pub struct Snapshot {
     versions: Versions<Spot>,
     /// The page that the walk is in, and whether it is still in it.
     key: String,
+    /// The same for its entries, once there is one.
+    page: Option<Key>,
     is_in_page: bool,
     is_over: bool,
     seen: u64,
@@ -58,6 +60,7 @@ impl Reader {
             ranges,
             walk: None,
             key: String::new(),
+            page: None,
             is_in_page: false,
             is_over: false,
             seen: 0,
@@ -100,6 +103,7 @@ impl Snapshot {
             };
             self.key.clear();
             self.key.push_str(key);
+            self.page = None;
             self.is_in_page = true;
         }
         let (mut passed, mut wants) = (0_u64, Wants::Older);
@@ -153,9 +157,10 @@ impl Iterator for Snapshot {
                 if !self.choice.accepts(row.flag, status, &row.media_type) {
                     continue;
                 }
+                let key = self.page.get_or_insert_with(|| Key::from_stored(&self.key)).clone();
                 return Some(Ok(Version {
                     validity: version.validity,
-                    payload: row.entry(&self.key, &self.files),
+                    payload: row.entry_of(key, &self.files),
                     is_error: version.is_error,
                     ended_by_gone: version.ended_by_gone,
                     is_first: version.is_first,

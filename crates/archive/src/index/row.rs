@@ -108,9 +108,14 @@ impl Row {
     }
     /// The entry of a row.
     pub(crate) fn entry(&self, key: &str, files: &Files) -> Entry {
+        self.entry_of(Key::from_stored(key), files)
+    }
+    /// The entry of a row whose key is at hand.
+    #[inline]
+    pub(crate) fn entry_of(&self, key: Key, files: &Files) -> Entry {
         Entry {
-            key: Key::from_stored(key),
-            url: self.url(key),
+            url: self.url(key.as_str()),
+            key,
             at: self.at,
             kind: self.kind,
             flag: self.flag,
