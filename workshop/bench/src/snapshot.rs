@@ -124,7 +124,7 @@ fn measure(args: &Args, directory: &Path, part: Part) -> Result<Vec<Value>> {
         Part::Lookup => lookup::compare(&archive, size, 20_000),
         Part::Open => opening::measure(&archive, args.rounds),
         Part::Documents => {
-            let crawl = Crawl { pages: args.captures / share / documents::ROUNDS, body_bytes: 20_000 };
+            let crawl = Crawl { pages: args.captures / share / documents::ROUNDS, body_bytes: 24_000 };
             documents::compare(&directory.join("crawled"), crawl, args.rounds)
         }
     }

@@ -30,7 +30,7 @@ pub(super) struct Crawl {
 
 impl Crawl {
     fn describe(self) -> String {
-        format!("crawl 1, {ROUNDS} rounds of {} pages of {} bytes\n", self.pages, self.body_bytes)
+        format!("crawl 2, {ROUNDS} rounds of {} pages of {} bytes\n", self.pages, self.body_bytes)
     }
 }
 
@@ -154,7 +154,7 @@ fn body(crawl: Crawl, page: u64, version: u64) -> Vec<u8> {
     let length = usize::try_from(crawl.body_bytes / 2 + chance.below(crawl.body_bytes)).unwrap_or(0);
     let mut body = format!("<html><title>{page}, {version}</title>").into_bytes();
     while body.len() < length {
-        if body.len() % 5 == 0 {
+        if body.len() % 31 == 0 {
             body.extend_from_slice(b"<p>the same words again and again</p>");
         }
         body.extend_from_slice(&chance.bits().to_le_bytes());
