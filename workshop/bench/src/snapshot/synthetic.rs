@@ -45,7 +45,7 @@ pub(crate) struct Size {
 impl Size {
     /// What an index was made of, in a line. It changes when what is made here changes.
     pub(crate) fn describe(self) -> String {
-        format!("histories 1, {} versions of {} pages in {FILES} files\n", self.versions, self.pages)
+        format!("histories 2, {} versions of {} pages in {FILES} files\n", self.versions, self.pages)
     }
 }
 
@@ -246,7 +246,6 @@ fn url(key: &str, chance: &mut Chance) -> String {
     let scheme = if chance.happens(0.8) { "https" } else { "http" };
     let session =
         if chance.happens(0.05) { format!(";jsessionid={:016X}", chance.bits()) } else { String::new() };
-    // It stands behind the path, before the query.
     let (path, query) = path.split_at(path.find('?').unwrap_or(path.len()));
     format!("{scheme}://{host}{path}{session}{query}")
 }
