@@ -136,8 +136,8 @@ impl Told<'_> {
         writeln!(text, "  utsushi --data {data} status")?;
         let at = self.middle.at;
         if let Some(page) = &self.findings.page {
-            writeln!(text, "  utsushi --data {data} history {}", page.url)?;
-            writeln!(text, "  utsushi --data {data} get {} --at {at}", page.url)?;
+            writeln!(text, "  utsushi --data {data} history '{}'", page.url)?;
+            writeln!(text, "  utsushi --data {data} get '{}' --at {at}", page.url)?;
         }
         writeln!(text, "  utsushi --data {data} snapshot --at {at} --format wacz -o web.wacz")?;
         writeln!(text, "  zcat {}/*.warc.gz | less", self.directory.archive_path().display())?;
