@@ -11,13 +11,14 @@ use crate::{Verdict, process};
 
 /// The variable that leads the tests to the shared data: data sets lie in its directory `data`.
 const SHARED: &str = "UTSUSHI_SHARED";
-/// The variables that lead the tests to the `warcio` and `fastwarc` programs.
-const WARCIO: &str = "UTSUSHI_WARCIO";
+/// The variable that leads the tests to the `warcio` program.
+pub(crate) const WARCIO: &str = "UTSUSHI_WARCIO";
 /// The variable that leads the tests to the Python of the environment, and so to the programs beside it.
 const PYTHON: &str = "UTSUSHI_PYTHON";
 /// The variable that leads the tests to archives that others wrote.
 const SAMPLES: &str = "UTSUSHI_SAMPLES";
-const FASTWARC: &str = "UTSUSHI_FASTWARC";
+/// The variable that leads the tests to the `fastwarc` program.
+pub(crate) const FASTWARC: &str = "UTSUSHI_FASTWARC";
 const NEEDS: [&Need; 2] = [&C_COMPILER, &MOUNT];
 
 /// Make sure of what the tests need, then run them all.

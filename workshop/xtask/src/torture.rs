@@ -5,6 +5,9 @@
 
 use anyhow::{Result, bail, ensure};
 
+use crate::test::{FASTWARC, WARCIO};
+use crate::tools::python;
+use crate::workspace::Workspace;
 use crate::{Verdict, process};
 
 /// The variable that tells a test how many rounds to play.
@@ -127,6 +130,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let mut test = cargo_test(torture);
     test.args(["--nocapture", torture.filter]);
     test.env(COUNT, args.count.unwrap_or(torture.rounds).to_string());
+    let workspace = Workspace::load()?;
+    // Some ask peers what they think of what was written.
+    test.env(WARCIO, python::warcio(&workspace)?).env(FASTWARC, python::fastwarc(&workspace)?);
     if let Some(seed) = args.seed {
         test.env(SEED, seed.to_string());
     }
@@ -136,7 +142,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
 }
 
 fn print_list() {
-    println!("{:<15} {:<8} {:<10} {:>7}  what it does", "name", "package", "tests", "rounds");
+    println!("{:<16} {:<8} {:<10} {:>7}  what it does", "name", "package", "tests", "rounds");
     for Torture { name, package, filter, rounds, about } in TORTURES {
         println!("{name:<16} {package:<8} {filter:<10} {rounds:>7}  {about}");
     }
