@@ -246,3 +246,42 @@ fn survives_a_power_cut_at_every_point_of_an_import() {
         );
     }
 }
+
+#[test]
+fn a_note_of_another_archive_takes_nothing_down() {
+    let disk = SimulatedDisk::new(9);
+    import(&disk, exchanges()).unwrap();
+    let file = all(&reader(&disk))[0].location.file.clone();
+    let note = format!("utsushi-takedown 1\nwhat server\nscope a.example\npart 1 of 1\ngroup {file} 0 300\n");
+    for (id, uri) in [("n1", "urn:utsushi:takedown:1-0:0"), ("n2", "URN:Utsushi:takedown:1-0:0")] {
+        let imported =
+            import(&disk, vec![record("resource", id, uri, at(50), &[], note.as_bytes())]).unwrap();
+        assert!(matches!(imported[..], [Imported::Unfit(_)]), "{imported:?}");
+    }
+    let archive = open(&disk).unwrap();
+    assert_eq!(archive.taken_down().count(), 0);
+    assert_eq!(all(&reader(&disk)).len(), 3);
+}
+
+#[test]
+fn what_others_revisit_is_found_again_from_the_files_alone() {
+    let disk = SimulatedDisk::new(10);
+    let url = "http://a.example/";
+    let profile = "http://netpreserve.org/warc/1.0/revisit/server-not-modified";
+    let unmodified = b"HTTP/1.1 304 Not Modified\r\n\r\n";
+    let records = vec![
+        record("response", "1", url, at(1), &[], &page("one")),
+        // It says neither what it refers to nor the digest of that.
+        record("revisit", "2", url, at(2), &[(name::PROFILE, profile)], unmodified),
+    ];
+    import(&disk, records).unwrap();
+    let before = all(&reader(&disk));
+    let shared: std::sync::Arc<dyn Disk> = std::sync::Arc::new(disk.clone());
+    archive::rebuild_index(&shared, Path::new(DIRECTORY), true, &mut |_, _| {}).unwrap();
+    let after = all(&reader(&disk));
+    assert_eq!(after, before);
+    let document = reader(&disk).document(&after[1]).unwrap();
+    assert_eq!(document.payload(), &b"one"[..]);
+    let kept = reader(&disk).record(&after[1]).unwrap();
+    assert!(kept.fields.get(name::PROFILE).unwrap().ends_with("/server-not-modified"));
+}
