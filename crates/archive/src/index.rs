@@ -194,11 +194,14 @@ impl Index {
         reference: Option<&(Key, Timestamp)>,
     ) -> Result<Option<Place>, Error> {
         let Some(payload) = revisit.payload else { return Ok(None) };
-        let mut place = None;
+        let (mut place, mut found) = (None, false);
         if let Some((key, at)) = reference {
             self.newest_first(key, |row| {
-                if row.at == *at && place.is_none() && row.holds_bytes_of(revisit) {
-                    place = Some(row.place);
+                // Of several at one moment, the latest that arrived before the revisit; else any.
+                let arrived = |place: Place| (self.files.name(place.file), place.offset);
+                let is_earlier = arrived(row.place) < arrived(revisit.place);
+                if row.at == *at && row.holds_bytes_of(revisit) && !found && (is_earlier || place.is_none()) {
+                    (place, found) = (Some(row.place), is_earlier);
                 }
                 row.at < *at
             })?;

@@ -279,7 +279,10 @@ impl Reader {
         for before in self.newest_first(&entry.key)? {
             let before = before?;
             let is_answer = matches!(before.status, Some(200..=299)) && !before.truncated;
-            if before.order() >= entry.order() || !is_answer || before.payload != entry.payload {
+            // What arrived later, however old it is, was not what the server spoke of.
+            let is_before = before.order() < entry.order() && before.location < entry.location;
+            let is_same = before.payload == entry.payload && before.content == entry.content;
+            if !is_before || !is_answer || !is_same {
                 continue;
             }
             match self.record(&before) {
