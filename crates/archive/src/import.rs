@@ -86,7 +86,7 @@ const NOT_CARRIED: [&str; 14] = [
     field::CONTENT,
 ];
 /// Fields that make a record a revisit.
-const OF_REVISIT: [&str; 6] = [
+pub(crate) const OF_REVISIT: [&str; 6] = [
     name::TRUNCATED,
     name::PROFILE,
     name::REFERS_TO_TARGET_URI,
@@ -326,12 +326,16 @@ fn with_target(draft: Draft, record: &Record) -> Draft {
     }
 }
 
+/// Whether a field has one of these names.
+pub(crate) fn is_one_of(field: &str, names: &[&str]) -> bool {
+    names.iter().any(|name| name.eq_ignore_ascii_case(field))
+}
+
 /// The fields that are carried over.
 fn carried(draft: Draft, record: &Record, becomes_revisit: bool) -> Draft {
-    let is_left_out = |name: &str, list: &[&str]| list.iter().any(|left| left.eq_ignore_ascii_case(name));
     let mut draft = draft;
     for (field, value) in record.fields.iter().take(CARRIED_MAX) {
-        if is_left_out(field, &NOT_CARRIED) || (becomes_revisit && is_left_out(field, &OF_REVISIT)) {
+        if is_one_of(field, &NOT_CARRIED) || (becomes_revisit && is_one_of(field, &OF_REVISIT)) {
             continue;
         }
         let profile = Profile::named(value).filter(|_| field.eq_ignore_ascii_case(name::PROFILE));

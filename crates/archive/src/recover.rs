@@ -12,7 +12,7 @@
 use crate::describe::{self, Role};
 use crate::entry::{Entry, Key};
 use crate::error::Error;
-use crate::file::sync_directory_of;
+use crate::file::{copy, in_pieces, sync_directory_of};
 use crate::index::row::{Files, Row};
 use crate::index::{Index, MEMORY_ROWS_MAX};
 use crate::name;
@@ -442,16 +442,12 @@ impl Surveyor<'_> {
 }
 
 /// The CRC-32C of a part of a file.
-pub(crate) fn sum_of(file: &dyn DiskFile, mut offset: u64, length: u64) -> io::Result<u32> {
-    let (mut sum, end) = (0, offset + length);
-    let mut buffer = vec![0; COPY_BYTES.min(usize::try_from(length).unwrap_or(COPY_BYTES))];
-    while offset < end {
-        let step = usize::try_from(end - offset).unwrap_or(usize::MAX).min(COPY_BYTES);
-        let (piece, _) = buffer.split_at_mut(step);
-        file.read_at(offset, piece)?;
+fn sum_of(file: &dyn DiskFile, offset: u64, length: u64) -> io::Result<u32> {
+    let mut sum = 0;
+    in_pieces(file, offset, offset + length, |_, piece| {
         sum = crc32c::crc32c_append(sum, piece);
-        offset += step as u64;
-    }
+        Ok(())
+    })?;
     Ok(sum)
 }
 
@@ -462,24 +458,9 @@ pub(crate) fn sum_of(file: &dyn DiskFile, mut offset: u64, length: u64) -> io::R
 fn mend(disk: &dyn Disk, path: &Path, last_batch: u64, kept_bytes: u64) -> Result<(), Error> {
     let failed = |action| move |source| Error::writing(disk, action, path, source);
     let file = disk.open(path, Open::Write).map_err(failed("open"))?;
-    rewrite(&*file, last_batch, kept_bytes).map_err(failed("write to"))?;
+    copy(&*file, &*file, last_batch, kept_bytes).map_err(failed("write to"))?;
     file.truncate(kept_bytes).map_err(failed("cut"))?;
     file.sync().map_err(failed("sync"))
-}
-
-const COPY_BYTES: usize = 1024 * 1024;
-
-fn rewrite(file: &dyn DiskFile, from: u64, to: u64) -> io::Result<()> {
-    let mut buffer = vec![0; COPY_BYTES];
-    let mut offset = from;
-    while offset < to {
-        let length = usize::try_from(to - offset).unwrap_or(usize::MAX).min(COPY_BYTES);
-        let (piece, _) = buffer.split_at_mut(length);
-        file.read_at(offset, piece)?;
-        file.write_at(offset, piece)?;
-        offset += length as u64;
-    }
-    Ok(())
 }
 
 fn finish(disk: &dyn Disk, path: &Path, name: &str) -> Result<(), Error> {

@@ -16,6 +16,7 @@ use crate::signals::{self, Stop};
 use anyhow::Context as _;
 use archive::{Archive, Group, Grouper, Imported};
 use base::clock::{Clock as _, RealClock};
+use base::limits::RECORD_BLOCK_BYTES_MAX;
 use input::{Input, Step};
 use std::cell::RefCell;
 use std::path::PathBuf;
@@ -31,8 +32,6 @@ Examples:
   utsushi --data ~/web import collection.wacz 1999.arc.gz
   utsushi --data ~/web --json import crawl.warc.zst | jq -r 'select(.url) | .url'";
 
-/// The longest block that is taken over, and what of longer ones is read.
-const BLOCK_BYTES_MAX: usize = 256 * 1024 * 1024;
 /// What was read and not yet taken over: with the block bound, a bound on memory.
 const STEPS_AHEAD: usize = 2;
 /// A batch is synced when it has so many captures, or is so old (D2).
@@ -91,7 +90,7 @@ impl Import<'_> {
             steps.iter().find_map(|step| tally.borrow_mut().hear(step)).map(Ok::<_, warc::Error>)
         });
         let mut grouper = Grouper::new();
-        for logical in Joined::new(records, BLOCK_BYTES_MAX) {
+        for logical in Joined::new(records, RECORD_BLOCK_BYTES_MAX) {
             let logical = logical.context("cannot read the records")?;
             if self.stop.is_asked() {
                 break;

@@ -2,9 +2,9 @@
 //!
 //! **Invariant:** names inside a package are shown and never followed (H17). Behind damage reading goes on.
 
-use super::BLOCK_BYTES_MAX;
 use crate::exit::Advised;
 use archive::Group;
+use base::limits::RECORD_BLOCK_BYTES_MAX;
 use flate2::bufread::GzDecoder;
 use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Seek};
@@ -158,7 +158,7 @@ fn read_one(input: Input, from: u64, spool: &Path, steps: &Steps<'_>) -> Result<
 }
 
 fn read_warc(file: impl Read + Seek, steps: &Steps<'_>) -> Result<(), Gone> {
-    let mut records = Reader::new(file, BLOCK_BYTES_MAX);
+    let mut records = Reader::new(file, RECORD_BLOCK_BYTES_MAX);
     loop {
         let error = match records.advance() {
             None => return Ok(()),
@@ -198,7 +198,7 @@ fn told(error: &warc::Error) -> (u64, String) {
 }
 
 fn read_arc(file: File, steps: &Steps<'_>) -> Result<(), Gone> {
-    for found in arc::Reader::new(file, BLOCK_BYTES_MAX) {
+    for found in arc::Reader::new(file, RECORD_BLOCK_BYTES_MAX) {
         match found {
             Ok(ArcRecord { offset, date: None, .. }) => steps.damaged(offset, "the record has no date")?,
             Ok(ArcRecord { offset, url, address, date: Some(at), block, block_bytes, .. }) => {

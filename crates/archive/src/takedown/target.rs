@@ -1,0 +1,98 @@
+//! What is taken down: a page, a prefix, or a server.
+
+use crate::entry::Key;
+use crate::index::walk::KeyRange;
+use crate::scope::{Scope, ScopeError};
+use base::PageUrl;
+use std::fmt;
+
+/// What is taken down.
+#[derive(Clone, Debug)]
+pub struct Target {
+    kind: TargetKind,
+    text: String,
+    scope: Scope,
+    key: Option<Key>,
+}
+
+/// How much is taken down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TargetKind {
+    Url,
+    Prefix,
+    Server,
+}
+
+impl TargetKind {
+    const ALL: [Self; 3] = [Self::Url, Self::Prefix, Self::Server];
+
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Url => "url",
+            Self::Prefix => "prefix",
+            Self::Server => "server",
+        }
+    }
+}
+
+impl Target {
+    /// One page, however it is asked for.
+    pub fn url(text: &str) -> Result<Self, ScopeError> {
+        let page = PageUrl::parse(text.trim())?;
+        let (text, key) = (page.as_str().to_owned(), Some(page.key().into()));
+        Ok(Self { kind: TargetKind::Url, scope: Scope::Whole, text, key })
+    }
+    /// All pages whose URL begins so.
+    pub fn prefix(text: &str) -> Result<Self, ScopeError> {
+        let (text, scope) = (text.trim().to_owned(), Scope::prefix(text)?);
+        Ok(Self { kind: TargetKind::Prefix, text, scope, key: None })
+    }
+    /// All pages of a server.
+    pub fn server(text: &str) -> Result<Self, ScopeError> {
+        let (text, scope) = (text.trim().to_owned(), Scope::server(text)?);
+        Ok(Self { kind: TargetKind::Server, text, scope, key: None })
+    }
+    pub(super) fn named(kind: &str, text: &str) -> Option<Self> {
+        match TargetKind::ALL.into_iter().find(|known| known.as_str() == kind)? {
+            TargetKind::Url => Self::url(text).ok(),
+            TargetKind::Prefix => Self::prefix(text).ok(),
+            TargetKind::Server => Self::server(text).ok(),
+        }
+    }
+
+    /// `url`, `prefix` or `server`.
+    pub(super) const fn what(&self) -> &'static str {
+        self.kind.as_str()
+    }
+    /// What was given.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the page with this key is concerned.
+    #[must_use]
+    pub fn holds(&self, key: &Key) -> bool {
+        match &self.key {
+            Some(own) => own == key,
+            None => self.scope.holds(key.as_str()),
+        }
+    }
+    pub(super) fn ranges(&self) -> Vec<KeyRange> {
+        match &self.key {
+            Some(key) => vec![KeyRange::one(key.as_str())],
+            None => {
+                let ranges = self.scope.key_ranges().into_iter();
+                ranges
+                    .map(|range| KeyRange { from: range.from.into(), to: range.to.map(String::into_bytes) })
+                    .collect()
+            }
+        }
+    }
+}
+
+/// `url`, `prefix` or `server` and what it is.
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind.as_str(), self.text)
+    }
+}
