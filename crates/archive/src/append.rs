@@ -151,15 +151,22 @@ impl Archive {
         }
         self.make_way()?;
         let seen = match &capture.exchange {
-            Some(exchange) => Some((exchange, self.look(capture, exchange)?)),
+            Some(exchange) => {
+                let url = capture.url.as_str();
+                let body = exchange.body.read();
+                let body = body.map_err(|source| Error::Body { url: url.to_owned(), source })?;
+                let seen = self.look(capture, exchange, &body)?;
+                Some((exchange, body, seen))
+            }
             None => None,
         };
         let mut file = self.take_file(capture.at)?;
         let start = file.position();
         let entry = match seen {
             None => records::append_unanswered(capture, &mut file),
-            Some((exchange, Seen { facts, flag, original })) => {
-                records::append_answer(capture, exchange, (&facts, flag), original.as_ref(), &mut file)
+            Some((exchange, body, Seen { facts, flag, original })) => {
+                let answer = records::Answer { capture, exchange, body: &body };
+                records::append_answer(&answer, (&facts, flag), original.as_ref(), &mut file)
             }
         };
         let bytes_written = file.position() - start;
@@ -185,9 +192,9 @@ impl Archive {
     }
 
     /// What a visit saw, and whether its body is stored already.
-    fn look(&mut self, capture: &Capture, exchange: &Exchange) -> Result<Seen, Error> {
+    fn look(&mut self, capture: &Capture, exchange: &Exchange, body: &[u8]) -> Result<Seen, Error> {
         let url = capture.url.as_str();
-        let facts = Facts::of_answer(url, &exchange.response_head, &exchange.body, exchange.framing);
+        let facts = Facts::of_answer(url, &exchange.response_head, body, exchange.framing);
         let latest = self.latest(&capture.url.key().into(), capture.at)?;
         let flag = describe::judge(&facts, latest.content);
         let original = if exchange.status == 304 {

@@ -25,6 +25,8 @@ pub(crate) mod field {
     pub(crate) const REMOVED: &str = "Utsushi-Padding";
     /// Proves that a record with an id of its own belongs to its place.
     pub(crate) const PLACE: &str = "Utsushi-Place";
+    /// What was odd about the answer, by name.
+    pub(crate) const MARKS: &str = "Utsushi-Marks";
     /// How many records the capture has, this one included.
     pub(crate) const RECORDS: &str = "Utsushi-Records";
 }

@@ -42,6 +42,14 @@ pub enum Error {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// A body that lies on disk until it is archived cannot be read back.
+    #[error("cannot read back the body of `{url}`; check the disk of the data directory")]
+    Body {
+        /// The page.
+        url: String,
+        /// What the system says.
+        source: io::Error,
+    },
     /// The page was taken down, and is not kept again.
     #[error("`{url}` was taken down and is not kept again")]
     TakenDown {

@@ -2,7 +2,7 @@
 //!
 //! An answer is a `response` and the `request` that led to it. An answer whose body is stored already is a
 //! `revisit` instead of the response: it keeps the head of the answer and says where the body is. A visit without an
-//! answer is a `metadata` record that says why.
+//! answer is a `metadata` record that says why, and a second one with what came and is no answer, if anything did.
 //!
 //! **Invariant:** a revisit stands only for a body that is equal by digest, or that the server called unchanged, and
 //! always carries that digest; a body that was cut off or is empty is always stored as it came (D8).
@@ -40,17 +40,28 @@ pub(crate) struct Original {
     pub(crate) location: Location,
 }
 
-/// How many records an answer takes: itself and its request.
-const ANSWER_RECORDS: &str = "2";
+/// How many records an answer takes: itself and its request; and a visit that failed: the reason, and what came.
+const TWO_RECORDS: &str = "2";
+/// What came and is no HTTP.
+const ANY_BYTES: &str = "application/octet-stream";
+
+/// A visit that was answered.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Answer<'a> {
+    pub(crate) capture: &'a Capture,
+    pub(crate) exchange: &'a Exchange,
+    /// The body of the exchange.
+    pub(crate) body: &'a [u8],
+}
 
 /// Appends the records of an answered visit: a revisit if the body is stored as `original` already.
 pub(crate) fn append_answer(
-    capture: &Capture,
-    exchange: &Exchange,
+    answer: &Answer<'_>,
     seen: (&Facts, Flag),
     original: Option<&Original>,
     file: &mut GrowingFile,
 ) -> Entry {
+    let Answer { capture, exchange, body } = *answer;
     let (url, address) = (capture.url.as_str(), exchange.address.ip());
     let (facts, flag) = seen;
     let is_unmodified = exchange.status == 304;
@@ -61,7 +72,9 @@ pub(crate) fn append_answer(
     };
     let described = |draft: Draft| draft.target(url).address(address);
     let ours = |draft: Draft| {
-        let draft = draft.text(field::FLAG, flag.as_str()).text(field::RECORDS, ANSWER_RECORDS);
+        let draft = draft.text(field::FLAG, flag.as_str()).text(field::RECORDS, TWO_RECORDS);
+        let marks = exchange.marks.names().collect::<Vec<_>>().join(", ");
+        let draft = if marks.is_empty() { draft } else { draft.text(field::MARKS, &marks) };
         content.into_iter().fold(draft, |draft, content| draft.text(field::CONTENT, &content.to_string()))
     };
     let (answer, kind, payload) = match original {
@@ -75,7 +88,7 @@ pub(crate) fn append_answer(
         }
         None => {
             let draft = |draft| ours(response(described(draft), exchange, facts.payload));
-            let block: [&[u8]; 2] = [&exchange.response_head, &exchange.body];
+            let block: [&[u8]; 2] = [&exchange.response_head, body];
             let placed = file.put(&Kind::Response, capture.at, draft, HTTP_RESPONSE, &block);
             (placed, Stored::Response, facts.payload)
         }
@@ -159,9 +172,22 @@ pub(crate) fn append_unanswered(capture: &Capture, file: &mut GrowingFile) -> En
     };
     let mut block = Vec::new();
     fields.write_to(&mut block);
-    let draft = |draft: Draft| draft.target(capture.url.as_str()).text(field::FLAG, Flag::Error.as_str());
+    let failure = if let Outcome::Unreachable(failure) = &capture.outcome { Some(failure) } else { None };
+    let address = failure.and_then(|failure| failure.address).map(|address| address.ip());
+    let described = |draft: Draft| {
+        let draft = draft.target(capture.url.as_str());
+        address.into_iter().fold(draft, Draft::address)
+    };
+    let received = failure.map(|failure| failure.received.as_slice()).filter(|bytes| !bytes.is_empty());
+    let draft = |draft: Draft| {
+        let draft = described(draft).text(field::FLAG, Flag::Error.as_str());
+        if received.is_some() { draft.text(field::RECORDS, TWO_RECORDS) } else { draft }
+    };
     let placed = file.put(&Kind::Metadata, capture.at, draft, WARC_FIELDS, &[&block]);
-    unanswered(capture, &placed, file)
+    let Some(received) = received else { return unanswered(capture, &placed, file) };
+    let draft = |draft: Draft| described(draft).concurrent_to(&placed.id);
+    let kept = file.put(&Kind::Metadata, capture.at, draft, ANY_BYTES, &[received]);
+    Entry { group_bytes: placed.length + kept.length, ..unanswered(capture, &placed, file) }
 }
 
 fn unreachable(fields: Fields, failure: &Failure) -> Fields {
@@ -175,7 +201,10 @@ fn refused(fields: Fields, refusal: &Refusal) -> Fields {
     match refusal {
         Refusal::Robots(rule) => fields.text(name::REFUSAL, "robots").text(name::RULE, rule),
         Refusal::RobotsUnreachable => fields.text(name::REFUSAL, "robots-unreachable"),
-        Refusal::Address => fields.text(name::REFUSAL, "address"),
+        Refusal::Address(why) => fields.text(name::REFUSAL, "address").text(name::RULE, why),
+        Refusal::OptOut(line) => fields.text(name::REFUSAL, "opt-out").text(name::RULE, line),
+        Refusal::NoContact => fields.text(name::REFUSAL, "no-contact"),
+        Refusal::Proxy { reason, .. } => fields.text(name::REFUSAL, "proxy").text(name::RULE, reason),
         other => fields.text(name::REFUSAL, &format!("{other:?}")),
     }
 }

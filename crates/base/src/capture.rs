@@ -53,8 +53,19 @@ pub enum Refusal {
     Robots(String),
     /// The robots file cannot be had, so everything is forbidden for now (RFC 9309).
     RobotsUnreachable,
-    /// The address may not be visited (H1).
-    Address,
+    /// The address may not be visited (H1); which, and why.
+    Address(String),
+    /// The operator's opt-out list says no; the line that says so.
+    OptOut(String),
+    /// The address is public, and the crawl has no contact (D18).
+    NoContact,
+    /// The egress guard, or another proxy, refuses (C12).
+    Proxy {
+        /// Its reason.
+        reason: String,
+        /// How long it asks to be left alone with this server.
+        retry_after: Option<Interval>,
+    },
 }
 
 impl Outcome {

@@ -7,9 +7,10 @@
 
 use crate::http::{self, Framing};
 use crate::url::Origin;
-use crate::{Interval, PageUrl};
+use crate::{Body, Interval, PageUrl};
 use std::borrow::Cow;
-use std::net::SocketAddr;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// What leads to the web, or to a web.
@@ -69,13 +70,15 @@ pub struct Exchange {
     /// The response head as received, with its empty line.
     pub response_head: Vec<u8>,
     /// The body as received, chunk framing included.
-    pub body: Vec<u8>,
+    pub body: Body,
     /// The status code.
     pub status: u16,
     /// How the end of the body was known.
     pub framing: Framing,
     /// Why the body is shorter than the server meant it, if it is.
     pub truncated: Option<Truncation>,
+    /// What was odd about it.
+    pub marks: Marks,
     /// How long the phases took.
     pub times: Times,
 }
@@ -87,9 +90,14 @@ impl Exchange {
         http::field(&self.response_head, name)
     }
     /// The body without chunk framing: what WARC calls the payload.
-    #[must_use]
-    pub fn payload(&self) -> Cow<'_, [u8]> {
-        http::payload(&self.body, self.framing)
+    ///
+    /// # Errors
+    /// When the body lies on disk and cannot be read back.
+    pub fn payload(&self) -> io::Result<Cow<'_, [u8]>> {
+        Ok(match self.body.read()? {
+            Cow::Borrowed(body) => http::payload(body, self.framing),
+            Cow::Owned(body) => Cow::Owned(http::payload(&body, self.framing).into_owned()),
+        })
     }
     /// The media type without parameters, lower case; empty when none is given.
     #[must_use]
@@ -122,6 +130,29 @@ impl Truncation {
     }
 }
 
+/// What was odd about an answer that is kept all the same (H15, H26).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// The head says more than one thing about the end of the body, or nothing that can be believed.
+    pub framing_in_doubt: bool,
+    /// Bytes came behind the end of the body; they are not kept.
+    pub bytes_behind: bool,
+    /// The certificate was not acceptable, and was accepted because the settings say so.
+    pub certificate_in_doubt: bool,
+}
+
+impl Marks {
+    /// The marks by name, those that are set.
+    pub fn names(self) -> impl Iterator<Item = &'static str> {
+        let named = [
+            (self.framing_in_doubt, "framing-in-doubt"),
+            (self.bytes_behind, "bytes-behind"),
+            (self.certificate_in_doubt, "certificate-in-doubt"),
+        ];
+        named.into_iter().filter(|(set, _)| *set).map(|(_, name)| name)
+    }
+}
+
 /// How long the phases of an exchange took; zero for a phase that did not happen, such as connecting again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
@@ -145,6 +176,18 @@ pub struct Failure {
     pub cause: Cause,
     /// How long it took to find out.
     pub took: Duration,
+    /// Who was asked, if it came so far.
+    pub address: Option<SocketAddr>,
+    /// What came back and is no answer, as far as a head may reach.
+    pub received: Vec<u8>,
+}
+
+impl Failure {
+    /// A failure before anyone was asked.
+    #[must_use]
+    pub fn new(phase: Phase, cause: Cause, took: Duration) -> Self {
+        Self { phase, cause, took, address: None, received: Vec::new() }
+    }
 }
 
 /// The phases of a visit.
@@ -183,9 +226,28 @@ pub enum Cause {
     /// The name is not known.
     #[error("no such name")]
     NoSuchName,
+    /// The name servers give no usable answer.
+    #[error("{0}")]
+    NameServer(String),
     /// The address may not be visited (H1).
-    #[error("the address may not be visited")]
-    ForbiddenAddress,
+    #[error("`{address}` may not be visited: {why}")]
+    ForbiddenAddress {
+        /// The address.
+        address: IpAddr,
+        /// What kind of address it is.
+        why: &'static str,
+    },
+    /// The address is public, and nobody has said whom its owner may turn to (D18).
+    #[error("no public address is visited without a contact")]
+    NoContact,
+    /// The egress guard, or another proxy, refuses (C12).
+    #[error("the proxy refuses: {reason}")]
+    Proxy {
+        /// Its reason, made printable.
+        reason: String,
+        /// How long it asks to be left alone with this server.
+        retry_after: Option<Interval>,
+    },
     /// The time for the phase was over.
     #[error("no answer within {}", Interval::from(*.0))]
     TimeOut(Duration),

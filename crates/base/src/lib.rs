@@ -19,6 +19,7 @@
 //!
 //! Not here: crawling, formats of files, configuration.
 
+pub mod body;
 pub mod capture;
 pub mod chance;
 pub mod clock;
@@ -34,6 +35,7 @@ pub mod server;
 pub mod time;
 pub mod url;
 
+pub use body::Body;
 pub use capture::{Capture, Outcome, Refusal};
 pub use chance::Chance;
 pub use clock::Clock;

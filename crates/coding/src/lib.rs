@@ -71,9 +71,17 @@ impl<'a> Decoded<'a> {
 }
 
 /// The content of an answer: chunk framing, transfer codings and content codings removed.
+///
+/// A body that cannot be read back from disk counts as broken off: whoever stores it next says why.
 #[must_use]
 pub fn content(exchange: &Exchange) -> Decoded<'_> {
-    content_of(&exchange.response_head, exchange.payload())
+    match exchange.payload() {
+        Ok(payload) => content_of(&exchange.response_head, payload),
+        Err(error) => {
+            tracing::warn!(%error, "a body cannot be read back from disk");
+            Decoded::Broken { got: Vec::new() }
+        }
+    }
 }
 
 /// The content of a payload (without chunk framing) under its response head, as an archive gives it back.

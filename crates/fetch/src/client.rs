@@ -28,7 +28,7 @@ pub use settings::{Settings, SettingsError};
 
 use crate::address;
 use base::Interval;
-use base::door::{Cause, Door, Exchange, Failure, Found, Phase, Request, Times};
+use base::door::{Cause, Door, Exchange, Failure, Found, Marks, Phase, Request, Times};
 use base::url::Origin;
 use body::Body;
 use connect::{Connector, Stream};
@@ -64,7 +64,8 @@ impl WebDoor {
         if address::may_visit(address.ip(), &self.settings.allowed) {
             Ok(())
         } else {
-            Err(Trouble { phase: Phase::Connect, cause: Cause::ForbiddenAddress, lost: false })
+            let cause = Cause::ForbiddenAddress { address: address.ip(), why: "it lies in no allowed range" };
+            Err(Trouble::new(Phase::Connect, cause))
         }
     }
 
@@ -101,7 +102,7 @@ impl WebDoor {
 
 impl Door for WebDoor {
     async fn look_up(&self, origin: &Origin) -> Result<Found, Failure> {
-        let refuse = |cause| Failure { phase: Phase::LookUp, cause, took: std::time::Duration::ZERO };
+        let refuse = |cause| Failure::new(Phase::LookUp, cause, std::time::Duration::ZERO);
         let address = self.settings.resolver.address(origin).ok_or_else(|| refuse(Cause::NoSuchName))?;
         self.judge(address).map_err(|trouble| refuse(trouble.cause))?;
         Ok(Found { addresses: vec![address], lifetime: FIXED_LIFETIME })
@@ -110,7 +111,10 @@ impl Door for WebDoor {
     async fn exchange(&self, to: SocketAddr, request: &Request) -> Result<Exchange, Failure> {
         let mut visit = Visit::begin(to, request, &self.settings);
         let result = self.ask(&mut visit).await;
-        result.map_err(|Trouble { phase, cause, .. }| Failure { phase, cause, took: visit.begun.elapsed() })
+        result.map_err(|Trouble { phase, cause, received, .. }| {
+            let address = Some(visit.key.0);
+            Failure { phase, cause, took: visit.begun.elapsed(), address, received }
+        })
     }
 }
 
@@ -144,10 +148,11 @@ impl<'a> Visit<'a> {
             address: self.key.0,
             request_head: std::mem::take(&mut self.request_head),
             response_head,
-            body: body.bytes,
+            body: body.bytes.into(),
             status,
             framing: body.framing,
             truncated: body.truncated,
+            marks: Marks::default(),
             times: self.times,
         }
     }
@@ -160,10 +165,12 @@ struct Trouble {
     cause: Cause,
     /// Whether the connection broke before any byte of an answer.
     lost: bool,
+    /// What came and is no answer.
+    received: Vec<u8>,
 }
 
 impl Trouble {
     fn new(phase: Phase, cause: Cause) -> Self {
-        Self { phase, cause, lost: false }
+        Self { phase, cause, lost: false, received: Vec::new() }
     }
 }

@@ -12,8 +12,19 @@ use base::{ContentDigest, Interval, Outcome, PageUrl, Refusal, Timestamp};
 pub fn outcome(url: &PageUrl, result: &Result<Exchange, Failure>) -> Outcome {
     match result {
         Ok(exchange) => of_answer(url, exchange),
-        Err(Failure { cause: Cause::ForbiddenAddress, .. }) => Outcome::Refused(Refusal::Address),
-        Err(failure) => Outcome::Unreachable(failure.clone()),
+        Err(failure) => of_failure(failure),
+    }
+}
+
+/// What we did not do by our own rules is a refusal; the rest is the web's doing.
+fn of_failure(failure: &Failure) -> Outcome {
+    match &failure.cause {
+        cause @ Cause::ForbiddenAddress { .. } => Outcome::Refused(Refusal::Address(cause.to_string())),
+        Cause::NoContact => Outcome::Refused(Refusal::NoContact),
+        Cause::Proxy { reason, retry_after } => {
+            Outcome::Refused(Refusal::Proxy { reason: reason.clone(), retry_after: *retry_after })
+        }
+        _ => Outcome::Unreachable(failure.clone()),
     }
 }
 
@@ -60,7 +71,7 @@ fn retry_after(exchange: &Exchange) -> Option<Interval> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::door::{Phase, Times, Truncation};
+    use base::door::{Marks, Phase, Times, Truncation};
     use base::http::Framing;
     use std::time::Duration;
 
@@ -69,10 +80,11 @@ mod tests {
             address: ([127, 0, 0, 1], 80).into(),
             request_head: b"GET / HTTP/1.1\r\n\r\n".to_vec(),
             response_head: format!("HTTP/1.1 {status} X\r\n{fields}\r\n").into_bytes(),
-            body: body.to_vec(),
+            body: body.to_vec().into(),
             status,
             framing: if fields.contains("chunked") { Framing::Chunked } else { Framing::UntilClose },
             truncated: None,
+            marks: Marks::default(),
             times: Times::default(),
         }
     }
@@ -144,9 +156,12 @@ mod tests {
         check(answer(403, "", b""), &Outcome::Failed { status: 403, retry_after: None });
         check(answer(999, "", b""), &Outcome::Failed { status: 999, retry_after: None });
         let url = PageUrl::parse("http://a.example/").unwrap();
-        let failure = |cause| Failure { phase: Phase::Connect, cause, took: Duration::ZERO };
-        let forbidden = outcome(&url, &Err(failure(Cause::ForbiddenAddress)));
-        assert_eq!(forbidden, Outcome::Refused(Refusal::Address));
+        let failure = |cause| Failure::new(Phase::Connect, cause, Duration::ZERO);
+        let cause = Cause::ForbiddenAddress { address: [10, 0, 0, 1].into(), why: "private use" };
+        let why = "`10.0.0.1` may not be visited: private use".to_owned();
+        assert_eq!(outcome(&url, &Err(failure(cause))), Outcome::Refused(Refusal::Address(why)));
+        let no_contact = outcome(&url, &Err(failure(Cause::NoContact)));
+        assert_eq!(no_contact, Outcome::Refused(Refusal::NoContact));
         let unknown = failure(Cause::NoSuchName);
         assert_eq!(outcome(&url, &Err(unknown.clone())), Outcome::Unreachable(unknown));
     }

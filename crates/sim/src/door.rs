@@ -8,7 +8,7 @@
 
 use crate::{Answer, Asked, Manner, Web};
 use base::chance::hash_bytes;
-use base::door::{Cause, Door, Exchange, Failure, Found, Phase, Request, Times, Truncation};
+use base::door::{Cause, Door, Exchange, Failure, Found, Marks, Phase, Request, Times, Truncation};
 use base::http::Framing;
 use base::limits::FIRST_BYTE_TIME_MAX;
 use base::url::{Origin, Scheme};
@@ -49,7 +49,7 @@ impl SimulatedDoor {
 
     fn found(&self, origin: &Origin) -> Result<Found, Failure> {
         let host = origin.server.host();
-        let failure = || Failure { phase: Phase::LookUp, cause: Cause::NoSuchName, took: pace(host, 1, 30) };
+        let failure = || Failure::new(Phase::LookUp, Cause::NoSuchName, pace(host, 1, 30));
         let address = self.web.address(host).ok_or_else(failure)?;
         let addresses = vec![SocketAddr::new(IpAddr::V4(address), origin.server.port_for(origin.scheme))];
         Ok(Found { addresses, lifetime: LOOK_UP_LIFETIME })
@@ -60,7 +60,7 @@ impl SimulatedDoor {
         let stands_there = self.web.address(host).is_some_and(|address| IpAddr::V4(address) == to.ip());
         if !stands_there {
             let cause = Cause::Broken("nobody of this name listens at this address".to_owned());
-            return Err(Failure { phase: Phase::Connect, cause, took: pace(host, 2, 20) });
+            return Err(Failure::new(Phase::Connect, cause, pace(host, 2, 20)));
         }
         let now = self.clock.now();
         let times = times(request);
@@ -70,10 +70,11 @@ impl SimulatedDoor {
             address: to,
             request_head: request_head(request),
             response_head: arrived.head,
-            body: arrived.body,
+            body: arrived.body.into(),
             status: arrived.status,
             framing: arrived.framing,
             truncated: arrived.truncated,
+            marks: Marks::default(),
             times: arrived.times,
         })
     }
@@ -97,7 +98,7 @@ impl SimulatedDoor {
             Manner::Hang => Err(silence()),
             Manner::Close => {
                 let cause = Cause::Broken("the connection was closed without an answer".to_owned());
-                Err(Failure { phase: Phase::Head, cause, took: times.total })
+                Err(Failure::new(Phase::Head, cause, times.total))
             }
             _ => receive::odd(&answer, now, head_only, times, limit),
         }
@@ -115,7 +116,7 @@ impl Door for SimulatedDoor {
 
 /// Nothing came in the time there is for the first byte.
 fn silence() -> Failure {
-    Failure { phase: Phase::Head, cause: Cause::TimeOut(FIRST_BYTE_TIME_MAX), took: FIRST_BYTE_TIME_MAX }
+    Failure::new(Phase::Head, Cause::TimeOut(FIRST_BYTE_TIME_MAX), FIRST_BYTE_TIME_MAX)
 }
 
 fn asked(request: &Request) -> Asked<'_> {

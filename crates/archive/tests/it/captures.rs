@@ -2,7 +2,7 @@
 
 use archive::{Archive, Entry, Reader, Settings, Stored};
 use base::disk::{Disk, Open};
-use base::door::{Cause, Exchange, Failure, Phase, Times, Truncation};
+use base::door::{Cause, Exchange, Failure, Marks, Phase, Times, Truncation};
 use base::http::Framing;
 use base::{Capture, Chance, Interval, Outcome, PageUrl, Refusal, Sha1Digest, Timestamp};
 use flate2::Compression;
@@ -60,10 +60,11 @@ pub(crate) fn answer(path: &str, at: Timestamp, fields: &str, body: &[u8]) -> Ca
         address: "192.0.2.7:80".parse().unwrap(),
         request_head: format!("GET {} HTTP/1.1\r\nHost: example.org\r\n\r\n", url.target()).into_bytes(),
         response_head: format!("HTTP/1.1 200 OK\r\n{fields}\r\n").into_bytes(),
-        body: body.to_vec(),
+        body: body.to_vec().into(),
         status: 200,
         framing,
         truncated: None,
+        marks: Marks::default(),
         times: Times::default(),
     };
     let outcome = Outcome::Fetched { status: 200, content: None, truncated: None };
@@ -90,7 +91,7 @@ pub(crate) fn not_modified(path: &str, at: Timestamp) -> Capture {
 pub(crate) fn unreachable(path: &str, at: Timestamp) -> Capture {
     let took = Duration::from_millis(10_002);
     let cause = Cause::TimeOut(Duration::from_secs(10));
-    let outcome = Outcome::Unreachable(Failure { phase: Phase::Connect, cause, took });
+    let outcome = Outcome::Unreachable(Failure::new(Phase::Connect, cause, took));
     Capture { url: url(path), at, outcome, exchange: None }
 }
 
@@ -225,9 +226,10 @@ impl Records {
         same("URL", entry.url == capture.url.as_str() && entry.key.as_str() == capture.url.key().as_str())?;
         same("status", entry.status == capture.outcome.status())?;
         let Some(exchange) = &capture.exchange else { return same("kind", entry.kind == Stored::Metadata) };
-        let body: &[u8] = if entry.kind == Stored::Response { &exchange.body } else { b"" };
+        let whole = exchange.body.read().unwrap();
+        let body: &[u8] = if entry.kind == Stored::Response { &whole } else { b"" };
         if entry.kind == Stored::Response {
-            same("payload", entry.payload == Some(Sha1Digest::of(&[&exchange.payload()])))?;
+            same("payload", entry.payload == Some(Sha1Digest::of(&[&exchange.payload().unwrap()])))?;
         }
         let block = [&exchange.response_head, body].concat();
         let mut records =

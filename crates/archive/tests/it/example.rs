@@ -3,7 +3,7 @@
 use crate::captures::{DIRECTORY, Records};
 use archive::{Archive, Asked, Settings};
 use base::disk::{Disk, Open, SimulatedDisk};
-use base::door::{Exchange, Times};
+use base::door::{Exchange, Marks, Times};
 use base::http::Framing;
 use base::{Capture, Interval, Outcome, PageUrl, Period, Refusal, Timestamp};
 use std::path::Path;
@@ -19,10 +19,11 @@ fn answer(url: &PageUrl, at: Timestamp) -> Capture {
         address: "192.0.2.7:443".parse().unwrap(),
         request_head: b"GET /a HTTP/1.1\r\nHost: example.org\r\nUser-Agent: utsushi\r\n\r\n".to_vec(),
         response_head: b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 5\r\n\r\n".to_vec(),
-        body: b"hello".to_vec(),
+        body: b"hello".to_vec().into(),
         status: 200,
         framing: Framing::Length(5),
         truncated: None,
+        marks: Marks::default(),
         times: Times::default(),
     };
     let outcome = Outcome::Fetched { status: 200, content: None, truncated: None };
@@ -125,7 +126,7 @@ fn store_visits(disk: &SimulatedDisk) {
         let answered = answer(&url, moment(day));
         let exchange = answered.exchange.clone().map(|exchange| Exchange {
             response_head: format!("HTTP/1.1 {status} X\r\nContent-Length: {}\r\n\r\n", body.len()).into(),
-            body: body.into(),
+            body: body.as_bytes().to_vec().into(),
             status,
             framing: Framing::Length(body.len() as u64),
             ..exchange

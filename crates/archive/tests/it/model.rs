@@ -86,7 +86,7 @@ impl Model {
             whole: None,
         };
         let Some(exchange) = &capture.exchange else { return expected };
-        let payload = exchange.payload().into_owned();
+        let payload = exchange.payload().unwrap().into_owned();
         let head = exchange.response_head.clone();
         let content = content_of(capture, &payload);
         let latest = self.before(key, capture.at).find_map(|visit| visit.told.clone()).flatten();
@@ -104,7 +104,7 @@ impl Model {
         // What may be referred to is stored once; the first of its kind is a response.
         let is_new = !may_refer || self.stored.insert((payload.clone(), content.clone()));
         expected.kind = if is_new { Stored::Response } else { Stored::Revisit };
-        expected.body = is_new.then(|| exchange.body.clone());
+        expected.body = is_new.then(|| exchange.body.read().unwrap().into_owned());
         let target = http::field(&head, "location").and_then(|to| capture.url.join(to).ok());
         expected.moves_within = target.is_some_and(|target| target.key() == capture.url.key());
         match exchange.status {

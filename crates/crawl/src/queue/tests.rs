@@ -37,7 +37,7 @@ fn visited(outcome: Outcome) -> Done {
 }
 
 fn no_answer() -> Failure {
-    Failure { phase: Phase::Connect, cause: Cause::Broken("refused".to_owned()), took: Duration::ZERO }
+    Failure::new(Phase::Connect, Cause::Broken("refused".to_owned()), Duration::ZERO)
 }
 
 #[track_caller]

@@ -84,7 +84,7 @@ async fn more(wire: &mut Wire<'_>, buffer: &mut Vec<u8>) -> Result<(), Trouble> 
         Got::Broken(cause) => cause,
         Got::TimeOut(limit) => return Err(Trouble::new(Phase::Head, Cause::TimeOut(limit))),
     };
-    Err(Trouble { phase: Phase::Head, cause, lost: wire.is_untouched() })
+    Err(Trouble { lost: wire.is_untouched(), ..Trouble::new(Phase::Head, cause) })
 }
 
 /// Empty lines before an answer are no part of it; their bytes count as if they were.

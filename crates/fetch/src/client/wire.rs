@@ -52,7 +52,7 @@ impl<'a> Wire<'a> {
         self.sent = Instant::now();
         match result {
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(Trouble { phase: Phase::Send, cause: cause(&error), lost: true }),
+            Ok(Err(error)) => Err(Trouble { lost: true, ..Trouble::new(Phase::Send, cause(&error)) }),
             Err(_) => Err(Trouble::new(Phase::Send, Cause::TimeOut(limit))),
         }
     }

@@ -16,7 +16,12 @@ fn told(result: &Result<Exchange, Failure>) -> String {
     match result {
         Ok(e) => {
             let cut = e.truncated.map_or("whole", |reason| reason.as_str());
-            format!("{} {:?} {cut} {}", e.status, e.framing, String::from_utf8_lossy(&e.body).escape_debug())
+            format!(
+                "{} {:?} {cut} {}",
+                e.status,
+                e.framing,
+                String::from_utf8_lossy(&e.body.read().unwrap()).escape_debug()
+            )
         }
         Err(failure) => failure.to_string(),
     }
@@ -37,11 +42,11 @@ async fn check_with(head_only: bool, answer: &[u8], last: Option<Act>, expected:
     let result = door.exchange(server.address, &request).await;
     assert_eq!(told(&result), expected);
     if let Ok(exchange) = &result {
-        let kept = [exchange.response_head.as_slice(), &exchange.body].concat();
+        let kept = [exchange.response_head.as_slice(), &exchange.body.read().unwrap()].concat();
         assert!(memchr::memmem::find(answer, &kept).is_some(), "the bytes are kept: {}", kept.escape_ascii());
     }
     let good = server.get(&door, "/ok").await.unwrap();
-    assert_eq!([good.response_head, good.body].concat(), OK);
+    assert_eq!([good.response_head.as_slice(), &good.body.read().unwrap()].concat(), OK);
     assert_eq!(server.accepts(), if next == Next::Same { 1 } else { 2 }, "{expected}");
 }
 
@@ -177,7 +182,7 @@ async fn nobody_at_home_and_nowhere_to_go() {
     assert_eq!(told(&door().exchange(deserted, &request).await), "connect: connection refused");
     let forbidden = fetch::WebDoor::new(fetch::Settings::default()).unwrap();
     let told_forbidden = told(&forbidden.exchange(server.address, &request).await);
-    assert_eq!(told_forbidden, "connect: the address may not be visited");
+    assert!(told_forbidden.starts_with("connect: `127.0.0.1` may not be visited"), "{told_forbidden}");
     assert_eq!(server.accepts(), 0, "the canary is silent");
     assert_eq!(
         told(&door().exchange(server.address, &request).await),
@@ -198,10 +203,9 @@ async fn names_are_looked_up_where_they_are_known_and_judged() {
     assert_eq!(look_up(&door, "http://name.example/").await, Ok(vec![address]));
     assert_eq!(look_up(&door, "http://127.0.0.3/").await, Ok(vec![([127, 0, 0, 3], 80).into()]));
     assert_eq!(look_up(&door, "http://other.example/").await, Err("name look-up: no such name".to_owned()));
-    let forbidden = "name look-up: the address may not be visited".to_owned();
-    assert_eq!(look_up(&door, "http://192.0.2.1/").await, Err(forbidden.clone()));
-    assert_eq!(
-        look_up(&door_to(([192, 0, 2, 1], 80).into(), "", Limits::default()), "http://name.example/").await,
-        Err(forbidden)
-    );
+    let elsewhere = door_to(([192, 0, 2, 1], 80).into(), "", Limits::default());
+    for (door, url) in [(&door, "http://192.0.2.1/"), (&elsewhere, "http://name.example/")] {
+        let told = look_up(door, url).await.unwrap_err();
+        assert!(told.starts_with("name look-up: `192.0.2.1` may not be visited"), "{told}");
+    }
 }

@@ -3,7 +3,7 @@
 use crate::warc_file::about;
 use archive::{Archive, Asked, Choice, Reader, Settings, Unit};
 use base::disk::RealDisk;
-use base::door::{Exchange, Times};
+use base::door::{Exchange, Marks, Times};
 use base::http::Framing;
 use base::{Capture, Interval, Outcome, PageUrl, Period, Timestamp};
 use formats::wacz::{self, Package};
@@ -28,10 +28,11 @@ fn answer(url: &str, at: Timestamp, body: &[u8]) -> Capture {
         address: "192.0.2.7:80".parse().unwrap(),
         request_head: format!("GET {} HTTP/1.1\r\n\r\n", url.target()).into_bytes(),
         response_head: head.into_bytes(),
-        body: body.to_vec(),
+        body: body.to_vec().into(),
         status: 200,
         framing: Framing::Length(length),
         truncated: None,
+        marks: Marks::default(),
         times: Times::default(),
     };
     let outcome = Outcome::Fetched { status: 200, content: None, truncated: None };

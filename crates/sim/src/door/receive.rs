@@ -115,7 +115,7 @@ impl Reading {
 
     fn failure(&self, cause: Cause) -> Failure {
         let took = if let Ending::Slow(waited) = self.ending { waited } else { self.times.total };
-        Failure { phase: Phase::Head, cause, took }
+        Failure::new(Phase::Head, cause, took)
     }
 
     fn arrived(&self, head: &[u8], status: u16, rest: &[u8]) -> Arrived {

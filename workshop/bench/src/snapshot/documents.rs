@@ -8,7 +8,7 @@ use crate::meter::Meter;
 use anyhow::{Context, Result, ensure};
 use archive::{Archive, Choice, Order, Reader, Settings, Sorter};
 use base::disk::RealDisk;
-use base::door::{Exchange, Times};
+use base::door::{Exchange, Marks, Times};
 use base::http::Framing;
 use base::{Capture, Chance, Interval, Outcome, PageUrl, Timestamp};
 use serde_json::{Value, json};
@@ -132,10 +132,11 @@ fn visit(crawl: Crawl, round: u64, turn: u64) -> Result<Capture> {
             body.len()
         )
         .into_bytes(),
-        body,
+        body: body.into(),
         status: 200,
         framing: Framing::UntilClose,
         truncated: None,
+        marks: Marks::default(),
         times: Times::default(),
     };
     let share = turn as f64 / crawl.pages as f64;
