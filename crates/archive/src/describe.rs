@@ -72,9 +72,9 @@ impl Facts {
 /// Where a redirect leads, as a whole URL if it can be read as one.
 fn redirect(url: &str, head: &[u8], status: Option<u16>) -> Option<String> {
     let is_redirect = matches!(status, Some(300..=303 | 305..=399));
-    let location = http::field(head, "location").filter(|_| is_redirect)?;
-    let whole = PageUrl::parse(url).and_then(|url| url.join(location));
-    Some(whole.map_or_else(|_| location.to_owned(), |target| target.as_str().to_owned()))
+    let location = http::field_text(head, "location").filter(|_| is_redirect)?;
+    let whole = PageUrl::parse(url).and_then(|url| url.join(&location));
+    Some(whole.map_or_else(|_| location.clone().into_owned(), |target| target.as_str().to_owned()))
 }
 
 /// What tells the content from others: with every coding removed, or as received when that cannot be done.

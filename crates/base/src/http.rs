@@ -42,6 +42,38 @@ pub fn fields<'a>(head: &'a [u8], name: &str) -> impl Iterator<Item = &'a str> {
     })
 }
 
+/// The value of the first field called `name` whatever its bytes: lines that were folded are joined by a blank, and
+/// what is no UTF-8 is read as Latin-1, as browsers do.
+#[must_use]
+pub fn field_text<'a>(head: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
+    let mut lines = head.split(|b| *b == b'\n').skip(1).peekable();
+    let first = loop {
+        let line = lines.next()?;
+        let Some(colon) = line.iter().position(|b| *b == b':') else { continue };
+        let (found, value) = line.split_at(colon);
+        let is_folded = matches!(line.first(), Some(b' ' | b'\t'));
+        if !is_folded && found.trim_ascii_end().eq_ignore_ascii_case(name.as_bytes()) {
+            break value.get(1..)?.trim_ascii();
+        }
+    };
+    let is_more = |line: &&[u8]| matches!(line.first(), Some(b' ' | b'\t')) && !line.trim_ascii().is_empty();
+    let mut value = Cow::Borrowed(first);
+    while let Some(more) = lines.next_if(is_more) {
+        let value = value.to_mut();
+        value.push(b' ');
+        value.extend_from_slice(more.trim_ascii());
+    }
+    Some(match value {
+        Cow::Borrowed(bytes) => text(bytes),
+        Cow::Owned(bytes) => Cow::Owned(text(&bytes).into_owned()),
+    })
+}
+
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    let as_latin_1 = |_| Cow::Owned(bytes.iter().copied().map(char::from).collect());
+    std::str::from_utf8(bytes).map_or_else(as_latin_1, Cow::Borrowed)
+}
+
 /// A body with its chunk framing removed; a body framed otherwise as it is.
 ///
 /// A framing that breaks off or is malformed gives what came before it; a body that is not chunked at all, whatever
@@ -92,6 +124,16 @@ mod tests {
         assert_eq!(status(b"HTTP/1.0 404\r\n\r\n"), Some(404));
         assert_eq!(status(b"HTTP/1.1  200 OK\r\n\r\n"), Some(200));
         assert_eq!(status(b"ICY 200 OK\r\n"), None);
+    }
+
+    #[test]
+    fn a_field_is_text_whatever_its_bytes() {
+        let head = b"HTTP/1.1 302 X\r\nA: b\r\n Location: c\r\nLocation : /caf\xe9\r\nX: \xe5\x86\x99\r\nY: one\r\n\ttwo\r\n\r\n";
+        assert_eq!(field_text(head, "location").as_deref(), Some("/caf\u{e9}"));
+        assert_eq!(field_text(head, "x").as_deref(), Some("写"));
+        assert_eq!(field_text(head, "Y").as_deref(), Some("one two"));
+        assert_eq!(field_text(head, "a").as_deref(), Some("b Location: c"));
+        assert_eq!(field_text(head, "absent"), None);
     }
 
     #[track_caller]

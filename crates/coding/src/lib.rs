@@ -7,7 +7,7 @@
 //! ```
 //!
 //! The archive keeps what came over the wire; decoding is for readers and stops at its caps, so that a small body
-//! can never become a large one in memory. gzip and deflate are read, and only gzip is asked for.
+//! can never become a large one in memory. gzip, deflate, br and zstd are read, whatever was asked for.
 //!
 //! **Invariant:** no more is ever decoded than [`DECODED_BYTES_MAX`], nor, past [`DECODED_FREE_BYTES`], than
 //! [`DECODED_RATIO_MAX`] times what came over the wire, at most [`CODINGS_MAX`] codings deep.
@@ -15,13 +15,13 @@
 use base::door::Exchange;
 use base::http;
 use base::limits::{CODINGS_MAX, DECODED_BYTES_MAX, DECODED_FREE_BYTES, DECODED_RATIO_MAX};
-use flate2::{Decompress, FlushDecompress, Status};
 use std::borrow::Cow;
+
+mod inflate;
+mod read;
 
 /// How much is decoded at once.
 const STEP_BYTES: usize = 32 * 1024;
-/// The most gzip members in one body. Servers send one, log rotation a few; more is a way to make us work.
-const GZIP_MEMBERS_MAX: usize = 1_024;
 
 /// Content with its codings removed, as far as that went.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,81 +136,18 @@ impl Caps {
 fn remove(coding: &str, bytes: &[u8], caps: Caps) -> Decoded<'static> {
     match coding {
         _ if bytes.is_empty() => Decoded::Whole(Cow::Borrowed(&[])),
-        "gzip" | "x-gzip" => gunzip(bytes, caps),
-        "deflate" => deflate(bytes, caps),
+        "gzip" | "x-gzip" => inflate::gunzip(bytes, caps),
+        "deflate" => inflate::deflate(bytes, caps),
+        "br" => read::unbrotli(bytes, caps),
+        "zstd" => read::unzstd(bytes, caps),
         other => Decoded::Unknown(base::printable(other).into_owned()),
-    }
-}
-
-fn gunzip(bytes: &[u8], caps: Caps) -> Decoded<'static> {
-    let (mut got, mut rest) = (Vec::new(), bytes);
-    for _ in 0..GZIP_MEMBERS_MAX {
-        match inflate(Decompress::new_gzip(15), rest, &mut got, caps) {
-            Inflated::End(read) => rest = rest.get(read..).unwrap_or_default(),
-            Inflated::Over => return Decoded::Capped(caps.cap),
-            Inflated::Broken => return Decoded::Broken { got },
-        }
-        // What follows a member and is none itself is padding; every browser passes over it.
-        if !rest.starts_with(&[0x1f, 0x8b]) {
-            return Decoded::Whole(Cow::Owned(got));
-        }
-    }
-    Decoded::Capped(Cap::Layers)
-}
-
-/// The standard means zlib by `deflate`; some servers send the bare stream.
-fn deflate(bytes: &[u8], caps: Caps) -> Decoded<'static> {
-    let has_zlib_header = match bytes {
-        [first, second, ..] => first & 0x0f == 8 && (u16::from(*first) << 8 | u16::from(*second)) % 31 == 0,
-        _ => false,
-    };
-    let as_zlib = has_zlib_header.then(|| inflate_whole(Decompress::new(true), bytes, caps));
-    match as_zlib {
-        Some(Decoded::Broken { got }) if got.is_empty() => inflate_whole(Decompress::new(false), bytes, caps),
-        Some(decoded) => decoded,
-        None => inflate_whole(Decompress::new(false), bytes, caps),
-    }
-}
-
-fn inflate_whole(stream: Decompress, bytes: &[u8], caps: Caps) -> Decoded<'static> {
-    let mut got = Vec::new();
-    match inflate(stream, bytes, &mut got, caps) {
-        Inflated::End(_) => Decoded::Whole(Cow::Owned(got)),
-        Inflated::Over => Decoded::Capped(caps.cap),
-        Inflated::Broken => Decoded::Broken { got },
-    }
-}
-
-enum Inflated {
-    /// The stream ended after so many bytes.
-    End(usize),
-    /// There is more than may be decoded.
-    Over,
-    /// The stream breaks off or is none.
-    Broken,
-}
-
-/// Appends what `stream` makes of `bytes` to `got`, a step at a time.
-fn inflate(mut stream: Decompress, bytes: &[u8], got: &mut Vec<u8>, caps: Caps) -> Inflated {
-    let mut read = 0;
-    loop {
-        got.reserve(STEP_BYTES);
-        let (read_before, got_before) = (read, got.len());
-        let rest = bytes.get(read..).unwrap_or_default();
-        let status = stream.decompress_vec(rest, got, FlushDecompress::None);
-        read = usize::try_from(stream.total_in()).unwrap_or(usize::MAX);
-        match status {
-            _ if got.len() > caps.bytes_max => return Inflated::Over,
-            Ok(Status::StreamEnd) => return Inflated::End(read),
-            Ok(_) if (read, got.len()) != (read_before, got_before) => {}
-            Ok(_) | Err(_) => return Inflated::Broken,
-        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::inflate::GZIP_MEMBERS_MAX;
     use flate2::Compression;
     use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
     use std::io::Write;
@@ -231,6 +168,17 @@ mod tests {
         let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
         encoder.write_all(content).unwrap();
         encoder.finish().unwrap()
+    }
+
+    fn brotli(content: &[u8]) -> Vec<u8> {
+        let mut coded = Vec::new();
+        let parameters = brotli::enc::BrotliEncoderParams { quality: 5, ..Default::default() };
+        brotli::BrotliCompress(&mut &*content, &mut coded, &parameters).unwrap();
+        coded
+    }
+
+    fn zstd(content: &[u8]) -> Vec<u8> {
+        zstd::bulk::compress(content, 3).unwrap()
     }
 
     fn decoded<'a>(fields: &str, payload: &'a [u8]) -> Decoded<'a> {
@@ -260,6 +208,11 @@ mod tests {
         check("Content-Encoding: gzip\r\n", &[gzip(&page), gzip(&page)].concat(), &page.repeat(2));
         check("Content-Encoding: gzip\r\n", &[gzip(&page), vec![0; 9]].concat(), &page);
         check("Content-Encoding: gzip\r\n", b"", b"");
+        check("Content-Encoding: br\r\n", &brotli(&page), &page);
+        check("Content-Encoding: zstd\r\n", &zstd(&page), &page);
+        check("Content-Encoding: zstd\r\n", &[zstd(&page), zstd(&page)].concat(), &page.repeat(2));
+        check("Content-Encoding: br, zstd\r\n", &zstd(&brotli(&page)), &page);
+        check("Content-Encoding: br\r\n", b"", b"");
     }
 
     #[test]
@@ -272,7 +225,19 @@ mod tests {
         };
         assert!(got.len() > page.len() / 3 && page.starts_with(&got), "{}", got.len());
         assert_eq!(decoded("Content-Encoding: gzip\r\n", b"<html>"), Decoded::Broken { got: Vec::new() });
-        assert_eq!(decoded("Content-Encoding: br\r\n", b"x"), Decoded::Unknown("br".to_owned()));
+        for (name, whole) in [("br", brotli(&page)), ("zstd", zstd(&page))] {
+            let cut = &whole[..whole.len() / 2];
+            let Decoded::Broken { got } = decoded(&format!("Content-Encoding: {name}\r\n"), cut) else {
+                panic!("{name}")
+            };
+            assert!(got.len() > page.len() / 3 && page.starts_with(&got), "{name}: {}", got.len());
+            assert_eq!(
+                decoded(&format!("Content-Encoding: {name}\r\n"), b"<html>"),
+                Decoded::Broken { got: Vec::new() },
+                "{name}"
+            );
+        }
+        assert_eq!(decoded("Content-Encoding: sdch\r\n", b"x"), Decoded::Unknown("sdch".to_owned()));
         let mut wrong_checksum = gzip(b"page");
         let at = wrong_checksum.len() - 8;
         wrong_checksum[at] ^= 1;
@@ -289,6 +254,13 @@ mod tests {
         assert!(bomb.len() * DECODED_RATIO_MAX < blanks.len());
         assert_eq!(decoded("Content-Encoding: gzip\r\n", &bomb), Decoded::Capped(Cap::Ratio));
         check("Content-Encoding: gzip\r\n", &gzip(&blanks[1..]), &blanks[1..]);
+        for (name, bomb) in [("br", brotli(&blanks)), ("zstd", zstd(&blanks))] {
+            assert!(bomb.len() * DECODED_RATIO_MAX < blanks.len(), "{name}");
+            let field = format!("Content-Encoding: {name}\r\n");
+            assert_eq!(decoded(&field, &bomb), Decoded::Capped(Cap::Ratio), "{name}");
+        }
+        check("Content-Encoding: br\r\n", &brotli(&blanks[1..]), &blanks[1..]);
+        check("Content-Encoding: zstd\r\n", &zstd(&blanks[1..]), &blanks[1..]);
         let nested = gzip(&zlib(&bomb));
         assert_eq!(
             decoded("Content-Encoding: gzip, deflate, gzip\r\n", &nested),
@@ -300,6 +272,17 @@ mod tests {
         );
         let members = gzip(b"").repeat(GZIP_MEMBERS_MAX + 1);
         assert_eq!(decoded("Content-Encoding: gzip\r\n", &members), Decoded::Capped(Cap::Layers));
+    }
+
+    #[test]
+    fn survives_h5_a_window_larger_than_http_allows() {
+        use std::io::Write as _;
+        let mut encoder = zstd::stream::write::Encoder::new(Vec::new(), 1).unwrap();
+        encoder.window_log(27).unwrap();
+        encoder.include_contentsize(false).unwrap();
+        encoder.write_all(b"page").unwrap();
+        let wide = encoder.finish().unwrap();
+        assert_eq!(decoded("Content-Encoding: zstd\r\n", &wide), Decoded::Broken { got: Vec::new() });
     }
 
     #[test]

@@ -52,7 +52,7 @@ fn content_digest(exchange: &Exchange) -> Option<ContentDigest> {
 }
 
 fn target(url: &PageUrl, exchange: &Exchange) -> Option<PageUrl> {
-    exchange.field("location").and_then(|location| url.join(location).ok())
+    base::http::field_text(&exchange.response_head, "location").and_then(|location| url.join(&location).ok())
 }
 
 /// How long the server asks to be left alone, at most [`SERVER_PAUSE_MAX`].
@@ -119,6 +119,7 @@ mod tests {
         for (location, target) in [
             ("Location: ../z\r\n", Some("https://a.example/z")),
             ("Location: //b.example\r\n", Some("https://b.example/")),
+            ("Location: /\u{e9}\r\n", Some("https://a.example/%C3%A9")),
             ("Location: mailto:a@b\r\n", None),
             ("", None),
         ] {
