@@ -22,7 +22,11 @@ enum Kept {
         /// Held, and given back with the body; never looked at.
         _share: Option<Share>,
     },
-    Disk(Arc<File>, usize),
+    Disk {
+        file: Arc<File>,
+        length: usize,
+        _share: Option<Share>,
+    },
 }
 
 /// Something that is given back when the body is dropped: its share of a budget.
@@ -34,17 +38,17 @@ impl Body {
     pub fn within(bytes: Vec<u8>, share: Share) -> Self {
         Self(Kept::Memory { bytes, _share: Some(share) })
     }
-    /// A body that is the first `length` bytes of `file`.
+    /// A body that is the first `length` bytes of `file`, with its share of a budget for the disk.
     #[must_use]
-    pub fn on_disk(file: File, length: usize) -> Self {
-        Self(Kept::Disk(Arc::new(file), length))
+    pub fn on_disk(file: File, length: usize, share: Option<Share>) -> Self {
+        Self(Kept::Disk { file: Arc::new(file), length, _share: share })
     }
     /// How many bytes it has.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.0 {
             Kept::Memory { bytes, .. } => bytes.len(),
-            Kept::Disk(_, length) => *length,
+            Kept::Disk { length, .. } => *length,
         }
     }
     /// Whether it has none.
@@ -55,7 +59,7 @@ impl Body {
     /// Whether it lies on disk, so that reading it takes time and as much memory as it is long.
     #[must_use]
     pub fn is_on_disk(&self) -> bool {
-        matches!(self.0, Kept::Disk(..))
+        matches!(self.0, Kept::Disk { .. })
     }
     /// All of its bytes.
     ///
@@ -64,7 +68,7 @@ impl Body {
     pub fn read(&self) -> io::Result<Cow<'_, [u8]>> {
         match &self.0 {
             Kept::Memory { bytes, .. } => Ok(Cow::Borrowed(bytes)),
-            Kept::Disk(file, length) => {
+            Kept::Disk { file, length, .. } => {
                 let mut bytes = vec![0; *length];
                 file.read_exact_at(&mut bytes, 0)?;
                 Ok(Cow::Owned(bytes))
@@ -95,11 +99,11 @@ mod tests {
     fn a_body_reads_the_same_from_memory_and_from_disk() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"body and more").unwrap();
-        let on_disk = Body::on_disk(file, 4);
+        let on_disk = Body::on_disk(file, 4, None);
         let in_memory = Body::from(b"body".to_vec());
         assert_eq!(on_disk.read().unwrap(), in_memory.read().unwrap());
         assert_eq!((on_disk.len(), on_disk.is_on_disk(), in_memory.is_on_disk()), (4, true, false));
-        assert!(Body::on_disk(tempfile::tempfile().unwrap(), 1).read().is_err());
+        assert!(Body::on_disk(tempfile::tempfile().unwrap(), 1, None).read().is_err());
     }
 
     #[test]

@@ -158,6 +158,8 @@ impl Marks {
 pub struct Times {
     /// Until the connection stood.
     pub connect: Duration,
+    /// Until a proxy let us through, its delay included.
+    pub proxy: Duration,
     /// The TLS handshake.
     pub tls: Duration,
     /// From the request to the first byte of the answer.
@@ -195,6 +197,8 @@ impl Failure {
 pub enum Phase {
     /// Finding the address.
     LookUp,
+    /// Asking a forward proxy for a way.
+    Proxy,
     /// Connecting.
     Connect,
     /// The TLS handshake.
@@ -203,6 +207,8 @@ pub enum Phase {
     Send,
     /// Reading the head of the answer.
     Head,
+    /// Reading its body.
+    Body,
 }
 
 impl Phase {
@@ -211,10 +217,12 @@ impl Phase {
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::LookUp => "name look-up",
+            Self::Proxy => "proxy",
             Self::Connect => "connect",
             Self::Tls => "TLS handshake",
             Self::Send => "request",
             Self::Head => "answer",
+            Self::Body => "body",
         }
     }
 }
@@ -257,6 +265,9 @@ pub enum Cause {
     /// What came back is not HTTP, or exceeds a limit of it.
     #[error("not HTTP: {0}")]
     Malformed(&'static str),
+    /// This machine could not do its part.
+    #[error("{0}")]
+    Machine(String),
     /// The certificate or handshake is not acceptable.
     #[error("{0}")]
     Tls(String),

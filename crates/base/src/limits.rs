@@ -68,6 +68,17 @@ pub const HEAD_FIELDS_MAX: usize = 512;
 pub const INTERIM_ANSWERS_MAX: usize = 16;
 /// As much of a body as is stored; above it the capture is marked as truncated.
 pub const BODY_BYTES_MAX: usize = 64 * 1024 * 1024;
+/// A body longer than this goes to disk while it comes (D15): nine pages in ten of the web are smaller by far.
+pub const BODY_MEMORY_EACH_MAX: usize = 1024 * 1024;
+/// The memory of all bodies in flight together (D15); beyond it they go to disk, however small.
+pub const BODY_MEMORY_BYTES_MAX: usize = 256 * 1024 * 1024;
+/// The room on disk of all bodies in flight together; beyond it they are cut off. Sixty-four bodies of the largest size.
+pub const BODY_DISK_BYTES_MAX: usize = 4 * 1024 * 1024 * 1024;
+const _: () = assert!(BODY_MEMORY_EACH_MAX < BODY_BYTES_MAX && BODY_BYTES_MAX < BODY_DISK_BYTES_MAX);
+/// How long a forward proxy may keep us waiting before it lets a request out (D12): the guard delays, and says so.
+pub const PROXY_TIME_MAX: Duration = Duration::from_secs(60);
+/// The longest answer of a proxy to `CONNECT`.
+pub const PROXY_HEAD_BYTES_MAX: usize = 8 * 1024;
 /// The longest block of a record that is read whole, in our archive and in those of others: four times what is visited,
 /// because others visit larger things.
 pub const RECORD_BLOCK_BYTES_MAX: usize = 256 * 1024 * 1024;

@@ -3,10 +3,10 @@
 //! | step | room |
 //! |---|---|
 //! | what is sent | `request` |
-//! | a connection to the address, or one kept from before | `connect`, `pool` |
+//! | a connection to the address, or one kept from before | `connect`, `proxy`, `trust`, `pool` |
 //! | reading within the limits of time | `wire` |
 //! | the head, and how the end of the body will be known | `head` |
-//! | the body | `body`, `chunks` |
+//! | the body | `body`, `chunks`, `store` |
 //!
 //! **Invariant:** the address is judged just before connecting, on the very address that is connected to (H1, H3).
 //!
@@ -19,21 +19,28 @@ mod connect;
 mod head;
 mod limits;
 mod pool;
+mod proxy;
 mod request;
 mod settings;
+mod store;
+mod trust;
 mod wire;
 
 pub use limits::Limits;
-pub use settings::{Settings, SettingsError};
+pub use proxy::{Proxy, ProxyError};
+pub use settings::{Certificates, Roots, Settings, SettingsError};
 
 use crate::address;
 use base::Interval;
 use base::door::{Cause, Door, Exchange, Failure, Found, Marks, Phase, Request, Times};
 use base::url::Origin;
-use body::Body;
+use body::{Body, End};
 use connect::{Connector, Stream};
+use head::Head;
 use pool::{Key, Pool};
 use std::net::SocketAddr;
+use std::time::Duration;
+use store::Store;
 use tokio::time::Instant;
 use wire::Wire;
 
@@ -46,18 +53,20 @@ pub struct WebDoor {
     settings: Settings,
     connector: Connector,
     pool: Pool,
+    store: Store,
 }
 
 impl WebDoor {
     /// A door with these settings.
     ///
     /// # Errors
-    /// When a setting cannot be sent in a request, or the extra roots hold no certificates.
+    /// When a setting cannot be sent in a request, or the roots hold no certificates.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         settings.check()?;
-        let connector = Connector::new(&settings.extra_roots_pem)?;
+        let connector = Connector::new(&settings)?;
         let pool = Pool::new(settings.limits.pool_connections_max, settings.limits.pool_idle_time_max);
-        Ok(Self { settings, connector, pool })
+        let store = Store::new(&settings);
+        Ok(Self { settings, connector, pool, store })
     }
 
     fn judge(&self, address: SocketAddr) -> Result<(), Trouble> {
@@ -81,28 +90,34 @@ impl WebDoor {
                 other => return other,
             }
         }
-        let stream = self.connector.connect(visit, &self.settings.limits).await?;
+        let stream = self.connector.connect(visit, &self.settings).await?;
         self.converse(stream, visit).await
     }
 
     /// Sends the request and reads the answer.
     async fn converse(&self, stream: Stream, visit: &mut Visit<'_>) -> Result<Exchange, Trouble> {
         let limits = &self.settings.limits;
-        let mut wire = Wire::new(stream, limits, visit.ends);
+        let mut wire = Wire::new(stream, limits, visit);
         wire.send(&visit.request_head).await?;
         let (head, rest) = head::read(&mut wire, visit.request.head_only, limits).await?;
-        let body = body::read(&mut wire, rest, head.framing, limits).await;
+        let body = body::read(&mut wire, rest, head.framing, limits, &self.store).await?;
         visit.times.first_byte = wire.first_byte_time();
-        if head.keeps_alive && body.ended_cleanly {
-            self.pool.put(visit.key.clone(), wire.into_stream());
+        let stream = wire.into_stream();
+        let marks = Marks {
+            framing_in_doubt: head.is_in_doubt || body.is_in_doubt,
+            bytes_behind: body.end == End::BytesBehind,
+            certificate_in_doubt: stream.is_in_doubt(),
+        };
+        if head.keeps_alive && body.end == End::Clean {
+            self.pool.put(visit.key.clone(), stream);
         }
-        Ok(visit.finish(head.bytes, head.status, body))
+        Ok(visit.finish(head, body, marks))
     }
 }
 
 impl Door for WebDoor {
     async fn look_up(&self, origin: &Origin) -> Result<Found, Failure> {
-        let refuse = |cause| Failure::new(Phase::LookUp, cause, std::time::Duration::ZERO);
+        let refuse = |cause| Failure::new(Phase::LookUp, cause, Duration::ZERO);
         let address = self.settings.resolver.address(origin).ok_or_else(|| refuse(Cause::NoSuchName))?;
         self.judge(address).map_err(|trouble| refuse(trouble.cause))?;
         Ok(Found { addresses: vec![address], lifetime: FIXED_LIFETIME })
@@ -126,33 +141,37 @@ struct Visit<'a> {
     begun: Instant,
     /// When the whole visit must be over.
     ends: Instant,
+    /// How long the first byte of the answer may take: a proxy may delay a request on a kept connection too.
+    first_byte_time_max: Duration,
     times: Times,
 }
 
 impl<'a> Visit<'a> {
     fn begin(to: SocketAddr, request: &'a Request, settings: &Settings) -> Self {
-        let begun = Instant::now();
+        let (begun, limits) = (Instant::now(), &settings.limits);
+        let delay = settings.proxy.as_ref().map_or(Duration::ZERO, |_| limits.proxy_time_max);
         Self {
             request,
             request_head: request::head(request, settings),
             key: (to, request.url.origin()),
             begun,
-            ends: begun + settings.limits.visit_time_max,
+            ends: begun + limits.visit_time_max,
+            first_byte_time_max: limits.first_byte_time_max + delay,
             times: Times::default(),
         }
     }
 
-    fn finish(&mut self, response_head: Vec<u8>, status: u16, body: Body) -> Exchange {
+    fn finish(&mut self, head: Head, body: Body, marks: Marks) -> Exchange {
         self.times.total = self.begun.elapsed();
         Exchange {
             address: self.key.0,
             request_head: std::mem::take(&mut self.request_head),
-            response_head,
-            body: body.bytes.into(),
-            status,
+            response_head: head.bytes,
+            body: body.bytes,
+            status: head.status,
             framing: body.framing,
             truncated: body.truncated,
-            marks: Marks::default(),
+            marks,
             times: self.times,
         }
     }

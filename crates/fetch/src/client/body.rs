@@ -6,53 +6,93 @@
 //!
 //! **Invariant:** a body is a beginning of what the server sent after the head; what is missing has a reason.
 
-use super::Limits;
 use super::chunks::{Chunks, State};
+use super::store::{Room, Sink, Store};
 use super::wire::{Got, Wire};
+use super::{Limits, Trouble};
 use base::door::Truncation;
 use base::http::Framing;
 
 /// A body as it came.
 #[derive(Debug)]
 pub(super) struct Body {
-    pub(super) bytes: Vec<u8>,
+    pub(super) bytes: base::Body,
     /// How its end was known in the event.
     pub(super) framing: Framing,
     pub(super) truncated: Option<Truncation>,
-    /// Whether it ended where its framing says, and nothing came after it.
-    pub(super) ended_cleanly: bool,
+    /// Whether its framing turned out not to be what the head says.
+    pub(super) is_in_doubt: bool,
+    /// What came of it.
+    pub(super) end: End,
+}
+
+/// What is known of the connection behind a body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// It is where the framing says, and nothing came after it.
+    Clean,
+    /// More came after it.
+    BytesBehind,
+    /// It came with the end of the connection, or was not waited for.
+    Closed,
 }
 
 /// Reads the body that begins with `start`.
-pub(super) async fn read(wire: &mut Wire<'_>, start: Vec<u8>, framing: Framing, limits: &Limits) -> Body {
-    let mut reading = Reading::new(start, framing, limits);
-    loop {
-        if let Some(end) = reading.end().filter(|end| *end <= limits.body_bytes_max) {
-            return reading.whole(end);
-        }
-        if reading.bytes.len() > limits.body_bytes_max {
-            return reading.cut(limits.body_bytes_max);
-        }
-        match wire.more(&mut reading.bytes).await {
-            Got::More => {}
-            Got::End => return reading.closed(),
-            Got::Broken(_) => return reading.broken(Truncation::Disconnect),
-            Got::TimeOut(_) => return reading.broken(Truncation::Time),
-        }
-    }
+pub(super) async fn read(
+    wire: &mut Wire<'_>,
+    start: Vec<u8>,
+    framing: Framing,
+    limits: &Limits,
+    store: &Store,
+) -> Result<Body, Trouble> {
+    let mut reading = Reading::new(store.sink(start), framing, limits);
+    let (truncated, end) = reading.run(wire, limits).await?;
+    reading.ended(truncated, end).await
 }
 
-struct Reading {
-    bytes: Vec<u8>,
+struct Reading<'a> {
+    sink: Sink<'a>,
     framing: Framing,
     chunks: Chunks,
-    /// How much of `bytes` the chunk framing accounts for.
+    /// How many of the fresh bytes have been looked at already.
+    looked_at: usize,
+    /// How much of the body the chunk framing accounts for.
     chunked_bytes: usize,
 }
 
-impl Reading {
-    fn new(bytes: Vec<u8>, framing: Framing, limits: &Limits) -> Self {
-        Self { bytes, framing, chunks: Chunks::new(limits.head_bytes_max), chunked_bytes: 0 }
+impl<'a> Reading<'a> {
+    fn new(sink: Sink<'a>, framing: Framing, limits: &Limits) -> Self {
+        Self { sink, framing, chunks: Chunks::new(limits.head_bytes_max), looked_at: 0, chunked_bytes: 0 }
+    }
+
+    /// Reads until the body ends, one way or another.
+    async fn run(
+        &mut self,
+        wire: &mut Wire<'_>,
+        limits: &Limits,
+    ) -> Result<(Option<Truncation>, End), Trouble> {
+        loop {
+            if let Some(end) = self.end().filter(|end| *end <= limits.body_bytes_max) {
+                return Ok((None, self.whole(end)));
+            }
+            if self.sink.len() > limits.body_bytes_max {
+                self.sink.truncate(limits.body_bytes_max);
+                return Ok((Some(Truncation::Length), End::Closed));
+            }
+            self.looked_at = self.sink.fresh.len();
+            if self.sink.settle().await? == Room::Spent {
+                return Ok((Some(Truncation::Length), End::Closed));
+            }
+            self.looked_at = self.looked_at.min(self.sink.fresh.len());
+            let missing = self.missing();
+            let truncated = match wire.more(&mut self.sink.fresh, missing).await {
+                Got::More => continue,
+                Got::End => self.closed(),
+                Got::Broken(_) => self.broken(Truncation::Disconnect),
+                Got::TimeOut(_) => self.broken(Truncation::Time),
+            };
+            return Ok((truncated, End::Closed));
+        }
     }
 
     /// Where the body ends, if that has been read.
@@ -60,7 +100,7 @@ impl Reading {
         match self.framing {
             Framing::None => Some(0),
             Framing::Length(length) => {
-                usize::try_from(length).ok().filter(|length| *length <= self.bytes.len())
+                usize::try_from(length).ok().filter(|length| *length <= self.sink.len())
             }
             Framing::Chunked => self.end_of_chunks(),
             Framing::UntilClose => None,
@@ -68,7 +108,7 @@ impl Reading {
     }
 
     fn end_of_chunks(&mut self) -> Option<usize> {
-        let new = self.bytes.get(self.chunked_bytes..).unwrap_or_default();
+        let new = self.sink.fresh.get(self.looked_at..).unwrap_or_default();
         self.chunked_bytes += self.chunks.feed(new);
         if self.chunks.state() == State::NotChunked {
             self.framing = Framing::UntilClose;
@@ -76,35 +116,42 @@ impl Reading {
         (self.chunks.state() == State::Done).then_some(self.chunked_bytes)
     }
 
-    fn whole(mut self, end: usize) -> Body {
-        let ended_cleanly = self.bytes.len() == end;
-        self.bytes.truncate(end);
-        Body { ended_cleanly, ..self.ended(None) }
+    /// How much is known to be still to come.
+    fn missing(&self) -> usize {
+        match self.framing {
+            Framing::Length(length) => {
+                usize::try_from(length).unwrap_or(usize::MAX).saturating_sub(self.sink.len())
+            }
+            _ => 0,
+        }
     }
 
-    fn cut(mut self, bytes_max: usize) -> Body {
-        self.bytes.truncate(bytes_max);
-        self.ended(Some(Truncation::Length))
+    fn whole(&mut self, end: usize) -> End {
+        let is_clean = self.sink.len() == end;
+        self.sink.truncate(end);
+        if is_clean { End::Clean } else { End::BytesBehind }
     }
 
     /// The connection was closed in good order: the end of a body without length, and of one whose last chunk has
     /// come; too early for any other.
-    fn closed(self) -> Body {
+    fn closed(&self) -> Option<Truncation> {
         let is_whole = match self.framing {
             Framing::UntilClose | Framing::None => true,
             Framing::Chunked => self.chunks.state() == State::Last,
             Framing::Length(_) => false,
         };
-        self.ended((!is_whole).then_some(Truncation::Disconnect))
+        (!is_whole).then_some(Truncation::Disconnect)
     }
 
     /// The connection broke or fell silent. Once the last chunk has come, nothing is missing but trailers.
-    fn broken(self, reason: Truncation) -> Body {
+    fn broken(&self, reason: Truncation) -> Option<Truncation> {
         let is_whole = self.framing == Framing::Chunked && self.chunks.state() == State::Last;
-        self.ended((!is_whole).then_some(reason))
+        (!is_whole).then_some(reason)
     }
 
-    fn ended(self, truncated: Option<Truncation>) -> Body {
-        Body { bytes: self.bytes, framing: self.framing, truncated, ended_cleanly: false }
+    async fn ended(self, truncated: Option<Truncation>, end: End) -> Result<Body, Trouble> {
+        let is_in_doubt = matches!(self.chunks.state(), State::NotChunked | State::Broken);
+        let (framing, bytes) = (self.framing, self.sink.finish().await?);
+        Ok(Body { bytes, framing, truncated, is_in_doubt, end })
     }
 }

@@ -1,31 +1,27 @@
 //! Connections: TCP, and TLS over it with the ring provider, HTTP/1.1 only.
 //!
-//! Certificates are judged strictly (H26): name, validity and chain, against the public roots and those the settings
-//! add. No protocol is offered by ALPN, so a server speaks HTTP/1.1.
+//! No protocol is offered by ALPN, so a server speaks HTTP/1.1.
 
-use super::{Limits, SettingsError, Trouble, Visit};
+use super::trust::Trust;
+use super::{Limits, Proxy, Settings, SettingsError, Trouble, Visit};
 use base::door::{Cause, Phase};
 use base::url::Scheme;
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, ServerName};
-use rustls::{ClientConfig, RootCertStore};
+use rustls::pki_types::ServerName;
 use std::io;
 use std::mem::MaybeUninit;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
-use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
 /// A connection that stands.
 pub(super) enum Stream {
     /// http.
     Plain(TcpStream),
-    /// https.
-    Tls(Box<TlsStream<TcpStream>>),
+    /// https, and whether its certificate is in doubt.
+    Tls(Box<TlsStream<TcpStream>>, bool),
 }
 
 /// What both kinds of connection can do.
@@ -36,15 +32,20 @@ impl Stream {
     pub(super) fn io(&mut self) -> &mut dyn ReadWrite {
         match self {
             Self::Plain(stream) => stream,
-            Self::Tls(stream) => stream,
+            Self::Tls(stream, _) => stream,
         }
     }
 
     fn tcp(&self) -> &TcpStream {
         match self {
             Self::Plain(stream) => stream,
-            Self::Tls(stream) => stream.get_ref().0,
+            Self::Tls(stream, _) => stream.get_ref().0,
         }
+    }
+
+    /// Whether its certificate would not do by the strict rules.
+    pub(super) fn is_in_doubt(&self) -> bool {
+        matches!(self, Self::Tls(_, true))
     }
 
     /// Whether the connection is open and nothing was sent that nobody asked for.
@@ -65,7 +66,7 @@ impl Stream {
 }
 
 /// What makes connections.
-pub(super) struct Connector(TlsConnector);
+pub(super) struct Connector(Trust);
 
 impl std::fmt::Debug for Connector {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -74,26 +75,35 @@ impl std::fmt::Debug for Connector {
 }
 
 impl Connector {
-    pub(super) fn new(extra_roots_pem: &[u8]) -> Result<Self, SettingsError> {
-        let config = ClientConfig::builder_with_provider(Arc::new(rustls::crypto::ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(SettingsError::Tls)?
-            .with_root_certificates(roots(extra_roots_pem)?)
-            .with_no_client_auth();
-        Ok(Self(TlsConnector::from(Arc::new(config))))
+    pub(super) fn new(settings: &Settings) -> Result<Self, SettingsError> {
+        Trust::new(settings).map(Self)
     }
 
-    /// Connects to the visit's address, which has been judged.
-    pub(super) async fn connect(&self, visit: &mut Visit<'_>, limits: &Limits) -> Result<Stream, Trouble> {
+    /// Connects to the visit's address, which has been judged; by way of the proxy if there is one.
+    pub(super) async fn connect(
+        &self,
+        visit: &mut Visit<'_>,
+        settings: &Settings,
+    ) -> Result<Stream, Trouble> {
         let begun = Instant::now();
-        let connecting = TcpStream::connect(visit.key.0);
-        let tcp = within(limits.connect_time_max, visit.ends, Phase::Connect, connecting).await?;
+        let connecting = async {
+            match &settings.proxy {
+                Some(proxy) => proxy.connect().await,
+                None => TcpStream::connect(visit.key.0).await,
+            }
+        };
+        let phase = if settings.proxy.is_some() { Phase::Proxy } else { Phase::Connect };
+        let mut tcp = within(settings.limits.connect_time_max, visit.ends, phase, connecting).await?;
         // Requests are small and whole: waiting to fill a packet only costs time. Refusal of the option costs nothing.
         let _ = tcp.set_nodelay(true);
         visit.times.connect = begun.elapsed();
+        if settings.proxy.is_some() {
+            Proxy::open_tunnel(&mut tcp, visit, settings).await?;
+            visit.times.proxy = begun.elapsed() - visit.times.connect;
+        }
         match visit.request.url.scheme() {
             Scheme::Http => Ok(Stream::Plain(tcp)),
-            Scheme::Https => self.shake_hands(tcp, visit, limits).await,
+            Scheme::Https => self.shake_hands(tcp, visit, &settings.limits).await,
         }
     }
 
@@ -105,21 +115,12 @@ impl Connector {
     ) -> Result<Stream, Trouble> {
         let begun = Instant::now();
         let name = tls_name(visit.request.url.host())?;
-        let handshake = self.0.connect(name, tcp);
+        let handshake = self.0.connector.connect(name.clone(), tcp);
         let stream = within(limits.tls_time_max, visit.ends, Phase::Tls, handshake).await?;
         visit.times.tls = begun.elapsed();
-        Ok(Stream::Tls(Box::new(stream)))
+        let is_in_doubt = self.0.doubts(&stream, &name);
+        Ok(Stream::Tls(Box::new(stream), is_in_doubt))
     }
-}
-
-fn roots(extra_pem: &[u8]) -> Result<RootCertStore, SettingsError> {
-    let mut roots = RootCertStore::from_iter(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    let mut added = 0;
-    for certificate in CertificateDer::pem_slice_iter(extra_pem) {
-        roots.add(certificate.map_err(SettingsError::RootsPem)?).map_err(SettingsError::Tls)?;
-        added += 1;
-    }
-    if added == 0 && !extra_pem.is_empty() { Err(SettingsError::RootsEmpty) } else { Ok(roots) }
 }
 
 fn tls_name(host: &str) -> Result<ServerName<'static>, Trouble> {

@@ -30,6 +30,8 @@ pub(super) struct Head {
     pub(super) bytes: Vec<u8>,
     pub(super) status: u16,
     pub(super) framing: Framing,
+    /// Whether the fields contradict each other, or cannot be believed, about the end of the body.
+    pub(super) is_in_doubt: bool,
     /// Whether another request may follow, if the body ends as it should.
     pub(super) keeps_alive: bool,
 }
@@ -42,14 +44,28 @@ pub(super) async fn read(
 ) -> Result<(Head, Vec<u8>), Trouble> {
     let mut buffer = Vec::new();
     for _ in 0..=limits.interim_answers_max {
-        let bytes = next(wire, &mut buffer, limits).await?;
-        let head = parse(bytes, head_only, limits.head_fields_max).map_err(malformed)?;
+        let bytes = match next(wire, &mut buffer, limits).await {
+            Ok(bytes) => bytes,
+            Err(trouble) => return Err(with_received(trouble, buffer, limits)),
+        };
+        let head = match parse(bytes, head_only, limits.head_fields_max) {
+            Ok(head) => head,
+            Err((what, bytes)) => {
+                return Err(with_received(malformed(what), [bytes, buffer].concat(), limits));
+            }
+        };
         // 101 is no interim answer: what follows it is another protocol, which nobody asked for.
         if !(100..200).contains(&head.status) || head.status == 101 {
             return Ok((head, buffer));
         }
     }
-    Err(malformed("too many interim answers"))
+    Err(with_received(malformed("too many interim answers"), buffer, limits))
+}
+
+/// What came and is no answer is kept as far as a head may reach.
+fn with_received(trouble: Trouble, mut received: Vec<u8>, limits: &Limits) -> Trouble {
+    received.truncate(limits.head_bytes_max);
+    Trouble { received, ..trouble }
 }
 
 fn malformed(what: &'static str) -> Trouble {
@@ -78,7 +94,7 @@ async fn next(wire: &mut Wire<'_>, buffer: &mut Vec<u8>, limits: &Limits) -> Res
 }
 
 async fn more(wire: &mut Wire<'_>, buffer: &mut Vec<u8>) -> Result<(), Trouble> {
-    let cause = match wire.more(buffer).await {
+    let cause = match wire.more(buffer, 0).await {
         Got::More => return Ok(()),
         Got::End => Cause::Broken("connection closed".to_owned()),
         Got::Broken(cause) => cause,
@@ -110,8 +126,24 @@ fn end(buffer: &[u8], from: usize) -> Option<usize> {
 }
 
 /// Reads a whole head.
-fn parse(bytes: Vec<u8>, head_only: bool, fields_max: usize) -> Result<Head, &'static str> {
-    let legible = legible(&bytes);
+fn parse(bytes: Vec<u8>, head_only: bool, fields_max: usize) -> Result<Head, (&'static str, Vec<u8>)> {
+    match read_fields(&bytes, head_only, fields_max) {
+        Ok((status, framing, clarity, keeps_alive)) => {
+            let is_in_doubt = clarity == Clarity::Doubt;
+            let keeps_alive = keeps_alive && clarity == Clarity::Clear;
+            Ok(Head { bytes, status, framing, is_in_doubt, keeps_alive })
+        }
+        Err(what) => Err((what, bytes)),
+    }
+}
+
+/// Status, framing and how clear that is, and whether the server would keep the connection.
+fn read_fields(
+    bytes: &[u8],
+    head_only: bool,
+    fields_max: usize,
+) -> Result<(u16, Framing, Clarity, bool), &'static str> {
+    let legible = legible(bytes);
     let mut fields = vec![EMPTY_HEADER; fields_max];
     let mut response = Response::new(&mut fields);
     match lenient().parse_response(&mut response, &legible) {
@@ -122,11 +154,21 @@ fn parse(bytes: Vec<u8>, head_only: bool, fields_max: usize) -> Result<Head, &'s
         Err(_) => return Err("bad field"),
     }
     let status = response.code.unwrap_or_default();
-    let (framing, is_clear) = framing(status, head_only, response.headers);
+    let (framing, clarity) = framing(status, head_only, response.headers);
     let closes = tokens(response.headers, "connection").any(|token| token.eq_ignore_ascii_case("close"));
-    let keeps_alive = is_clear && response.version == Some(1) && !closes && status != 101;
-    drop(legible);
-    Ok(Head { bytes, status, framing, keeps_alive })
+    let keeps_alive = response.version == Some(1) && !closes && status != 101;
+    Ok((status, framing, clarity, keeps_alive))
+}
+
+/// How clearly a head says where its body ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Clarity {
+    /// Once, and beyond doubt.
+    Clear,
+    /// Not at all: the connection ends it.
+    Close,
+    /// In more than one way, or in none that can be believed (H15).
+    Doubt,
 }
 
 /// The head with each NUL and each carriage return inside a line replaced (RFC 9110 §5.5), for reading only. A name
@@ -151,28 +193,34 @@ fn lenient() -> ParserConfig {
     config
 }
 
-/// How the end of the body is known, and whether that is beyond doubt.
-fn framing(status: u16, head_only: bool, fields: &[Header<'_>]) -> (Framing, bool) {
+/// How the end of the body is known, and how clearly.
+fn framing(status: u16, head_only: bool, fields: &[Header<'_>]) -> (Framing, Clarity) {
     if head_only || matches!(status, 100..200 | 204 | 304) {
-        return (Framing::None, true);
+        return (Framing::None, Clarity::Clear);
     }
     let codings: Vec<&str> = tokens(fields, "transfer-encoding")
         .filter(|coding| !coding.eq_ignore_ascii_case("identity"))
         .collect();
     let lengths: Vec<&str> = tokens(fields, "content-length").collect();
     match codings.last() {
-        Some(last) if last.eq_ignore_ascii_case("chunked") => (Framing::Chunked, lengths.is_empty()),
-        Some(_) => (Framing::UntilClose, false),
+        Some(last) if last.eq_ignore_ascii_case("chunked") => {
+            (Framing::Chunked, if lengths.is_empty() { Clarity::Clear } else { Clarity::Doubt })
+        }
+        Some(_) => (Framing::UntilClose, Clarity::Doubt),
         None => by_length(&lengths),
     }
 }
 
-fn by_length(lengths: &[&str]) -> (Framing, bool) {
+fn by_length(lengths: &[&str]) -> (Framing, Clarity) {
+    if lengths.is_empty() {
+        return (Framing::UntilClose, Clarity::Close);
+    }
+    let clarity = if lengths.len() == 1 { Clarity::Clear } else { Clarity::Doubt };
     let agreed = match lengths {
         [first, rest @ ..] if rest.iter().all(|other| other == first) => length(first),
         _ => None,
     };
-    agreed.map_or((Framing::UntilClose, false), |length| (Framing::Length(length), lengths.len() == 1))
+    agreed.map_or((Framing::UntilClose, Clarity::Doubt), |length| (Framing::Length(length), clarity))
 }
 
 /// Digits and nothing else: `+5`, `0x5` and `5 bytes` are no lengths.
@@ -246,7 +294,8 @@ mod tests {
             ("HTTP/1.7 200 OK\r\n\r\n", "bad status line"),
             ("HTTP/1.1 200 OK\r\nA:b\r\nA:b\r\nA:b\r\n\r\n", "the head has too many fields"),
         ] {
-            assert_eq!(parse(head.as_bytes().to_vec(), false, 2), Err(expected), "{head}");
+            let (what, kept) = parse(head.as_bytes().to_vec(), false, 2).unwrap_err();
+            assert_eq!((what, kept.as_slice()), (expected, head.as_bytes()));
         }
         assert!(looks_like_http(b"") && looks_like_http(b"HTT") && looks_like_http(b"HTTP/1.1 200"));
         assert!(!looks_like_http(b"ICY 200 OK") && !looks_like_http(b"SSH-2.0"));

@@ -34,6 +34,14 @@ pub struct Limits {
     pub interim_answers_max: usize,
     /// As much of a body as is kept.
     pub body_bytes_max: usize,
+    /// As much of one body as is kept in memory.
+    pub body_memory_each_max: usize,
+    /// The memory of all bodies in flight together.
+    pub body_memory_bytes_max: usize,
+    /// The room on disk of all bodies in flight together.
+    pub body_disk_bytes_max: usize,
+    /// How long a proxy may delay a request.
+    pub proxy_time_max: Duration,
     /// The most connections that are kept open.
     pub pool_connections_max: usize,
     /// How long a connection is kept without a request.
@@ -54,6 +62,10 @@ impl Default for Limits {
             head_fields_max: limits::HEAD_FIELDS_MAX,
             interim_answers_max: limits::INTERIM_ANSWERS_MAX,
             body_bytes_max: limits::BODY_BYTES_MAX,
+            body_memory_each_max: limits::BODY_MEMORY_EACH_MAX,
+            body_memory_bytes_max: limits::BODY_MEMORY_BYTES_MAX,
+            body_disk_bytes_max: limits::BODY_DISK_BYTES_MAX,
+            proxy_time_max: limits::PROXY_TIME_MAX,
             pool_connections_max: POOL_CONNECTIONS_MAX,
             pool_idle_time_max: POOL_IDLE_TIME_MAX,
         }

@@ -17,7 +17,7 @@ pub(super) fn head(request: &Request, settings: &Settings) -> Vec<u8> {
     let method = if request.head_only { "HEAD" } else { "GET" };
     let mut head = format!("{method} {} HTTP/1.1\r\n", request.url.target());
     push(&mut head, "Host", request.url.server().as_str());
-    for (name, value) in standing_fields(settings) {
+    for (name, value) in standing_fields(settings, &settings.introduction()) {
         if !value.is_empty() && !request.fields.iter().any(|(given, _)| given.eq_ignore_ascii_case(name)) {
             push(&mut head, name, value);
         }
@@ -36,9 +36,9 @@ pub(super) fn head(request: &Request, settings: &Settings) -> Vec<u8> {
 }
 
 /// The fields every request carries unless it brings its own.
-fn standing_fields(settings: &Settings) -> [(&'static str, &str); 4] {
+fn standing_fields<'a>(settings: &'a Settings, agent: &'a str) -> [(&'static str, &'a str); 4] {
     [
-        ("User-Agent", &settings.user_agent),
+        ("User-Agent", agent),
         ("Accept", &settings.accept),
         ("Accept-Language", &settings.accept_language),
         ("Accept-Encoding", &settings.accept_encoding),
@@ -89,6 +89,18 @@ mod tests {
         );
         let head_only = Request { head_only: true, ..Request::get(page("https://[::1]:443/")) };
         assert!(sent(&head_only).starts_with("HEAD / HTTP/1.1\r\nHost: [::1]\r\n"));
+    }
+
+    #[test]
+    fn a_contact_stands_behind_the_name() {
+        let settings = Settings {
+            user_agent: "utsushi/9".to_owned(),
+            contact: Some("https://a.example/bot".to_owned()),
+            ..Settings::default()
+        };
+        let head = head(&Request::get(page("http://a.example/")), &settings);
+        let head = String::from_utf8(head).unwrap();
+        assert!(head.contains("\r\nUser-Agent: utsushi/9 (+https://a.example/bot)\r\n"), "{head}");
     }
 
     #[test]

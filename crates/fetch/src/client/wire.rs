@@ -4,20 +4,23 @@
 //! are each bounded, and the earliest bound counts.
 
 use super::connect::{Stream, cause};
-use super::{Limits, Trouble};
+use super::{Limits, Trouble, Visit};
 use base::door::{Cause, Phase};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, timeout_at};
 
-/// As much as is read at once.
+/// As much as is made room for at once, at least and at most.
 const READ_BYTES: usize = 16 * 1024;
+const READ_BYTES_MAX: usize = 256 * 1024;
 
 /// A connection during one exchange.
 pub(super) struct Wire<'a> {
     stream: Stream,
     limits: &'a Limits,
     visit_ends: Instant,
+    /// How long the first byte may take, a proxy's delay included.
+    first_byte_time_max: Duration,
     sent: Instant,
     first_byte: Option<Instant>,
     received: u64,
@@ -36,8 +39,16 @@ pub(super) enum Got {
 }
 
 impl<'a> Wire<'a> {
-    pub(super) fn new(stream: Stream, limits: &'a Limits, visit_ends: Instant) -> Self {
-        Self { stream, limits, visit_ends, sent: Instant::now(), first_byte: None, received: 0 }
+    pub(super) fn new(stream: Stream, limits: &'a Limits, visit: &Visit<'_>) -> Self {
+        Self {
+            stream,
+            limits,
+            visit_ends: visit.ends,
+            first_byte_time_max: visit.first_byte_time_max,
+            sent: Instant::now(),
+            first_byte: None,
+            received: 0,
+        }
     }
 
     pub(super) async fn send(&mut self, bytes: &[u8]) -> Result<(), Trouble> {
@@ -57,9 +68,9 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Appends what comes next to `into`.
-    pub(super) async fn more(&mut self, into: &mut Vec<u8>) -> Got {
-        into.reserve(READ_BYTES);
+    /// Appends what comes next to `into`; `expected` says how much that is, if that is known.
+    pub(super) async fn more(&mut self, into: &mut Vec<u8>, expected: usize) -> Got {
+        into.reserve(expected.clamp(READ_BYTES, READ_BYTES_MAX));
         let (ends, limit) = self.patience();
         match timeout_at(ends, self.stream.io().read_buf(into)).await {
             Ok(Ok(0)) => Got::End,
@@ -78,7 +89,7 @@ impl<'a> Wire<'a> {
         let limits = self.limits;
         let visit = (self.visit_ends, limits.visit_time_max);
         let Some(first_byte) = self.first_byte else {
-            return earlier(visit, (self.sent + limits.first_byte_time_max, limits.first_byte_time_max));
+            return earlier(visit, (self.sent + self.first_byte_time_max, self.first_byte_time_max));
         };
         let idle = (Instant::now() + limits.idle_time_max, limits.idle_time_max);
         // The moment at which the average since the first byte falls below the slowest rate, were nothing to come.
