@@ -1,169 +1,158 @@
 //! Which addresses may be visited (H1).
 //!
 //! **Invariant:** an address is judged by its bytes, after every IPv4 address that hides inside an IPv6 one has been
-//! taken out, and it passes only if *all* of its readings lie in an allowed range. No range, no visit.
+//! taken out, and it passes only if *all* of its readings do. Nothing is allowed unless a policy says so.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
-use std::str::FromStr;
+mod range;
+mod readings;
+mod special;
 
-/// A block of addresses, written `127.0.0.0/8` or `fd00::/8`; a bare address is a block of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Range {
-    network: IpAddr,
-    prefix_bits: u8,
+pub use range::{Range, RangeError};
+
+use readings::readings;
+use special::why_not_public;
+use std::net::IpAddr;
+
+/// What is said of a public address that no range allows.
+const IN_NO_RANGE: &str = "it lies in no allowed range";
+
+/// Which addresses may be visited; none, unless it says so.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Policy {
+    /// Whether the public web may be visited.
+    pub public: bool,
+    /// Ranges that may be visited whatever they are: a network of one's own, the simulated web on loopback.
+    pub allowed: Vec<Range>,
 }
 
-impl Range {
-    /// The addresses of this machine alone, where the simulated web lives (D19).
-    pub const LOOPBACK: Self = Self { network: IpAddr::V4(Ipv4Addr::new(127, 0, 0, 0)), prefix_bits: 8 };
-
-    /// Whether `address` lies in the block, taken as it stands.
+impl Policy {
+    /// Only these ranges, public or not.
     #[must_use]
-    pub fn contains(self, address: IpAddr) -> bool {
-        match (self.network, address) {
-            (IpAddr::V4(network), IpAddr::V4(address)) => same_prefix(
-                u128::from(network.to_bits()) << 96,
-                u128::from(address.to_bits()) << 96,
-                self.prefix_bits,
-            ),
-            (IpAddr::V6(network), IpAddr::V6(address)) => {
-                same_prefix(network.to_bits(), address.to_bits(), self.prefix_bits)
-            }
-            _ => false,
+    pub fn only(allowed: Vec<Range>) -> Self {
+        Self { public: false, allowed }
+    }
+    /// Every public address, and nothing else.
+    #[must_use]
+    pub fn public_web() -> Self {
+        Self { public: true, allowed: Vec::new() }
+    }
+
+    /// Whether `address` may be visited.
+    ///
+    /// # Errors
+    /// When one of its readings may not, with the reason.
+    pub fn judge(&self, address: IpAddr) -> Result<(), Forbidden> {
+        match readings(address).find_map(|reading| self.why_not(reading)) {
+            Some(why) => Err(Forbidden { address, why }),
+            None => Ok(()),
         }
     }
-}
 
-/// Whether the first `bits` of two numbers agree; the shift by 128 bits, for no bits at all, leaves nothing to differ.
-fn same_prefix(a: u128, b: u128, bits: u8) -> bool {
-    (a ^ b).checked_shr(128 - u32::from(bits)).unwrap_or(0) == 0
-}
-
-/// Why a text is no range of addresses.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no range of addresses; write a network and its bits, such as `127.0.0.0/8` or `fd00::/8`")]
-pub struct RangeError(String);
-
-impl FromStr for Range {
-    type Err = RangeError;
-
-    fn from_str(text: &str) -> Result<Self, RangeError> {
-        let refuse = || RangeError(text.to_owned());
-        let (network, bits) =
-            text.split_once('/').map_or((text, None), |(network, bits)| (network, Some(bits)));
-        let network: IpAddr = network.parse().map_err(|_| refuse())?;
-        let bits_max = if network.is_ipv4() { 32 } else { 128 };
-        let prefix_bits = bits.map_or(Ok(bits_max), str::parse).map_err(|_| refuse())?;
-        if prefix_bits > bits_max { Err(refuse()) } else { Ok(Self { network, prefix_bits }) }
+    fn why_not(&self, reading: IpAddr) -> Option<&'static str> {
+        if self.allowed.iter().any(|range| range.contains(reading)) {
+            return None;
+        }
+        why_not_public(reading).or_else(|| (!self.public).then_some(IN_NO_RANGE))
     }
 }
 
-/// Whether `address` may be visited when only `allowed` may.
+/// An address that may not be visited.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{address}` may not be visited: {why}")]
+pub struct Forbidden {
+    /// The address as it was judged.
+    pub address: IpAddr,
+    /// What it is, or what hides in it: the block of the registry, with its RFC.
+    pub why: &'static str,
+}
+
+/// Whether an address is of the public web, in all of its readings.
 #[must_use]
-pub fn may_visit(address: IpAddr, allowed: &[Range]) -> bool {
-    readings(address).all(|reading| allowed.iter().any(|range| range.contains(reading)))
-}
-
-/// Every address that a packet to `address` may end up at.
-///
-/// The kernel connects `::ffff:a.b.c.d` by IPv4, so that is its only reading. The other forms leave as IPv6 and are
-/// unwrapped by a gateway somewhere: there both the address and what is inside it must be fit to visit.
-fn readings(address: IpAddr) -> impl Iterator<Item = IpAddr> {
-    let (outer, inner) = match address {
-        IpAddr::V4(_) => (Some(address), [None, None]),
-        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
-            Some(v4) => (Some(IpAddr::V4(v4)), [None, None]),
-            None => (Some(address), embedded(v6)),
-        },
-    };
-    outer.into_iter().chain(inner.into_iter().flatten().map(IpAddr::V4))
-}
-
-/// The IPv4 addresses inside an IPv6 address, by the forms that carry one.
-fn embedded(address: Ipv6Addr) -> [Option<Ipv4Addr>; 2] {
-    let join = |high: u16, low: u16| Some(Ipv4Addr::from_bits((u32::from(high) << 16) | u32::from(low)));
-    if address.is_unspecified() || address.is_loopback() {
-        // They only look like the IPv4-compatible form.
-        return [None, None];
-    }
-    match address.segments() {
-        // Teredo (RFC 4380): the server, and the client with its bits turned.
-        [0x2001, 0, high, low, _, _, client_high, client_low] => {
-            [join(high, low), join(!client_high, !client_low)]
-        }
-        // NAT64 (RFC 6052), 6to4 (RFC 3056), ISATAP (RFC 5214), the old IPv4-compatible form (RFC 4291).
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low]
-        | [0x2002, high, low, ..]
-        | [_, _, _, _, 0 | 0x200, 0x5efe, high, low]
-        | [0, 0, 0, 0, 0, 0, high, low] => [join(high, low), None],
-        _ => [None, None],
-    }
+pub fn is_public(address: IpAddr) -> bool {
+    readings(address).all(|reading| why_not_public(reading).is_none())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn ranges(texts: &[&str]) -> Vec<Range> {
+        texts.iter().map(|text| text.parse().unwrap()).collect()
+    }
+
     #[track_caller]
-    fn check(allowed: &[&str], address: &str, expected: bool) {
-        let allowed: Vec<Range> = allowed.iter().map(|text| text.parse().unwrap()).collect();
-        assert_eq!(may_visit(address.parse().unwrap(), &allowed), expected, "{address} in {allowed:?}");
+    fn check(policy: &Policy, address: &str, expected: Result<(), &'static str>) {
+        let address = address.parse().unwrap();
+        assert_eq!(policy.judge(address), expected.map_err(|why| Forbidden { address, why }));
     }
 
     #[test]
-    fn nothing_may_be_visited_unless_a_range_allows_it() {
-        for address in ["127.0.0.1", "8.8.8.8", "10.0.0.1", "169.254.169.254", "::1", "2606:4700::1111", "::"]
-        {
-            check(&[], address, false);
-        }
-        for address in ["8.8.8.8", "10.0.0.1", "126.255.255.255", "128.0.0.0", "0.0.0.0", "::1", "fe80::1"] {
-            check(&["127.0.0.0/8"], address, false);
+    fn nothing_may_be_visited_unless_the_policy_says_so() {
+        for (address, why) in [
+            ("127.0.0.1", "loopback (RFC 1122)"),
+            ("169.254.169.254", "link local (RFC 3927)"),
+            ("8.8.8.8", IN_NO_RANGE),
+            ("2606:4700::1111", IN_NO_RANGE),
+            ("::", "unspecified (RFC 4291)"),
+        ] {
+            check(&Policy::default(), address, Err(why));
         }
     }
 
     #[test]
-    fn a_range_allows_its_own_addresses() {
-        check(&["127.0.0.0/8"], "127.0.0.0", true);
-        check(&["127.0.0.0/8"], "127.255.255.255", true);
-        check(&["10.1.2.3"], "10.1.2.3", true);
-        check(&["10.1.2.3"], "10.1.2.2", false);
-        check(&["10.1.2.3/31"], "10.1.2.2", true);
-        check(&["::1"], "::1", true);
-        check(&["::1"], "127.0.0.1", false);
-        check(&["fd00::/8"], "fdff::1", true);
-        check(&["0.0.0.0/0"], "203.0.113.9", true);
-        check(&["0.0.0.0/0"], "2001:db8::1", false);
-        assert!(Range::LOOPBACK.contains(IpAddr::V4(Ipv4Addr::LOCALHOST)));
-        assert_eq!("127.0.0.0/8".parse(), Ok(Range::LOOPBACK));
+    fn a_range_allows_what_is_in_it_and_nothing_else() {
+        let loopback = Policy::only(vec![Range::LOOPBACK]);
+        check(&loopback, "127.255.255.255", Ok(()));
+        check(&loopback, "8.8.8.8", Err(IN_NO_RANGE));
+        check(&loopback, "10.0.0.1", Err("private use (RFC 1918)"));
+        check(&loopback, "::1", Err("loopback (RFC 4291)"));
+        check(&Policy::only(ranges(&["8.8.8.0/24"])), "8.8.8.8", Ok(()));
+    }
+
+    #[test]
+    fn the_public_web_may_have_ranges_beside_it() {
+        let web = Policy::public_web();
+        check(&web, "8.8.8.8", Ok(()));
+        check(&web, "2606:4700::1111", Ok(()));
+        check(&web, "10.0.0.1", Err("private use (RFC 1918)"));
+        let beside = Policy { allowed: ranges(&["10.1.0.0/16"]), ..web };
+        check(&beside, "10.1.2.3", Ok(()));
+        check(&beside, "10.2.0.0", Err("private use (RFC 1918)"));
+        check(&beside, "8.8.8.8", Ok(()));
     }
 
     #[test]
     fn survives_h1_an_ipv4_address_hidden_inside_ipv6() {
-        check(&["127.0.0.0/8"], "::ffff:127.0.0.1", true);
-        check(&["::/0"], "::ffff:127.0.0.1", false);
-        check(&["::/0"], "::ffff:8.8.8.8", false);
+        let (v6, all) = (Policy::only(ranges(&["::/0"])), Policy::only(ranges(&["::/0", "0.0.0.0/0"])));
         for hidden in [
             "64:ff9b::7f00:1",
+            "64:ff9b:1::7f00:1",
             "2002:7f00:1::",
             "2001:0:7f00:1::",
             "2001:0:808:808:0:0:80ff:fffe",
-            "2001:db8::5efe:7f00:1",
-            "2001:db8::200:5efe:7f00:1",
+            "2606:4700::5efe:7f00:1",
+            "2606:4700::200:5efe:7f00:1",
+            "::ffff:0:7f00:1",
             "::127.0.0.1",
+            "::ffff:127.0.0.1",
         ] {
-            check(&["::/0"], hidden, false);
-            check(&["127.0.0.0/8"], hidden, false);
-            check(&["::/0", "0.0.0.0/0"], hidden, true);
+            assert!(Policy::public_web().judge(hidden.parse().unwrap()).is_err(), "{hidden}");
+            assert!(v6.judge(hidden.parse().unwrap()).is_err(), "{hidden}");
+            check(&all, hidden, Ok(()));
         }
-        check(&["::/0"], "2606:4700::1111", true);
+        check(&Policy::public_web(), "64:ff9b::808:808", Ok(()));
+        check(&Policy::public_web(), "64:ff9b::a00:1", Err("private use (RFC 1918)"));
+        check(&Policy::public_web(), "::ffff:8.8.8.8", Ok(()));
+        check(&Policy::public_web(), "2606:4700::5efe:a00:1", Err("private use (RFC 1918)"));
+        check(&Policy::only(vec![Range::LOOPBACK]), "::ffff:127.0.0.1", Ok(()));
     }
 
     #[test]
-    fn nonsense_is_no_range() {
-        for text in
-            ["", "127.0.0.0/33", "::/129", "127.0.0.0/", "127.0.0.0/-1", "127/8", "localhost", "::1/8/8"]
+    fn public_is_what_the_policy_of_the_public_web_allows() {
+        for address in ["8.8.8.8", "10.0.0.1", "::1", "64:ff9b::808:808", "64:ff9b::a00:1", "2606:4700::1111"]
         {
-            assert!(text.parse::<Range>().is_err(), "{text}");
+            let address = address.parse().unwrap();
+            assert_eq!(is_public(address), Policy::public_web().judge(address).is_ok(), "{address}");
         }
     }
 }

@@ -30,7 +30,7 @@ pub use limits::Limits;
 pub use proxy::{Proxy, ProxyError};
 pub use settings::{Certificates, Roots, Settings, SettingsError};
 
-use crate::address;
+use crate::address::{Forbidden, is_public};
 use base::Interval;
 use base::door::{Cause, Door, Exchange, Failure, Found, Marks, Phase, Request, Times};
 use base::url::Origin;
@@ -70,12 +70,13 @@ impl WebDoor {
     }
 
     fn judge(&self, address: SocketAddr) -> Result<(), Trouble> {
-        if address::may_visit(address.ip(), &self.settings.allowed) {
-            Ok(())
-        } else {
-            let cause = Cause::ForbiddenAddress { address: address.ip(), why: "it lies in no allowed range" };
-            Err(Trouble::new(Phase::Connect, cause))
-        }
+        let judged = self.settings.addresses.judge(address.ip());
+        let cause = match judged {
+            Err(Forbidden { address, why }) => Cause::ForbiddenAddress { address, why },
+            Ok(()) if self.settings.contact.is_none() && is_public(address.ip()) => Cause::NoContact,
+            Ok(()) => return Ok(()),
+        };
+        Err(Trouble::new(Phase::Connect, cause))
     }
 
     /// Asks over a kept connection if there is one. A server may close a kept connection at any time, so one that

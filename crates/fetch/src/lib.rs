@@ -13,8 +13,8 @@
 //! **Invariant:** no other crate of the crawler opens a socket outwards. Whatever the other side does, an exchange
 //! ends within [`client::Limits`] and comes back as a value of [`base::door`], its bytes as they were received.
 //!
-//! **Invariant:** nothing outside [`client::Settings::allowed`] is ever connected to; with no range allowed, nothing
-//! is (H1).
+//! **Invariant:** nothing is ever connected to but what [`client::Settings::addresses`] allows, and it allows nothing
+//! unless told (H1).
 //!
 //! Not here: when a page is visited, politeness, following redirects, caching of robots rules, and look-ups over
 //! the network: names are known only as far as the settings name them.
@@ -27,7 +27,7 @@ pub mod outcome;
 pub mod resolve;
 pub mod robots;
 
-pub use address::Range;
+pub use address::{Policy, Range};
 pub use client::{Limits, Settings, WebDoor};
 pub use coding::{Decoded, content};
 pub use outcome::outcome;

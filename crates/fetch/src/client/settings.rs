@@ -2,7 +2,7 @@
 
 use super::request::is_field_value;
 use super::{Limits, Proxy};
-use crate::{Range, Resolver};
+use crate::{Policy, Resolver};
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -28,8 +28,8 @@ pub struct Settings {
     pub certificates: Certificates,
     /// Where the servers with fixed names are.
     pub resolver: Resolver,
-    /// The only addresses that may be visited.
-    pub allowed: Vec<Range>,
+    /// Which addresses may be visited.
+    pub addresses: Policy,
     /// What stands between the door and the web, if anything does.
     pub proxy: Option<Proxy>,
     /// Where bodies lie that are too large for memory; the system's place for temporary files without it.
@@ -71,7 +71,7 @@ impl Default for Settings {
             extra_roots_pem: Vec::new(),
             certificates: Certificates::default(),
             resolver: Resolver::default(),
-            allowed: Vec::new(),
+            addresses: Policy::default(),
             proxy: None,
             spool: None,
             limits: Limits::default(),

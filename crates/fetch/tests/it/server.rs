@@ -2,7 +2,7 @@
 
 use base::PageUrl;
 use base::door::{Door, Exchange, Failure, Request};
-use fetch::{Limits, Range, Resolver, Settings, WebDoor};
+use fetch::{Limits, Policy, Range, Resolver, Settings, WebDoor};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -126,7 +126,7 @@ async fn request_target(stream: &mut (impl AsyncRead + Unpin), buffer: &mut Vec<
 /// A door that may visit loopback and knows `name.example` at `address`.
 pub(crate) fn door_to(address: SocketAddr, extra_roots_pem: &str, limits: Limits) -> WebDoor {
     WebDoor::new(Settings {
-        allowed: vec![Range::LOOPBACK],
+        addresses: Policy::only(vec![Range::LOOPBACK]),
         resolver: Resolver::new(move |origin| (origin.server.host() == "name.example").then_some(address)),
         extra_roots_pem: extra_roots_pem.as_bytes().to_vec(),
         limits,

@@ -20,7 +20,7 @@ use base::clock::{Clock, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl, Timestamp};
 use crawl::{Before, Event, Kept, Parts, QueueSettings, Report, Start};
-use fetch::{Limits, Range, Resolver, WebDoor};
+use fetch::{Limits, Policy, Range, Resolver, WebDoor};
 use serde_json::json;
 use sim::observe::Rules;
 use sim::serve::{self, Serving};
@@ -236,7 +236,7 @@ impl Scene {
             accept_language: context.config.fetch.accept_language.clone(),
             extra_roots_pem: self.serving.authority_pem.clone().into_bytes(),
             resolver,
-            allowed: vec![Range::LOOPBACK],
+            addresses: Policy::only(vec![Range::LOOPBACK]),
             limits: Limits { body_bytes_max: BODY_BYTES_MAX, ..Limits::default() },
             ..fetch::Settings::default()
         };

@@ -1,0 +1,129 @@
+//! The table of addresses that are not of the public web.
+//!
+//! It follows the IANA IPv4 and IPv6 Special-Purpose Address Registries as they stood on 2026-09-15, with what other
+//! registries and RFCs withdraw from the web: multicast, addresses outside global unicast, forms that were given up.
+//! The standard library's own judgement is unstable, and tells no reasons.
+//!
+//! The registries call some special blocks globally reachable. Of these only NAT64's is visited, by what is inside: on
+//! a network without IPv4 it is how all of the IPv4 web is reached. The others are refused. Nobody has a web page at
+//! the anycast addresses, and who answers there is the nearest one, which may well be a machine of our own network;
+//! overlay identifiers are no addresses that packets travel to.
+//!
+//! **Invariant:** every address lies in some row, and the first row that holds it counts.
+
+use super::Range;
+use std::net::IpAddr;
+
+/// Why an address is not public; nothing when it is. What hides inside an address is not looked at here.
+pub(super) fn why_not_public(address: IpAddr) -> Option<&'static str> {
+    let row = TABLE.iter().find(|(range, _)| range.contains(address));
+    row.expect("the last row of each family holds all of it").1
+}
+
+/// Blocks, each before those it lies in, and why they are not public.
+const TABLE: &[(Range, Option<&str>)] = &[
+    (Range::v4([0, 0, 0, 0], 32), Some("this host on this network (RFC 1122)")),
+    (Range::v4([0, 0, 0, 0], 8), Some("this network (RFC 791)")),
+    (Range::v4([10, 0, 0, 0], 8), Some("private use (RFC 1918)")),
+    (Range::v4([100, 64, 0, 0], 10), Some("shared address space (RFC 6598)")),
+    (Range::v4([127, 0, 0, 0], 8), Some("loopback (RFC 1122)")),
+    (Range::v4([169, 254, 0, 0], 16), Some("link local (RFC 3927)")),
+    (Range::v4([172, 16, 0, 0], 12), Some("private use (RFC 1918)")),
+    (Range::v4([192, 0, 0, 0], 29), Some("IPv4 service continuity (RFC 7335)")),
+    (Range::v4([192, 0, 0, 8], 32), Some("IPv4 dummy address (RFC 7600)")),
+    (Range::v4([192, 0, 0, 9], 32), Some("port control protocol anycast (RFC 7723)")),
+    (Range::v4([192, 0, 0, 10], 32), Some("TURN anycast (RFC 8155)")),
+    (Range::v4([192, 0, 0, 170], 31), Some("NAT64 discovery (RFC 7050)")),
+    (Range::v4([192, 0, 0, 0], 24), Some("IETF protocol assignments (RFC 6890)")),
+    (Range::v4([192, 0, 2, 0], 24), Some("documentation (RFC 5737)")),
+    (Range::v4([192, 31, 196, 0], 24), Some("AS112 anycast (RFC 7535)")),
+    (Range::v4([192, 52, 193, 0], 24), Some("multicast tunnelling anycast (RFC 7450)")),
+    (Range::v4([192, 88, 99, 2], 32), Some("6a44 relay anycast (RFC 6751)")),
+    (Range::v4([192, 88, 99, 0], 24), Some("deprecated 6to4 relay anycast (RFC 7526)")),
+    (Range::v4([192, 168, 0, 0], 16), Some("private use (RFC 1918)")),
+    (Range::v4([192, 175, 48, 0], 24), Some("AS112 anycast (RFC 7534)")),
+    (Range::v4([198, 18, 0, 0], 15), Some("benchmarking (RFC 2544)")),
+    (Range::v4([198, 51, 100, 0], 24), Some("documentation (RFC 5737)")),
+    (Range::v4([203, 0, 113, 0], 24), Some("documentation (RFC 5737)")),
+    (Range::v4([224, 0, 0, 0], 4), Some("multicast (RFC 5771)")),
+    (Range::v4([255, 255, 255, 255], 32), Some("limited broadcast (RFC 919)")),
+    (Range::v4([240, 0, 0, 0], 4), Some("reserved (RFC 1112)")),
+    (Range::v4([0, 0, 0, 0], 0), None),
+    (Range::v6([0, 0, 0, 0, 0, 0, 0, 1], 128), Some("loopback (RFC 4291)")),
+    (Range::v6([0, 0, 0, 0, 0, 0, 0, 0], 128), Some("unspecified (RFC 4291)")),
+    (Range::v6([0, 0, 0, 0, 0, 0, 0, 0], 96), Some("deprecated IPv4-compatible address (RFC 4291)")),
+    (Range::v6([0, 0, 0, 0, 0, 0xffff, 0, 0], 96), Some("IPv4-mapped address (RFC 4291)")),
+    (Range::v6([0, 0, 0, 0, 0xffff, 0, 0, 0], 96), Some("IPv4-translated address (RFC 2765)")),
+    // Judged by what is inside; the readings of an address see to that.
+    (Range::v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96), None),
+    (Range::v6([0x64, 0xff9b, 1, 0, 0, 0, 0, 0], 48), Some("local IPv4/IPv6 translation (RFC 8215)")),
+    (Range::v6([0x100, 0, 0, 0, 0, 0, 0, 0], 64), Some("discard only (RFC 6666)")),
+    (Range::v6([0x100, 0, 0, 1, 0, 0, 0, 0], 64), Some("dummy prefix (RFC 9780)")),
+    (Range::v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 32), Some("Teredo (RFC 4380)")),
+    (Range::v6([0x2001, 1, 0, 0, 0, 0, 0, 1], 128), Some("port control protocol anycast (RFC 7723)")),
+    (Range::v6([0x2001, 1, 0, 0, 0, 0, 0, 2], 128), Some("TURN anycast (RFC 8155)")),
+    (Range::v6([0x2001, 1, 0, 0, 0, 0, 0, 3], 128), Some("service registration anycast (RFC 9665)")),
+    (Range::v6([0x2001, 2, 0, 0, 0, 0, 0, 0], 48), Some("benchmarking (RFC 5180)")),
+    (Range::v6([0x2001, 3, 0, 0, 0, 0, 0, 0], 32), Some("multicast tunnelling anycast (RFC 7450)")),
+    (Range::v6([0x2001, 4, 0x112, 0, 0, 0, 0, 0], 48), Some("AS112 anycast (RFC 7535)")),
+    (Range::v6([0x2001, 0x10, 0, 0, 0, 0, 0, 0], 28), Some("deprecated ORCHID (RFC 4843)")),
+    (Range::v6([0x2001, 0x20, 0, 0, 0, 0, 0, 0], 28), Some("ORCHIDv2 overlay identifier (RFC 7343)")),
+    (Range::v6([0x2001, 0x30, 0, 0, 0, 0, 0, 0], 28), Some("drone entity tag (RFC 9374)")),
+    (Range::v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), Some("IETF protocol assignments (RFC 2928)")),
+    (Range::v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), Some("documentation (RFC 3849)")),
+    // Its relays were given up with RFC 7526: where such a packet goes is anybody's choice.
+    (Range::v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), Some("6to4 (RFC 3056)")),
+    (Range::v6([0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0], 48), Some("AS112 anycast (RFC 7534)")),
+    (Range::v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), Some("documentation (RFC 9637)")),
+    (Range::v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3), None),
+    (Range::v6([0x5f00, 0, 0, 0, 0, 0, 0, 0], 16), Some("segment routing identifier (RFC 9602)")),
+    (Range::v6([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7), Some("unique local (RFC 4193)")),
+    (Range::v6([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10), Some("link local (RFC 4291)")),
+    (Range::v6([0xfec0, 0, 0, 0, 0, 0, 0, 0], 10), Some("deprecated site local (RFC 3879)")),
+    (Range::v6([0xff00, 0, 0, 0, 0, 0, 0, 0], 8), Some("multicast (RFC 4291)")),
+    (Range::v6([0, 0, 0, 0, 0, 0, 0, 0], 0), Some("not global unicast (RFC 4291)")),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(address: &str, expected: Option<&str>) {
+        assert_eq!(why_not_public(address.parse().unwrap()), expected, "{address}");
+    }
+
+    #[test]
+    fn the_narrowest_block_gives_the_reason() {
+        check("0.0.0.0", Some("this host on this network (RFC 1122)"));
+        check("0.0.0.1", Some("this network (RFC 791)"));
+        check("192.0.0.9", Some("port control protocol anycast (RFC 7723)"));
+        check("192.0.0.11", Some("IETF protocol assignments (RFC 6890)"));
+        check("255.255.255.255", Some("limited broadcast (RFC 919)"));
+        check("::1", Some("loopback (RFC 4291)"));
+        check("::2", Some("deprecated IPv4-compatible address (RFC 4291)"));
+        check("2001:1::4", Some("IETF protocol assignments (RFC 2928)"));
+        check("4000::", Some("not global unicast (RFC 4291)"));
+    }
+
+    #[test]
+    fn no_row_hides_behind_one_before_it() {
+        for (place, (range, _)) in TABLE.iter().enumerate() {
+            let (first, last) = ends(*range);
+            let hides = |before: &Range| before.contains(first) && before.contains(last);
+            assert!(!TABLE[..place].iter().any(|(before, _)| hides(before)), "{range}");
+        }
+    }
+
+    fn ends(range: Range) -> (IpAddr, IpAddr) {
+        let text = range.to_string();
+        let (network, bits) = text.split_once('/').unwrap();
+        let bits: u32 = bits.parse().unwrap();
+        let first = network.parse().unwrap();
+        let last = match first {
+            IpAddr::V4(v4) => IpAddr::V4((v4.to_bits() | u32::MAX.checked_shr(bits).unwrap_or(0)).into()),
+            IpAddr::V6(v6) => IpAddr::V6((v6.to_bits() | u128::MAX.checked_shr(bits).unwrap_or(0)).into()),
+        };
+        (first, last)
+    }
+}

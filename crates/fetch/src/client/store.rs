@@ -1,0 +1,167 @@
+//! Where a body lies while it comes: in memory within a budget, on disk beyond it (D15).
+//!
+//! **Invariant:** all bodies in flight together, from their first byte until whoever archives them drops them, take no
+//! more memory than `body_memory_bytes_max`, nor more room on disk than `body_disk_bytes_max`. Nobody waits for either:
+//! without memory a body goes to disk at once, without disk it is cut off. So a thousand servers that never end their
+//! bodies take nothing from the others but speed.
+
+use super::Trouble;
+use base::Body;
+use base::door::{Cause, Phase};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What is gathered before it is written to disk; each body on disk has as much memory beside the budget.
+const SPILL_BYTES: usize = 128 * 1024;
+
+/// Room for the bodies of one door.
+#[derive(Debug)]
+pub(super) struct Store {
+    memory: Arc<Budget>,
+    disk: Arc<Budget>,
+    /// What one body may take of the memory.
+    memory_each_max: usize,
+    directory: PathBuf,
+}
+
+impl Store {
+    pub(super) fn new(settings: &super::Settings) -> Self {
+        let limits = &settings.limits;
+        Self {
+            memory: Arc::new(Budget(AtomicUsize::new(limits.body_memory_bytes_max))),
+            disk: Arc::new(Budget(AtomicUsize::new(limits.body_disk_bytes_max))),
+            memory_each_max: limits.body_memory_each_max,
+            directory: settings.spool.clone().unwrap_or_else(std::env::temp_dir),
+        }
+    }
+
+    /// A place for a body that begins with `start`.
+    pub(super) fn sink(&self, start: Vec<u8>) -> Sink<'_> {
+        let (memory, disk) = (Grant::none(&self.memory), Grant::none(&self.disk));
+        Sink { store: self, fresh: start, spilled: 0, file: None, memory, disk }
+    }
+}
+
+/// A number of bytes that is shared.
+#[derive(Debug)]
+struct Budget(AtomicUsize);
+
+/// A part of a budget, given back when it is dropped.
+#[derive(Debug)]
+struct Grant {
+    budget: Arc<Budget>,
+    bytes: usize,
+}
+
+impl Grant {
+    fn none(budget: &Arc<Budget>) -> Self {
+        Self { budget: Arc::clone(budget), bytes: 0 }
+    }
+
+    /// Makes the part `bytes` large at least, if the budget has as much.
+    fn grow_to(&mut self, bytes: usize) -> bool {
+        let Some(more) = bytes.checked_sub(self.bytes).filter(|more| *more > 0) else { return true };
+        let taken = self
+            .budget
+            .0
+            .try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(more))
+            .is_ok();
+        self.bytes += if taken { more } else { 0 };
+        taken
+    }
+}
+
+impl Drop for Grant {
+    fn drop(&mut self) {
+        self.budget.0.fetch_add(self.bytes, Ordering::Relaxed);
+    }
+}
+
+/// A body that is coming.
+#[derive(Debug)]
+pub(super) struct Sink<'a> {
+    store: &'a Store,
+    /// What came last and is not on disk yet; everything, while nothing is.
+    pub(super) fresh: Vec<u8>,
+    /// How many bytes lie on disk before it.
+    spilled: usize,
+    file: Option<File>,
+    memory: Grant,
+    disk: Grant,
+}
+
+/// Whether a body can grow further.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Room {
+    /// It can.
+    Left,
+    /// The disk budget is spent.
+    Spent,
+}
+
+impl Sink<'_> {
+    pub(super) fn len(&self) -> usize {
+        self.spilled + self.fresh.len()
+    }
+
+    /// Cuts what lies behind `length`, which is never less than what is on disk already.
+    pub(super) fn truncate(&mut self, length: usize) {
+        self.fresh.truncate(length.saturating_sub(self.spilled));
+    }
+
+    /// Brings what came within its budget: to disk, if it is too much for memory.
+    pub(super) async fn settle(&mut self) -> Result<Room, Trouble> {
+        let fits = self.file.is_none()
+            && self.fresh.capacity() <= self.store.memory_each_max
+            && self.memory.grow_to(self.fresh.capacity());
+        let is_small = self.file.is_some() && self.fresh.len() < SPILL_BYTES;
+        if fits || is_small {
+            return Ok(Room::Left);
+        }
+        if !self.disk.grow_to(self.len()) {
+            return Ok(Room::Spent);
+        }
+        self.spill().await.map(|()| Room::Left)
+    }
+
+    /// Writes what came last to disk, away from the threads that serve the network.
+    async fn spill(&mut self) -> Result<(), Trouble> {
+        let (file, bytes) = (self.file.take(), std::mem::take(&mut self.fresh));
+        let directory = self.store.directory.clone();
+        let writing = tokio::task::spawn_blocking(move || {
+            let mut file = file.map_or_else(|| tempfile::tempfile_in(directory), Ok)?;
+            file.write_all(&bytes)?;
+            Ok((file, bytes))
+        });
+        let written = writing.await.unwrap_or_else(|error| Err(io::Error::other(error)));
+        let (file, mut bytes) = written.map_err(|error| machine(&error))?;
+        self.spilled += bytes.len();
+        bytes.clear();
+        bytes.shrink_to(SPILL_BYTES);
+        (self.file, self.fresh) = (Some(file), bytes);
+        self.memory = Grant::none(&self.store.memory);
+        Ok(())
+    }
+
+    /// The body, whole.
+    pub(super) async fn finish(mut self) -> Result<Body, Trouble> {
+        if self.file.is_some() && !self.fresh.is_empty() {
+            // A last piece is written even when the budget is spent, being no longer than `SPILL_BYTES` and a read.
+            self.disk.grow_to(self.len());
+            self.spill().await?;
+        }
+        let length = self.len();
+        match self.file {
+            Some(file) => Ok(Body::on_disk(file, length, Some(Arc::new(self.disk)))),
+            None => Ok(Body::within(self.fresh, Arc::new(self.memory))),
+        }
+    }
+}
+
+fn machine(error: &io::Error) -> Trouble {
+    let text = format!("cannot keep the body: {error}");
+    Trouble::new(Phase::Body, Cause::Machine(base::printable(&text).into_owned()))
+}
