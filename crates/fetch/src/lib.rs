@@ -28,7 +28,7 @@ pub mod resolve;
 pub mod robots;
 
 pub use address::{Policy, Range};
-pub use client::{Limits, Settings, WebDoor};
+pub use client::{Certificates, Limits, Proxy, Roots, Settings, WebDoor};
 pub use coding::{Decoded, content};
 pub use outcome::outcome;
 pub use resolve::Resolver;

@@ -1,7 +1,8 @@
 //! Where a body lies while it comes: in memory within a budget, on disk beyond it (D15).
 //!
 //! **Invariant:** all bodies in flight together, from their first byte until whoever archives them drops them, take no
-//! more memory than `body_memory_bytes_max`, nor more room on disk than `body_disk_bytes_max`. Nobody waits for either:
+//! more memory than `body_memory_bytes_max`, nor more room on disk than `body_disk_bytes_max`, what one read brings
+//! aside. Nobody waits for either:
 //! without memory a body goes to disk at once, without disk it is cut off. So a thousand servers that never end their
 //! bodies take nothing from the others but speed.
 
@@ -148,8 +149,12 @@ impl Sink<'_> {
 
     /// The body, whole.
     pub(super) async fn finish(mut self) -> Result<Body, Trouble> {
-        if self.file.is_some() && !self.fresh.is_empty() {
-            // A last piece is written even when the budget is spent, being no longer than `SPILL_BYTES` and a read.
+        let is_spilling = match self.file {
+            Some(_) => !self.fresh.is_empty(),
+            None => !self.memory.grow_to(self.fresh.capacity()),
+        };
+        if is_spilling {
+            // A last piece is written even when the budget is spent: it is no longer than `SPILL_BYTES` and a read.
             self.disk.grow_to(self.len());
             self.spill().await?;
         }

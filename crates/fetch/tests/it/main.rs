@@ -6,8 +6,10 @@
 )]
 
 mod odd;
+mod proxy;
 mod reuse;
 mod robots;
 mod server;
+mod store;
 mod time;
 mod tls;

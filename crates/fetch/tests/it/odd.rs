@@ -1,7 +1,8 @@
 //! Odd answers: each has an outcome, its bytes are kept exactly, and the next request works.
 
 use crate::server::{Act, OK, Server, door, door_to};
-use base::door::{Door, Exchange, Failure, Request};
+use base::door::{Door, Exchange, Failure, Marks, Request};
+use base::limits;
 use fetch::Limits;
 
 /// Whether the connection can serve the next request too.
@@ -41,10 +42,15 @@ async fn check_with(head_only: bool, answer: &[u8], last: Option<Act>, expected:
     let request = Request { head_only, ..Request::get(server.page("/odd")) };
     let result = door.exchange(server.address, &request).await;
     assert_eq!(told(&result), expected);
-    if let Ok(exchange) = &result {
-        let kept = [exchange.response_head.as_slice(), &exchange.body.read().unwrap()].concat();
-        assert!(memchr::memmem::find(answer, &kept).is_some(), "the bytes are kept: {}", kept.escape_ascii());
-    }
+    let kept = match &result {
+        Ok(exchange) => [exchange.response_head.as_slice(), &exchange.body.read().unwrap()].concat(),
+        Err(failure) => failure.received.clone(),
+    };
+    let came = answer.trim_ascii_start();
+    assert!(memchr::memmem::find(came, &kept).is_some(), "the bytes are kept: {}", kept.escape_ascii());
+    let most = limits::HEAD_BYTES_MAX;
+    let is_dropped = result.is_err() && came.len() <= most && !expected.contains("interim") && kept != came;
+    assert!(!is_dropped && kept.len() <= most, "{} of {} bytes are kept", kept.len(), came.len());
     let good = server.get(&door, "/ok").await.unwrap();
     assert_eq!([good.response_head.as_slice(), &good.body.read().unwrap()].concat(), OK);
     assert_eq!(server.accepts(), if next == Next::Same { 1 } else { 2 }, "{expected}");
@@ -160,6 +166,32 @@ async fn what_is_no_answer_is_a_failure() {
     check("SSH-2.0-server\r\n", None, "answer: not HTTP: no status line", Next::Fresh).await;
     check("<html>page</html>", close(), "answer: not HTTP: no status line", Next::Fresh).await;
     check("HTTP/1.1 abc\r\n\r\n", None, "answer: not HTTP: bad status line", Next::Fresh).await;
+}
+
+#[tokio::test]
+async fn survives_h15_what_is_odd_is_marked() {
+    let head = |fields: &str| format!("HTTP/1.1 200 OK\r\n{fields}\r\n");
+    let (chunked, length) = ("Transfer-Encoding: chunked\r\n", "Content-Length: 4\r\n");
+    let doubt = Marks { framing_in_doubt: true, ..Marks::default() };
+    let behind = Marks { bytes_behind: true, ..Marks::default() };
+    for (answer, expected) in [
+        (head(length) + "page", Marks::default()),
+        (head("") + "page", Marks::default()),
+        (head(chunked) + "4\r\npage\r\n0\r\n\r\n", Marks::default()),
+        (head(&format!("{length}{length}")) + "page", doubt),
+        (head("Content-Length: 4, 5\r\n") + "page", doubt),
+        (head("Content-Length: four\r\n") + "page", doubt),
+        (head(&format!("{chunked}{length}")) + "4\r\npage\r\n0\r\n\r\n", doubt),
+        (head(chunked) + "page", doubt),
+        (head(chunked) + "4\r\npage\r\nzz\r\n", doubt),
+        (head(length) + "page and more", behind),
+        (head(chunked) + "0\r\n\r\nHTTP/1.1 200 OK\r\n", behind),
+    ] {
+        let sent = answer.clone().into_bytes();
+        let server = Server::start(move |_| vec![Act::Send(sent.clone()), Act::Close]).await;
+        let exchange = server.get(&door(), "/odd").await.unwrap();
+        assert_eq!(exchange.marks, expected, "{answer}");
+    }
 }
 
 #[tokio::test]

@@ -112,6 +112,31 @@ async fn survives_h26_certificates_of_others_from_strangers_and_of_yesterday() {
 }
 
 #[tokio::test]
+async fn survives_h26_what_is_accepted_in_archive_mode_is_marked() {
+    let ours = authority("ours");
+    for (config, is_in_doubt) in [
+        (config(&ours, "name.example", false), false),
+        (config(&ours, "other.example", false), true),
+        (config(&authority("a stranger"), "name.example", false), true),
+        (config(&ours, "name.example", true), true),
+    ] {
+        let server = start(config, |_| vec![]).await;
+        let door = WebDoor::new(Settings {
+            addresses: fetch::Policy::only(vec![fetch::Range::LOOPBACK]),
+            extra_roots_pem: ours.pem().into_bytes(),
+            certificates: fetch::Certificates::Marked,
+            ..Settings::default()
+        });
+        let door = door.unwrap();
+        for _ in 0..2 {
+            let exchange = door.exchange(server.address, &request("name.example", "/ok")).await.unwrap();
+            assert_eq!((exchange.status, exchange.marks.certificate_in_doubt), (200, is_in_doubt));
+        }
+        assert_eq!(server.accepts.load(Ordering::SeqCst), 1, "the mark stays with a kept connection");
+    }
+}
+
+#[tokio::test]
 async fn a_handshake_that_hangs_or_is_none_is_a_failure() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
