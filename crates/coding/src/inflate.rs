@@ -10,9 +10,9 @@ pub(super) const GZIP_MEMBERS_MAX: usize = 1_024;
 pub(super) fn gunzip(bytes: &[u8], caps: Caps) -> Decoded<'static> {
     let (mut got, mut rest) = (Vec::new(), bytes);
     for _ in 0..GZIP_MEMBERS_MAX {
-        match inflate(Decompress::new_gzip(15), rest, &mut got, caps) {
+        match inflate(Decompress::new_gzip(15), bytes, rest, &mut got, caps) {
             Inflated::End(read) => rest = rest.get(read..).unwrap_or_default(),
-            Inflated::Over => return Decoded::Capped(caps.cap),
+            Inflated::Over(cap) => return Decoded::Capped(cap),
             Inflated::Broken => return Decoded::Broken { got },
         }
         // What follows a member and is none itself is padding; every browser passes over it.
@@ -39,9 +39,9 @@ pub(super) fn deflate(bytes: &[u8], caps: Caps) -> Decoded<'static> {
 
 fn inflate_whole(stream: Decompress, bytes: &[u8], caps: Caps) -> Decoded<'static> {
     let mut got = Vec::new();
-    match inflate(stream, bytes, &mut got, caps) {
+    match inflate(stream, bytes, bytes, &mut got, caps) {
         Inflated::End(_) => Decoded::Whole(Cow::Owned(got)),
-        Inflated::Over => Decoded::Capped(caps.cap),
+        Inflated::Over(cap) => Decoded::Capped(cap),
         Inflated::Broken => Decoded::Broken { got },
     }
 }
@@ -50,22 +50,24 @@ enum Inflated {
     /// The stream ended after so many bytes.
     End(usize),
     /// There is more than may be decoded.
-    Over,
+    Over(Cap),
     /// The stream breaks off or is none.
     Broken,
 }
 
-/// Appends what `stream` makes of `bytes` to `got`, a step at a time.
-fn inflate(mut stream: Decompress, bytes: &[u8], got: &mut Vec<u8>, caps: Caps) -> Inflated {
-    let mut read = 0;
+/// Appends what `stream` makes of `bytes`, the end of `all`, to `got`, a step at a time.
+fn inflate(mut stream: Decompress, all: &[u8], bytes: &[u8], got: &mut Vec<u8>, caps: Caps) -> Inflated {
+    let (mut read, before) = (0, all.len() - bytes.len());
     loop {
         got.reserve(STEP_BYTES);
         let (read_before, got_before) = (read, got.len());
         let rest = bytes.get(read..).unwrap_or_default();
         let status = stream.decompress_vec(rest, got, FlushDecompress::None);
         read = usize::try_from(stream.total_in()).unwrap_or(usize::MAX);
+        if let Some(cap) = caps.exceeded(got.len(), before + read, all.len()) {
+            return Inflated::Over(cap);
+        }
         match status {
-            _ if got.len() > caps.bytes_max => return Inflated::Over,
             Ok(Status::StreamEnd) => return Inflated::End(read),
             Ok(_) if (read, got.len()) != (read_before, got_before) => {}
             Ok(_) | Err(_) => return Inflated::Broken,

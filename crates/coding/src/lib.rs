@@ -10,7 +10,8 @@
 //! can never become a large one in memory. gzip, deflate, br and zstd are read, whatever was asked for.
 //!
 //! **Invariant:** no more is ever decoded than [`DECODED_BYTES_MAX`], nor, past [`DECODED_FREE_BYTES`], than
-//! [`DECODED_RATIO_MAX`] times what came over the wire, at most [`CODINGS_MAX`] codings deep.
+//! [`DECODED_RATIO_MAX`] times what came over the wire, at most [`CODINGS_MAX`] codings deep. The ratio holds at every
+//! step and not only at the end, so that a bomb is known by its first megabytes.
 
 use base::door::Exchange;
 use base::http;
@@ -75,8 +76,16 @@ impl<'a> Decoded<'a> {
 /// A body that cannot be read back from disk counts as broken off: whoever stores it next says why.
 #[must_use]
 pub fn content(exchange: &Exchange) -> Decoded<'_> {
+    content_within(exchange, DECODED_BYTES_MAX)
+}
+
+/// The same, given up as soon as it is longer than `bytes_max`.
+#[must_use]
+pub fn content_within(exchange: &Exchange, bytes_max: usize) -> Decoded<'_> {
+    let caps = |wire_bytes| Caps::new(wire_bytes, bytes_max);
     match exchange.payload() {
-        Ok(payload) => content_of(&exchange.response_head, payload),
+        Ok(payload) if payload.len() > bytes_max => Decoded::Capped(Cap::Bytes),
+        Ok(payload) => decode(payload, &codings(&exchange.response_head), caps),
         Err(error) => {
             tracing::warn!(%error, "a body cannot be read back from disk");
             Decoded::Broken { got: Vec::new() }
@@ -87,17 +96,21 @@ pub fn content(exchange: &Exchange) -> Decoded<'_> {
 /// The content of a payload (without chunk framing) under its response head, as an archive gives it back.
 #[must_use]
 pub fn content_of<'a>(response_head: &[u8], payload: Cow<'a, [u8]>) -> Decoded<'a> {
+    decode(payload, &codings(response_head), |wire_bytes| Caps::new(wire_bytes, DECODED_BYTES_MAX))
+}
+
+/// The codings that a head names, in the order in which they were applied.
+fn codings(response_head: &[u8]) -> Vec<String> {
     let listed = |name| http::fields(response_head, name).flat_map(|value| value.split(','));
-    let codings: Vec<String> = listed("content-encoding")
+    listed("content-encoding")
         .chain(listed("transfer-encoding"))
         .map(|coding| coding.trim().to_ascii_lowercase())
         .filter(|coding| !matches!(coding.as_str(), "" | "identity" | "chunked"))
-        .collect();
-    decode(payload, &codings, Caps::for_wire_bytes)
+        .collect()
 }
 
 /// Removes `codings`, the last one applied first.
-fn decode<'a>(wire: Cow<'a, [u8]>, codings: &[String], caps: fn(usize) -> Caps) -> Decoded<'a> {
+fn decode<'a>(wire: Cow<'a, [u8]>, codings: &[String], caps: impl Fn(usize) -> Caps) -> Decoded<'a> {
     if codings.len() > CODINGS_MAX {
         return Decoded::Capped(Cap::Layers);
     }
@@ -112,24 +125,30 @@ fn decode<'a>(wire: Cow<'a, [u8]>, codings: &[String], caps: fn(usize) -> Caps) 
     Decoded::Whole(content)
 }
 
-/// How much may be decoded, and which bound that is.
+/// How much may be decoded.
 #[derive(Clone, Copy, Debug)]
 struct Caps {
+    /// What came over the wire.
+    wire_bytes: usize,
+    /// Up to here the ratio does not matter.
+    free_bytes: usize,
     bytes_max: usize,
-    cap: Cap,
 }
 
 impl Caps {
-    fn for_wire_bytes(wire_bytes: usize) -> Self {
-        Self::within(wire_bytes, DECODED_FREE_BYTES, DECODED_BYTES_MAX)
+    fn new(wire_bytes: usize, bytes_max: usize) -> Self {
+        Self { wire_bytes, free_bytes: DECODED_FREE_BYTES, bytes_max: bytes_max.min(DECODED_BYTES_MAX) }
     }
-    fn within(wire_bytes: usize, free_bytes: usize, bytes_max: usize) -> Self {
-        let by_ratio = wire_bytes.saturating_mul(DECODED_RATIO_MAX).max(free_bytes);
-        if by_ratio < bytes_max {
-            Self { bytes_max: by_ratio, cap: Cap::Ratio }
-        } else {
-            Self { bytes_max, cap: Cap::Bytes }
+
+    /// The bound that `got` bytes exceed when they were made from the first `read` of `all` bytes. What is read of a
+    /// layer counts as the same share of the wire.
+    fn exceeded(&self, got: usize, read: usize, all: usize) -> Option<Cap> {
+        let wide = |number: usize| number as u128;
+        let by_ratio = wide(self.wire_bytes) * wide(DECODED_RATIO_MAX) * wide(read) / wide(all.max(1));
+        if got > self.bytes_max {
+            return Some(Cap::Bytes);
         }
+        (wide(got) > by_ratio.max(wide(self.free_bytes))).then_some(Cap::Ratio)
     }
 }
 
@@ -253,6 +272,10 @@ mod tests {
         let bomb = gzip(&blanks);
         assert!(bomb.len() * DECODED_RATIO_MAX < blanks.len());
         assert_eq!(decoded("Content-Encoding: gzip\r\n", &bomb), Decoded::Capped(Cap::Ratio));
+        let mut padded = gzip(&vec![b' '; 2 * DECODED_FREE_BYTES]);
+        padded.resize(1024 * 1024, b'x');
+        let read = Decoded::Capped(Cap::Ratio);
+        assert_eq!(decoded("Content-Encoding: gzip\r\n", &padded), read, "what follows it is no excuse");
         check("Content-Encoding: gzip\r\n", &gzip(&blanks[1..]), &blanks[1..]);
         for (name, bomb) in [("br", brotli(&blanks)), ("zstd", zstd(&blanks))] {
             assert!(bomb.len() * DECODED_RATIO_MAX < blanks.len(), "{name}");
@@ -287,7 +310,7 @@ mod tests {
 
     #[test]
     fn survives_h5_a_large_body_at_an_honest_ratio() {
-        let caps = |wire_bytes| Caps::within(wire_bytes, 1_000, 10_000);
+        let caps = |wire_bytes| Caps { wire_bytes, free_bytes: 1_000, bytes_max: 10_000 };
         let gzip_only = ["gzip".to_owned()];
         let mut chance = base::Chance::new(7);
         let page: Vec<u8> = (0..10_001).map(|_| *chance.pick(b"abcd")).collect();

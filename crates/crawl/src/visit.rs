@@ -6,6 +6,7 @@ use crate::queue::{Conditions, Done, Step};
 use base::clock::Clock;
 use base::door::{Door, Exchange, Request};
 use base::{Capture, Interval, PageUrl, Timestamp};
+use fetch::{Decoded, Read};
 use html::LinkKind;
 use std::net::SocketAddr;
 
@@ -36,38 +37,40 @@ pub async fn take<D: Door>(door: &D, clock: &dyn Clock, step: &Step) -> Ended {
             Ended { done: Done::LookedUp(result), capture, took: Interval::ZERO }
         }
         Step::Robots(_, to, request) => {
-            let (capture, took) = visit(door, clock, *to, request, at).await;
-            let bytes = capture.exchange.as_ref().and_then(robots_text);
-            Ended { done: Done::Robots(capture.outcome.clone(), bytes), capture: Some(capture), took }
+            let (capture, text, took) = visit(door, clock, *to, request, at, robots_text).await;
+            let done = Done::Robots(capture.outcome.clone(), text.flatten());
+            Ended { done, capture: Some(capture), took }
         }
         Step::Visit(_, to, request) => {
-            let (capture, took) = visit(door, clock, *to, request, at).await;
-            let links = links(&capture);
-            let done = Done::Visited(capture.outcome.clone(), links);
+            let url = request.url.clone();
+            let learn = move |exchange: &Exchange, content: &Decoded<'_>| links(&url, exchange, content);
+            let (capture, links, took) = visit(door, clock, *to, request, at, learn).await;
+            let done = Done::Visited(capture.outcome.clone(), links.unwrap_or_default());
             Ended { done, capture: Some(capture), took }
         }
         Step::Refuse(..) => unreachable!("a refusal needs no door"),
     }
 }
 
-async fn visit<D: Door>(
+async fn visit<D: Door, T: Send + 'static>(
     door: &D,
     clock: &dyn Clock,
     to: SocketAddr,
     request: &Request,
     at: Timestamp,
-) -> (Capture, Interval) {
+    learn: impl FnOnce(&Exchange, &Decoded<'_>) -> T + Send + 'static,
+) -> (Capture, Option<T>, Interval) {
     let result = door.exchange(to, request).await;
     let told = result.as_ref().map_or_else(|failure| failure.took, |exchange| exchange.times.total);
     let took = clock.now().since(at).max(clock.elapsed_in(told));
-    let outcome = fetch::outcome(&request.url, &result);
-    (Capture { url: request.url.clone(), at, outcome, exchange: result.ok() }, took)
+    let Read { outcome, learned, exchange } = fetch::read(&request.url, result, learn).await;
+    (Capture { url: request.url.clone(), at, outcome, exchange }, learned, took)
 }
 
 /// The text of a robots file; nothing when it is coded in a way that cannot be read within the limits.
-fn robots_text(exchange: &Exchange) -> Option<Vec<u8>> {
-    match fetch::content(exchange) {
-        fetch::Decoded::Whole(bytes) => Some(bytes.into_owned()),
+fn robots_text(_: &Exchange, content: &Decoded<'_>) -> Option<Vec<u8>> {
+    match content {
+        Decoded::Whole(bytes) => Some(bytes.to_vec()),
         _ => None,
     }
 }
@@ -80,12 +83,12 @@ pub(crate) fn conditions(capture: &Capture) -> Conditions {
 }
 
 /// The pages that a page points to and that its author lets us follow (C8).
-fn links(capture: &Capture) -> Vec<PageUrl> {
-    let Some(exchange) = capture.exchange.as_ref().filter(|exchange| is_page(exchange)) else {
-        return Vec::new();
+fn links(url: &PageUrl, exchange: &Exchange, content: &Decoded<'_>) -> Vec<PageUrl> {
+    let content = match content {
+        Decoded::Whole(content) if is_page(exchange) => content,
+        _ => return Vec::new(),
     };
-    let fetch::Decoded::Whole(content) = fetch::content(exchange) else { return Vec::new() };
-    let page = html::read(&capture.url, exchange.field("content-type"), &content);
+    let page = html::read(url, exchange.field("content-type"), content);
     if page.nofollow || header_says_nofollow(exchange) {
         return Vec::new();
     }

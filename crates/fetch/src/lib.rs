@@ -24,6 +24,7 @@
 pub mod address;
 pub mod client;
 pub mod outcome;
+pub mod reading;
 pub mod resolve;
 pub mod robots;
 
@@ -31,5 +32,6 @@ pub use address::{Policy, Range};
 pub use client::{Certificates, Limits, Proxy, Roots, Settings, WebDoor};
 pub use coding::{Decoded, content};
 pub use outcome::outcome;
+pub use reading::{Read, read};
 pub use resolve::Resolver;
 pub use robots::Rules;

@@ -6,18 +6,19 @@
 use base::door::{Cause, Exchange, Failure, Truncation};
 use base::limits::SERVER_PAUSE_MAX;
 use base::{ContentDigest, Interval, Outcome, PageUrl, Refusal, Timestamp};
+use coding::Decoded;
 
 /// How the visit to `url` ended.
 #[must_use]
 pub fn outcome(url: &PageUrl, result: &Result<Exchange, Failure>) -> Outcome {
     match result {
-        Ok(exchange) => of_answer(url, exchange),
+        Ok(exchange) => of_answer(url, exchange, &coding::content(exchange)),
         Err(failure) => of_failure(failure),
     }
 }
 
 /// What we did not do by our own rules is a refusal; the rest is the web's doing.
-fn of_failure(failure: &Failure) -> Outcome {
+pub(crate) fn of_failure(failure: &Failure) -> Outcome {
     match &failure.cause {
         cause @ Cause::ForbiddenAddress { .. } => Outcome::Refused(Refusal::Address(cause.to_string())),
         Cause::NoContact => Outcome::Refused(Refusal::NoContact),
@@ -28,11 +29,13 @@ fn of_failure(failure: &Failure) -> Outcome {
     }
 }
 
-fn of_answer(url: &PageUrl, exchange: &Exchange) -> Outcome {
+/// The same of an answer whose content has been read.
+pub(crate) fn of_answer(url: &PageUrl, exchange: &Exchange, content: &Decoded<'_>) -> Outcome {
     let status = exchange.status;
     match status {
         200..300 => {
-            Outcome::Fetched { status, content: content_digest(exchange), truncated: exchange.truncated }
+            let content = content_digest(exchange, content);
+            Outcome::Fetched { status, content, truncated: exchange.truncated }
         }
         304 => Outcome::NotModified,
         300..400 => Outcome::Moved { status, target: target(url, exchange) },
@@ -43,12 +46,14 @@ fn of_answer(url: &PageUrl, exchange: &Exchange) -> Outcome {
 
 /// The digest of the content; none when it cannot be decoded, was not asked for, or was cut where chance would have
 /// it: the same page would look changed at every visit.
-fn content_digest(exchange: &Exchange) -> Option<ContentDigest> {
+fn content_digest(exchange: &Exchange, content: &Decoded<'_>) -> Option<ContentDigest> {
     let by_chance = matches!(exchange.truncated, Some(Truncation::Time | Truncation::Disconnect));
-    if by_chance || exchange.request_head.starts_with(b"HEAD ") {
-        return None;
+    match content {
+        Decoded::Whole(content) if !by_chance && !exchange.request_head.starts_with(b"HEAD ") => {
+            Some(ContentDigest::of(content))
+        }
+        _ => None,
     }
-    coding::content(exchange).whole().map(|content| ContentDigest::of(&content))
 }
 
 fn target(url: &PageUrl, exchange: &Exchange) -> Option<PageUrl> {

@@ -179,7 +179,7 @@ fn times(request: &Request) -> Times {
     let connect = pace(host, 2, 60);
     let tls = if request.url.scheme() == Scheme::Https { connect * 2 } else { Duration::ZERO };
     let first_byte = pace(host, 3, 150) + pace(request.url.target(), 4, 40);
-    Times { connect, tls, first_byte, total: connect + tls + first_byte }
+    Times { connect, tls, first_byte, total: connect + tls + first_byte, ..Times::default() }
 }
 
 /// Milliseconds between 1 and `most`, the same for the same text.

@@ -15,7 +15,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::JoinSet;
 
-const BACKLOG: i32 = 1_024;
+const BACKLOG: i32 = 4_096;
 /// How long to wait when the system has no descriptor left for another connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 

@@ -1,0 +1,84 @@
+//! Reading an answer without holding up the network.
+//!
+//! Decoding, digesting and parsing a page takes a millisecond; what a hostile server sends can take a thousand times
+//! that. So what is long goes to a thread of its own, one at a time, and only its own visit waits for it.
+//!
+//! **Invariant:** between two awaits no more than [`LIGHT_BYTES_MAX`] of content is made and read, and at any moment only
+//! one longer content is in memory.
+
+use crate::outcome::{of_answer, of_failure};
+use base::door::{Exchange, Failure};
+use base::{Outcome, PageUrl};
+use coding::{Cap, Decoded};
+use std::sync::OnceLock;
+use std::sync::mpsc::{Sender, channel};
+use tokio::sync::oneshot;
+
+/// Content up to this length is read where it came in.
+const LIGHT_BYTES_MAX: usize = 512 * 1024;
+
+/// A visit whose answer has been read.
+#[derive(Debug)]
+pub struct Read<T> {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What was learned from the answer; nothing without one.
+    pub learned: Option<T>,
+    /// The answer.
+    pub exchange: Option<Exchange>,
+}
+
+/// Reads the answer to a request for `url`: its outcome, and whatever `learn` makes of its content.
+pub async fn read<T: Send + 'static>(
+    url: &PageUrl,
+    result: Result<Exchange, Failure>,
+    learn: impl FnOnce(&Exchange, &Decoded<'_>) -> T + Send + 'static,
+) -> Read<T> {
+    let exchange = match result {
+        Ok(exchange) => exchange,
+        Err(failure) => return Read { outcome: of_failure(&failure), learned: None, exchange: None },
+    };
+    if exchange.body.is_on_disk() {
+        return read_long(url.clone(), exchange, learn).await;
+    }
+    match coding::content_within(&exchange, LIGHT_BYTES_MAX) {
+        Decoded::Capped(Cap::Bytes) => {}
+        content => {
+            let (outcome, learned) = (of_answer(url, &exchange, &content), learn(&exchange, &content));
+            drop(content);
+            return Read { outcome, learned: Some(learned), exchange: Some(exchange) };
+        }
+    }
+    read_long(url.clone(), exchange, learn).await
+}
+
+async fn read_long<T: Send + 'static>(
+    url: PageUrl,
+    exchange: Exchange,
+    learn: impl FnOnce(&Exchange, &Decoded<'_>) -> T + Send + 'static,
+) -> Read<T> {
+    let (sender, receiver) = oneshot::channel();
+    let job = move || {
+        let content = coding::content(&exchange);
+        let (outcome, learned) = (of_answer(&url, &exchange, &content), learn(&exchange, &content));
+        drop(content);
+        // A visit that was given up meanwhile wants nothing back.
+        let _ = sender.send(Read { outcome, learned: Some(learned), exchange: Some(exchange) });
+    };
+    reader().send(Box::new(job)).expect("the reader waits for ever");
+    receiver.await.expect("reading an answer does not panic")
+}
+
+type Job = Box<dyn FnOnce() + Send>;
+
+/// The thread that reads what is long. It is always the same one, so that the memory that long contents need is asked of
+/// the system once. The line before it is no longer than there are visits.
+fn reader() -> &'static Sender<Job> {
+    static READER: OnceLock<Sender<Job>> = OnceLock::new();
+    READER.get_or_init(|| {
+        let (sender, jobs) = channel::<Job>();
+        let thread = std::thread::Builder::new().name("reader".to_owned());
+        thread.spawn(move || jobs.into_iter().for_each(|job| job())).expect("a thread can be started");
+        sender
+    })
+}
