@@ -8,6 +8,7 @@
 mod hostile;
 mod odd;
 mod proxy;
+mod registry;
 mod reuse;
 mod robots;
 mod server;
