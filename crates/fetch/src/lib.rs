@@ -23,6 +23,7 @@
 
 pub mod address;
 pub mod client;
+pub mod dns;
 pub mod outcome;
 pub mod reading;
 pub mod resolve;
@@ -31,6 +32,7 @@ pub mod robots;
 pub use address::{Policy, Range};
 pub use client::{Certificates, Limits, Proxy, Roots, Settings, WebDoor};
 pub use coding::{Decoded, content};
+pub use dns::Dns;
 pub use outcome::outcome;
 pub use reading::{Read, read};
 pub use resolve::Resolver;

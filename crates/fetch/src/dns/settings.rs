@@ -1,0 +1,201 @@
+//! Which name servers are asked, how long and how often, and how much is kept.
+//!
+//! What the system knows is read from `/etc/resolv.conf`: `nameserver` lines and the options `timeout` and `attempts`.
+//! `search` and `ndots` are left aside on purpose: a crawled name is absolute, and `www.example.jp` must never become
+//! `www.example.jp.office.example`.
+
+use super::message::Kind;
+use std::io::{self, Read};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
+use std::time::Duration;
+
+const PATH: &str = "/etc/resolv.conf";
+/// More of the file is not read: it is written by hand or by a network manager, a few lines long.
+const FILE_BYTES_MAX: u64 = 64 * 1024;
+/// The most servers that are asked: with more, the time of a look-up is over before the last one is reached.
+pub(super) const SERVERS_MAX: usize = 8;
+/// The port of name servers.
+const PORT: u16 = 53;
+/// The bounds resolv.conf(5) sets to its own options.
+const TIMEOUT_SECONDS_MAX: u64 = 30;
+const ATTEMPTS_MAX: u32 = 5;
+
+/// How names are looked up.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Settings {
+    /// The name servers, asked in this order; the first eight count. They must look names up for
+    /// others: this is no resolver that walks down from the root.
+    pub servers: Vec<SocketAddr>,
+    /// Which kinds of address are asked for, and which come first.
+    pub families: Families,
+    /// How long one server is waited for at the first attempt; every further attempt waits twice as long.
+    pub try_time: Duration,
+    /// How often every server is asked before the look-up fails.
+    pub attempts: u32,
+    /// How long a look-up may take altogether, half of it at most waiting for its turn.
+    pub look_up_time_max: Duration,
+    /// The most queries on their way for one registrable domain (H27).
+    pub zone_queries_max: usize,
+    /// The most look-ups of one registrable domain that wait for their turn; one more is refused at once.
+    pub zone_waiting_max: usize,
+    /// The most queries on their way in all: each is a socket.
+    pub queries_max: usize,
+    /// The most look-ups under way or waiting in all; one more is refused at once.
+    pub look_ups_max: usize,
+    /// The most answers that are remembered.
+    pub cache_entries_max: usize,
+}
+
+/// Which kinds of address are asked for, and which come first in an answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Families {
+    /// Both, IPv4 first: it is what every server of the web has.
+    #[default]
+    Ipv4ThenIpv6,
+    /// Both, IPv6 first.
+    Ipv6ThenIpv4,
+    /// Only IPv4.
+    Ipv4,
+    /// Only IPv6.
+    Ipv6,
+}
+
+impl Families {
+    pub(super) const fn kinds(self) -> (Kind, Option<Kind>) {
+        match self {
+            Self::Ipv4ThenIpv6 => (Kind::A, Some(Kind::Aaaa)),
+            Self::Ipv6ThenIpv4 => (Kind::Aaaa, Some(Kind::A)),
+            Self::Ipv4 => (Kind::A, None),
+            Self::Ipv6 => (Kind::Aaaa, None),
+        }
+    }
+    /// How many queries a look-up has on their way at once.
+    pub(super) const fn queries(self) -> u32 {
+        match self {
+            Self::Ipv4 | Self::Ipv6 => 1,
+            Self::Ipv4ThenIpv6 | Self::Ipv6ThenIpv4 => 2,
+        }
+    }
+}
+
+/// Asks the name server of this machine.
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            servers: vec![SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT)],
+            families: Families::default(),
+            try_time: Duration::from_secs(2),
+            attempts: 3,
+            look_up_time_max: Duration::from_secs(10),
+            zone_queries_max: 8,
+            zone_waiting_max: 64,
+            queries_max: 256,
+            look_ups_max: 8_192,
+            cache_entries_max: 65_536,
+        }
+    }
+}
+
+impl Settings {
+    /// The settings of this system, from `/etc/resolv.conf`; without the file, the name server of this machine.
+    ///
+    /// # Errors
+    /// When the file is there and cannot be read.
+    pub fn from_system() -> io::Result<Self> {
+        let mut text = Vec::new();
+        match std::fs::File::open(PATH) {
+            Ok(file) => file.take(FILE_BYTES_MAX).read_to_end(&mut text).map(drop)?,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error),
+        }
+        Ok(Self::parse(&String::from_utf8_lossy(&text)))
+    }
+
+    /// The settings that the text of a `resolv.conf` describes. Lines that say nothing of use are passed over, as
+    /// resolv.conf(5) has it; without any server, the one of this machine is asked.
+    ///
+    /// ```
+    /// let settings = fetch::dns::Settings::parse("nameserver 192.0.2.1\nsearch office.example\n");
+    /// assert_eq!(settings.servers, ["192.0.2.1:53".parse().unwrap()]);
+    /// ```
+    #[must_use]
+    pub fn parse(text: &str) -> Self {
+        let mut settings = Self { servers: Vec::new(), ..Self::default() };
+        for line in text.lines().filter(|line| !line.starts_with(['#', ';'])) {
+            let mut words = line.split_ascii_whitespace();
+            match words.next() {
+                Some("nameserver") => settings.servers.extend(words.next().and_then(server)),
+                Some("options") => words.for_each(|option| settings.take_option(option)),
+                _ => {}
+            }
+        }
+        settings.servers.truncate(SERVERS_MAX);
+        if settings.servers.is_empty() {
+            settings.servers = Self::default().servers;
+        }
+        settings
+    }
+
+    fn take_option(&mut self, option: &str) {
+        let Some((name, value)) = option.split_once(':') else { return };
+        match (name, value.parse::<u32>()) {
+            ("timeout", Ok(seconds)) => {
+                self.try_time = Duration::from_secs(u64::from(seconds).clamp(1, TIMEOUT_SECONDS_MAX));
+            }
+            ("attempts", Ok(attempts)) => self.attempts = attempts.clamp(1, ATTEMPTS_MAX),
+            _ => {}
+        }
+    }
+}
+
+/// One server as the file names it. The scope of a link-local address is kept when it is a number; the name of an
+/// interface is left to the system's route.
+fn server(text: &str) -> Option<SocketAddr> {
+    let (address, scope) = text.split_once('%').unwrap_or((text, ""));
+    match address.parse().ok()? {
+        IpAddr::V4(_) if !scope.is_empty() => None,
+        IpAddr::V4(address) => Some((address, PORT).into()),
+        IpAddr::V6(address) => Some(SocketAddrV6::new(address, PORT, 0, scope.parse().unwrap_or(0)).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, servers: &[&str], seconds: u64, attempts: u32) {
+        let settings = Settings::parse(text);
+        let expected: Vec<SocketAddr> = servers.iter().map(|server| server.parse().unwrap()).collect();
+        assert_eq!((settings.servers, settings.try_time.as_secs()), (expected, seconds), "{text}");
+        assert_eq!(settings.attempts, attempts, "{text}");
+    }
+
+    #[test]
+    fn the_file_of_the_system_is_read_as_its_manual_says() {
+        check("nameserver 192.0.2.1\n", &["192.0.2.1:53"], 2, 3);
+        check("nameserver\t192.0.2.1 # first\nnameserver ::1", &["192.0.2.1:53", "[::1]:53"], 2, 3);
+        check("nameserver fe80::1%3\nnameserver fe80::2%eth0", &["[fe80::1%3]:53", "[fe80::2]:53"], 2, 3);
+        check("#nameserver 192.0.2.9\n;nameserver 192.0.2.8\nnameserver 192.0.2.1", &["192.0.2.1:53"], 2, 3);
+        check("options timeout:1 attempts:4 rotate edns0\nnameserver 192.0.2.1", &["192.0.2.1:53"], 1, 4);
+        check("options timeout:0 attempts:99\nnameserver 192.0.2.1\n", &["192.0.2.1:53"], 1, 5);
+        check("options timeout:9999 attempts:x\nnameserver 192.0.2.1\r\n", &["192.0.2.1:53"], 30, 3);
+        check("search a.example b.example\noptions ndots:5\nnameserver 192.0.2.1", &["192.0.2.1:53"], 2, 3);
+    }
+
+    #[test]
+    fn without_a_server_the_machine_itself_is_asked() {
+        for text in
+            ["", "\n\n", "search example", "nameserver", "nameserver nonsense", "nameserver 1.2.3.4%1"]
+        {
+            check(text, &["127.0.0.1:53"], 2, 3);
+        }
+        let many = "nameserver 192.0.2.1\n".repeat(100_000);
+        assert_eq!(Settings::parse(&many).servers.len(), SERVERS_MAX);
+    }
+
+    #[test]
+    fn the_file_of_this_system_can_be_read() {
+        assert!(!Settings::from_system().unwrap().servers.is_empty());
+    }
+}
