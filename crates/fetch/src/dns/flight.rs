@@ -45,6 +45,7 @@ pub(super) struct Known {
 
 impl Shared {
     pub(super) fn new(settings: Settings) -> Self {
+        let settings = settings.within_reason();
         let counts = Arc::new(Counts::default());
         let state = State {
             cache: Bounded::new(settings.cache_entries_max),

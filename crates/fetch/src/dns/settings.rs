@@ -16,6 +16,9 @@ const FILE_BYTES_MAX: u64 = 64 * 1024;
 pub(super) const SERVERS_MAX: usize = 8;
 /// The port of name servers.
 const PORT: u16 = 53;
+/// The bounds of every time.
+const TIME_MIN: Duration = Duration::from_millis(1);
+const TIME_MAX: Duration = Duration::from_secs(5 * 60);
 /// The bounds resolv.conf(5) sets to its own options.
 const TIMEOUT_SECONDS_MAX: u64 = 30;
 const ATTEMPTS_MAX: u32 = 5;
@@ -134,6 +137,13 @@ impl Settings {
             settings.servers = Self::default().servers;
         }
         settings
+    }
+
+    /// The same with times that can be waited for: none that is nothing, none that never ends.
+    pub(super) fn within_reason(mut self) -> Self {
+        self.look_up_time_max = self.look_up_time_max.clamp(TIME_MIN, TIME_MAX);
+        self.try_time = self.try_time.clamp(TIME_MIN, TIME_MAX);
+        self
     }
 
     fn take_option(&mut self, option: &str) {

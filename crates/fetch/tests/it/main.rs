@@ -6,6 +6,7 @@
 )]
 
 mod hostile;
+mod dns;
 mod odd;
 mod proxy;
 mod registry;
