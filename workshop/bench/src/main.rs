@@ -5,6 +5,11 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the output of a benchmark is its result")]
 
 mod compare;
+mod fetch_bare;
+mod fetch_cell;
+mod fetch_compare;
+mod fetch_pages;
+mod fetch_server;
 mod figures;
 mod load;
 mod meter;
@@ -37,6 +42,7 @@ enum Comparison {
     Sat(sat_compare::Args),
     Register(register::Args),
     Warc(warc_compare::Args),
+    Fetch(fetch_compare::Args),
     /// Loads the store for one variant of it
     #[command(hide = true)]
     SatLoad(sat_cell::LoadArgs),
@@ -58,12 +64,21 @@ enum Comparison {
     /// Reads or writes WARC in this process
     #[command(hide = true)]
     WarcCell(warc_cell::CellArgs),
+    /// Fetches and archives pages in this process
+    #[command(hide = true)]
+    FetchCell(fetch_cell::CellArgs),
+    /// The same by a bare loop
+    #[command(hide = true)]
+    FetchBare(fetch_cell::CellArgs),
 }
 
 fn main() -> ExitCode {
     let result = match Cli::parse().comparison {
         Comparison::Warc(args) => return ended(warc_compare::run(&args)),
         Comparison::Snapshot(args) => return ended(snapshot::run(&args)),
+        Comparison::Fetch(args) => return ended(fetch_compare::run(&args)),
+        Comparison::FetchCell(args) => fetch_cell::run(&args),
+        Comparison::FetchBare(args) => fetch_bare::run(&args),
         Comparison::WarcCell(args) => warc_cell::run(&args),
         Comparison::Sim(args) => simulated::run(&args),
         Comparison::SatLoad(args) => sat_cell::load(&args),

@@ -1,8 +1,9 @@
-//! A server that is measured: started, watched, ended.
+//! A process that is measured: started, watched, ended.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use std::path::Path;
 use std::process::{Child, Command};
+use std::time::{Duration, Instant};
 
 /// Clock ticks a second in `/proc/PID/stat`, the same on every Linux that Rust runs on.
 const TICKS_PER_SECOND: f64 = 100.0;
@@ -44,16 +45,25 @@ impl Drop for Process {
 }
 
 fn cpu_seconds(pid: u32) -> f64 {
-    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat_seconds(&format!("/proc/{pid}/stat"), 11)
+}
+
+/// Two neighbouring fields of a `stat` file, user space and kernel, together; the first is the one at `place` behind the
+/// name.
+fn stat_seconds(path: &str, place: usize) -> f64 {
+    let stat = std::fs::read_to_string(path).unwrap_or_default();
     // The name in parentheses may hold blanks; the fields after it do not.
-    let fields: Vec<&str> = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().collect();
-    let ticks = |place: usize| fields.get(place).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
-    (ticks(11) + ticks(12)) / TICKS_PER_SECOND
+    let fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+    fields.skip(place).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / TICKS_PER_SECOND
 }
 
 fn resident_bytes(pid: u32) -> u64 {
+    memory_bytes(pid, "VmRSS:")
+}
+
+fn memory_bytes(pid: u32, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     let kib = line.and_then(|line| line.split_whitespace().next()).and_then(|text| text.parse::<u64>().ok());
     kib.unwrap_or(0) * 1024
 }
@@ -63,4 +73,39 @@ pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
     let parent = path.parent().context("a file has a directory")?;
     std::fs::create_dir_all(parent).with_context(|| format!("cannot make `{}`", parent.display()))?;
     std::fs::write(path, bytes).with_context(|| format!("cannot write `{}`", path.display()))
+}
+
+/// What a process used from its start to its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Used {
+    pub(crate) seconds: f64,
+    /// In user space and in the kernel, of all its threads.
+    pub(crate) cpu_seconds: f64,
+    pub(crate) resident_bytes_max: u64,
+}
+
+/// How often a process is asked for its memory.
+const WATCH: Duration = Duration::from_millis(20);
+
+/// Runs a command to its end; an error if it fails. Nobody else may wait for a child of ours meanwhile.
+#[expect(clippy::disallowed_methods, reason = "a benchmark measures the machine's own time")]
+pub(crate) fn measure(command: &mut Command) -> Result<Used> {
+    let (before, began) = (children_cpu_seconds(), Instant::now());
+    let mut child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
+    let mut resident_bytes_max = 0;
+    let status = loop {
+        resident_bytes_max = resident_bytes_max.max(memory_bytes(child.id(), "VmHWM:"));
+        match child.try_wait()? {
+            Some(status) => break status,
+            None => std::thread::sleep(WATCH),
+        }
+    };
+    let seconds = began.elapsed().as_secs_f64();
+    ensure!(status.success(), "{command:?} ended with {status}");
+    Ok(Used { seconds, cpu_seconds: children_cpu_seconds() - before, resident_bytes_max })
+}
+
+/// Seconds of processor time of all children that have ended and were waited for.
+fn children_cpu_seconds() -> f64 {
+    stat_seconds("/proc/self/stat", 13)
 }

@@ -49,7 +49,8 @@ pub(crate) fn gather(directory: &Path, records: usize, to: &Path) -> Result<()> 
     file.flush().with_context(|| cannot("write", to))
 }
 
-fn find_html(directory: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+/// The HTML below `directory`.
+pub(crate) fn find_html(directory: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(directory).with_context(|| cannot("list", directory))? {
         let entry = entry.with_context(|| cannot("list", directory))?;
         // What a link leads to is found where it lies.

@@ -1,0 +1,176 @@
+//! The same work with nothing around it: `bench fetch-bare`.
+//!
+//! One thread, blocking sockets, one kept connection a server with one request under way on each, so that the next answer
+//! is made while this one is compressed. An answer is read by its `Content-Length` and no other way. The records are those
+//! that ours writes: a response and a request, each a gzip member by libdeflate at the same level, both with the digests
+//! of WARC. Nothing is checked, nothing is remembered, no index is made.
+
+use crate::fetch_cell::CellArgs;
+use crate::fetch_pages;
+use crate::warc_pages::cannot;
+use anyhow::{Context, Result, ensure};
+use base::clock::{Clock as _, RealClock};
+use base::{PageUrl, Sha1Digest};
+use libdeflater::{CompressionLvl, Compressor};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::sync::Arc;
+
+/// So much is written at once.
+const WRITE_BYTES: usize = 1 << 20;
+/// So much is read at once.
+const READ_BYTES: usize = 64 << 10;
+
+pub(crate) fn run(args: &CellArgs) -> Result<()> {
+    let servers = fetch_pages::read(&args.list)?;
+    let mut connections = servers.into_iter().map(Connection::open).collect::<Result<Vec<_>>>()?;
+    let mut file = Records::create(&args.directory)?;
+    connections.iter_mut().try_for_each(Connection::send)?;
+    let mut pages = 0;
+    while !connections.is_empty() {
+        for connection in &mut connections {
+            let head = connection.receive()?;
+            let url = std::mem::take(&mut connection.url);
+            let request = std::mem::take(&mut connection.request);
+            connection.send()?;
+            file.append(&url, &request, &connection.answer, head)?;
+            pages += 1;
+            if pages % args.batch == 0 {
+                file.sync()?;
+            }
+        }
+        connections.retain(|connection| !connection.request.is_empty());
+    }
+    file.sync()
+}
+
+/// A connection to one server, and what is still to be asked of it.
+struct Connection {
+    stream: TcpStream,
+    pages: std::vec::IntoIter<PageUrl>,
+    /// What is under way; empty when nothing is.
+    url: String,
+    request: Vec<u8>,
+    answer: Vec<u8>,
+    buffer: Vec<u8>,
+}
+
+impl Connection {
+    fn open(pages: Vec<PageUrl>) -> Result<Self> {
+        let stream = TcpStream::connect(pages[0].server().as_str()).context("cannot connect")?;
+        stream.set_nodelay(true)?;
+        let (url, request, answer, buffer) = (String::new(), Vec::new(), Vec::new(), vec![0; READ_BYTES]);
+        Ok(Self { stream, pages: pages.into_iter(), url, request, answer, buffer })
+    }
+
+    /// Asks for the next page, if there is one.
+    fn send(&mut self) -> Result<()> {
+        let Some(page) = self.pages.next() else { return Ok(()) };
+        self.request = format!(
+            "GET {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: bare/0.1\r\n\
+             Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n\
+             Accept-Language: ja,en;q=0.8,*;q=0.5\r\nAccept-Encoding: gzip\r\nConnection: keep-alive\r\n\r\n",
+            page.target(),
+            page.server().as_str()
+        )
+        .into_bytes();
+        self.url = page.as_str().to_owned();
+        Ok(self.stream.write_all(&self.request)?)
+    }
+
+    /// Reads one answer; how long its head is.
+    fn receive(&mut self) -> Result<usize> {
+        self.answer.clear();
+        let mut end = None;
+        loop {
+            if let Some((head, length)) = end
+                && self.answer.len() >= head + length
+            {
+                return Ok(head);
+            }
+            let bytes = self.stream.read(&mut self.buffer)?;
+            ensure!(bytes > 0, "the connection was closed in the middle of an answer");
+            self.answer.extend_from_slice(&self.buffer[..bytes]);
+            if end.is_none() {
+                end = head_of(&self.answer)?;
+            }
+        }
+    }
+}
+
+/// Where the head ends and how long the body is, once the head is there.
+fn head_of(answer: &[u8]) -> Result<Option<(usize, usize)>> {
+    let Some(end) = answer.windows(4).position(|four| four == b"\r\n\r\n") else { return Ok(None) };
+    let head = std::str::from_utf8(&answer[..end])?;
+    ensure!(head.starts_with("HTTP/1.1 200 "), "not a page: {head}");
+    let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
+    Ok(Some((end + 4, length.context("an answer without a length")?.parse()?)))
+}
+
+/// The file that grows.
+struct Records {
+    file: File,
+    clock: Arc<RealClock>,
+    compressor: Compressor,
+    record: Vec<u8>,
+    pending: Vec<u8>,
+    number: u64,
+}
+
+impl Records {
+    fn create(directory: &Path) -> Result<Self> {
+        std::fs::create_dir_all(directory).with_context(|| cannot("make", directory))?;
+        let path = directory.join("bare.warc.gz");
+        let file = File::create(&path).with_context(|| cannot("make", &path))?;
+        let level = CompressionLvl::new(warc::Level::DEFAULT.get().into()).ok().context("there is such a level")?;
+        let (compressor, clock) = (Compressor::new(level), RealClock::start());
+        Ok(Self { file, clock, compressor, record: Vec::new(), pending: Vec::new(), number: 0 })
+    }
+
+    /// Appends both records of an exchange.
+    fn append(&mut self, url: &str, request: &[u8], answer: &[u8], head: usize) -> Result<()> {
+        let payload = format!("WARC-Payload-Digest: {}\r\n", Sha1Digest::of(&[&answer[head..]]));
+        self.put("response", url, &payload, answer);
+        let other = format!("WARC-Concurrent-To: <urn:uuid:{:032x}>\r\n", self.number);
+        self.put("request", url, &other, request);
+        if self.pending.len() >= WRITE_BYTES {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn put(&mut self, kind: &str, url: &str, more: &str, block: &[u8]) {
+        self.number += 1;
+        self.record.clear();
+        // Writing to memory cannot fail.
+        let _ = write!(
+            self.record,
+            "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{:032x}>\r\nWARC-Date: {}\r\n\
+             WARC-Target-URI: {url}\r\nWARC-IP-Address: 127.0.0.1\r\n{more}WARC-Block-Digest: {}\r\n\
+             Content-Type: application/http;msgtype={kind}\r\nContent-Length: {}\r\n\r\n",
+            self.number,
+            self.clock.now().to_rfc3339(),
+            Sha1Digest::of(&[block]),
+            block.len(),
+        );
+        self.record.extend_from_slice(block);
+        self.record.extend_from_slice(b"\r\n\r\n");
+        let start = self.pending.len();
+        self.pending.resize(start + self.compressor.gzip_compress_bound(self.record.len()), 0);
+        let length = self.compressor.gzip_compress(&self.record, &mut self.pending[start..]);
+        self.pending.truncate(start + length.expect("the room is as large as the bound says"));
+    }
+
+    fn flush(&mut self) -> Result<()> {
+        self.file.write_all(&self.pending)?;
+        self.pending.clear();
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<()> {
+        self.flush()?;
+        Ok(self.file.sync_data()?)
+    }
+}

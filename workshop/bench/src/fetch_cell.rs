@@ -1,0 +1,96 @@
+//! Our door and our archive in this process: `bench fetch-cell`.
+//!
+//! One task a server asks for its pages one after the other over the connection that the door keeps, as a crawler does,
+//! and hands every capture to the archive; all of it in one thread. There is no pause between requests.
+
+use crate::fetch_pages;
+use anyhow::{Context, Result};
+use archive::{Archive, Settings};
+use base::clock::{Clock as _, RealClock};
+use base::disk::RealDisk;
+use base::door::{Door as _, Request};
+use base::{Capture, PageUrl};
+use fetch::{Range, WebDoor};
+use std::cell::RefCell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::sync::Arc;
+use tokio::task::LocalSet;
+
+/// What our side and the bare loop are told.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CellArgs {
+    /// The list of pages
+    #[arg(long)]
+    pub(crate) list: PathBuf,
+    /// Where the archive is made
+    #[arg(long)]
+    pub(crate) directory: PathBuf,
+    /// Pages between two syncs
+    #[arg(long)]
+    pub(crate) batch: u64,
+}
+
+/// The archive, and how much is in it.
+struct Sink {
+    archive: Archive,
+    pages: u64,
+    batch: u64,
+}
+
+impl Sink {
+    fn take(&mut self, capture: &Capture) -> Result<()> {
+        self.archive.append(capture)?;
+        self.pages += 1;
+        if self.pages.is_multiple_of(self.batch) {
+            self.archive.commit()?;
+        }
+        Ok(())
+    }
+}
+
+pub(crate) fn run(args: &CellArgs) -> Result<()> {
+    let servers = fetch_pages::read(&args.list)?;
+    let clock = RealClock::start();
+    let (archive, _) =
+        Archive::open(Arc::new(RealDisk), &args.directory, Settings::default(), clock.now())?;
+    let sink = Rc::new(RefCell::new(Sink { archive, pages: 0, batch: args.batch }));
+    let settings = fetch::Settings { allowed: vec![Range::LOOPBACK], ..fetch::Settings::default() };
+    let door = Rc::new(WebDoor::new(settings)?);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let tasks = LocalSet::new();
+    let visits: Vec<_> = servers
+        .into_iter()
+        .map(|pages| tasks.spawn_local(visit_all(pages, Rc::clone(&door), Arc::clone(&clock), Rc::clone(&sink))))
+        .collect();
+    tasks.block_on(&runtime, async {
+        for visit in visits {
+            visit.await.context("a visitor stopped")??;
+        }
+        anyhow::Ok(())
+    })?;
+    drop(tasks);
+    let sink = Rc::into_inner(sink).context("every visitor is done")?.into_inner();
+    sink.archive.close()?;
+    Ok(())
+}
+
+/// Visits the pages of one server, one after the other.
+async fn visit_all(
+    pages: Vec<PageUrl>,
+    door: Rc<WebDoor>,
+    clock: Arc<RealClock>,
+    sink: Rc<RefCell<Sink>>,
+) -> Result<()> {
+    let Some(first) = pages.first() else { return Ok(()) };
+    let found = door.look_up(&first.origin()).await?;
+    let to = *found.addresses.first().context("an answer names an address")?;
+    for url in pages {
+        let (at, request) = (clock.now(), Request::get(url));
+        let result = door.exchange(to, &request).await;
+        let outcome = fetch::outcome(&request.url, &result);
+        let capture = Capture { url: request.url, at, outcome, exchange: result.ok() };
+        sink.borrow_mut().take(&capture)?;
+    }
+    Ok(())
+}

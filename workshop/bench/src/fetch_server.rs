@@ -1,0 +1,95 @@
+//! The server that all clients of the comparison ask: nginx with the pages as files, on several addresses of this machine.
+//!
+//! It writes down every answer, so that what a client says of itself need not be believed.
+
+use crate::fetch_pages::address;
+use crate::process::{Process, write_file};
+use crate::warc_pages::cannot;
+use anyhow::{Context, Result};
+use std::collections::HashSet;
+use std::fs::{self, File};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// nginx, until it is dropped.
+pub(crate) struct Server {
+    _process: Process,
+    log: PathBuf,
+}
+
+/// What the server saw of one client.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seen {
+    /// Answers with a page.
+    pub(crate) pages: u64,
+    /// Other answers.
+    pub(crate) others: u64,
+    /// Bytes of bodies.
+    pub(crate) body_bytes: u64,
+    pub(crate) connections: usize,
+}
+
+impl Server {
+    /// Starts nginx in `directory` with the files below `root`, on the first `servers` addresses.
+    pub(crate) fn start(directory: &Path, root: &Path, servers: u8, port: u16) -> Result<Self> {
+        let program = std::env::var_os("UTSUSHI_NGINX").context("run this through `cargo xtask bench fetch`")?;
+        let configuration = directory.join("nginx.conf");
+        write_file(&configuration, configure(directory, root, servers, port).as_bytes())?;
+        let mut command = Command::new(program);
+        command.arg("-p").arg(directory).arg("-c").arg(&configuration);
+        command.arg("-e").arg(directory.join("error.log"));
+        if let Some(libraries) = std::env::var_os("UTSUSHI_NGINX_LIBS") {
+            command.env("LD_LIBRARY_PATH", libraries);
+        }
+        let process = Process::start(command.stdin(Stdio::null()))?;
+        wait_for(port)?;
+        Ok(Self { _process: process, log: directory.join("access.log") })
+    }
+
+    /// Forgets what it saw.
+    pub(crate) fn forget(&self) -> Result<()> {
+        let log = File::options().write(true).open(&self.log).with_context(|| cannot("open", &self.log))?;
+        log.set_len(0).with_context(|| cannot("empty", &self.log))
+    }
+
+    /// What it saw since it forgot.
+    pub(crate) fn seen(&self) -> Result<Seen> {
+        let log = fs::read_to_string(&self.log).with_context(|| cannot("read", &self.log))?;
+        let (mut seen, mut connections) = (Seen::default(), HashSet::new());
+        for line in log.lines() {
+            let mut words = line.split(' ');
+            let mut next = || words.next().unwrap_or_default();
+            connections.insert(next());
+            if next() == "200" { seen.pages += 1 } else { seen.others += 1 }
+            seen.body_bytes += next().parse::<u64>().unwrap_or(0);
+        }
+        Ok(Seen { connections: connections.len(), ..seen })
+    }
+}
+
+fn configure(directory: &Path, root: &Path, servers: u8, port: u16) -> String {
+    let listen: String = (0..servers).map(|server| format!("listen {}:{port}; ", address(server))).collect();
+    format!(
+        "daemon off; user root; worker_processes 2; pid {0}/pid; error_log {0}/error.log;\n\
+         events {{ worker_connections 1024; }}\n\
+         http {{ log_format short '$connection $status $body_bytes_sent'; access_log {0}/access.log short;\n\
+         types {{ text/html html; }} sendfile on; tcp_nodelay on; keepalive_requests 1000000;\n\
+         client_body_temp_path {0}/b; proxy_temp_path {0}/p; fastcgi_temp_path {0}/f; uwsgi_temp_path {0}/u; \
+         scgi_temp_path {0}/s;\n\
+         server {{ {listen} root {1}; }} }}\n",
+        directory.display(),
+        root.display(),
+    )
+}
+
+fn wait_for(port: u16) -> Result<()> {
+    for _ in 0..100 {
+        if TcpStream::connect((address(0), port)).is_ok() {
+            return Ok(());
+        }
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    anyhow::bail!("nginx does not answer on port {port}")
+}
