@@ -2,10 +2,10 @@
 //!
 //! The life of a URL: it is offered as a seed or a link, judged by its shape, put at the end of its server's
 //! queue. When server and address have rested, the first page of the queue comes out. A server's address is
-//! looked up and its robots file asked for before its first page; both count as steps of that server, the latter
-//! as a request. A page that was visited goes to the end of the server's second queue and comes out again when
-//! nothing new is left and the revisit interval has passed; a page that robots rules forbid, when the rules are asked for
-//! again.
+//! looked up and its robots file asked for before its first page; both count as steps of the server that is asked, the
+//! latter as a request (`errand`). A page that was visited goes to the end of the server's second queue and comes out again when
+//! nothing new is left and the revisit interval has passed; a page that may not be asked for, when the rules are asked
+//! for again.
 //!
 //! **Invariant:** between [`Queue::next`] handing out a task for a server and [`Queue::done`] taking it back, no
 //! other task of that server or of that address is handed out; after it, none for the pause.
@@ -13,6 +13,7 @@
 //! Not here: any I/O, any clock; every moment is handed in.
 
 mod address;
+mod errand;
 mod page;
 mod server;
 
@@ -24,8 +25,9 @@ use base::door::{Failure, Found, Request};
 use base::limits::{REDIRECTS_MAX, ROBOTS_LIFETIME};
 use base::url::{Origin, Scheme};
 use base::{Interval, Outcome, PageUrl, Refusal, ServerName, Timestamp, UrlKey};
-use fetch::robots::Rules;
-use server::{Robots, Server};
+use errand::Askers;
+use fetch::robots::{Answer, Need, Rules, Standing};
+use server::Server;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::net::SocketAddr;
@@ -67,14 +69,25 @@ pub struct Task {
 /// The steps.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Find the address of an origin, so that a page can be visited.
-    LookUp(PageId, PageUrl, Origin),
-    /// Ask for the robots file of this scheme.
-    Robots(Scheme, SocketAddr, Request),
+    /// Find the address of an origin, so that a page, or a robots file, can be asked for.
+    LookUp(Option<PageId>, PageUrl, Origin),
+    /// Ask for a robots file.
+    Robots(SocketAddr, Request),
     /// Visit a page.
     Visit(PageId, SocketAddr, Request),
-    /// Do not visit a page, for this reason; nothing is sent.
-    Refuse(PageId, PageUrl, Refusal),
+    /// Do not ask for a page, or for a robots file, for this reason; nothing is sent.
+    Refuse(Option<PageId>, PageUrl, Refusal),
+}
+
+impl Step {
+    /// The robots file that the step is taken for; nothing when it is for a page.
+    fn errand(&self) -> Option<&PageUrl> {
+        match self {
+            Self::LookUp(None, url, _) | Self::Refuse(None, url, _) => Some(url),
+            Self::Robots(_, request) => Some(&request.url),
+            _ => None,
+        }
+    }
 }
 
 /// How a step ended.
@@ -82,8 +95,8 @@ pub enum Step {
 pub enum Done {
     /// A look-up.
     LookedUp(Result<Found, Failure>),
-    /// A robots file: the outcome, and its text if it came and could be read.
-    Robots(Outcome, Option<Vec<u8>>),
+    /// A robots file: the outcome, and what it means.
+    Robots(Outcome, Answer),
     /// A visit: the outcome, and where the page points to.
     Visited(Outcome, Vec<PageUrl>),
     /// A refusal was recorded.
@@ -108,6 +121,8 @@ pub struct Queue {
     pages: Vec<Page>,
     by_key: HashMap<UrlKey, PageId>,
     addresses: Addresses,
+    /// Who waits for which robots file.
+    askers: Askers,
     /// Servers by the moment at which they may have something to do.
     ready: BinaryHeap<Reverse<(Timestamp, u64, usize)>>,
     order: u64,
@@ -128,6 +143,7 @@ impl Queue {
             pages: Vec::new(),
             by_key: HashMap::new(),
             addresses: Addresses::default(),
+            askers: Askers::new(),
             ready: BinaryHeap::new(),
             order: 0,
             waiting: 0,
@@ -169,6 +185,12 @@ impl Queue {
         }
     }
 
+    /// Takes over what an earlier run learned of an origin's robots file.
+    pub fn recall_robots(&mut self, origin: &Origin, standing: Standing) {
+        let server = self.server_named(&origin.server);
+        self.servers[server].recall_robots(origin.scheme, standing);
+    }
+
     /// Takes up several pages.
     pub fn offer_all(&mut self, urls: impl IntoIterator<Item = PageUrl>) {
         for url in urls {
@@ -188,9 +210,9 @@ impl Queue {
                 continue;
             }
             self.servers[server].listed_at = None;
-            if let Some(step) = self.step(server, now) {
+            if let Some(task) = self.step(server, now) {
                 self.servers[server].busy = true;
-                return Next::Do(Task { server, step });
+                return Next::Do(task);
             }
         }
         Next::Idle
@@ -203,27 +225,36 @@ impl Queue {
     pub fn done(&mut self, task: &Task, done: Done, took: Interval, now: Timestamp) {
         let server = task.server;
         self.servers[server].busy = false;
+        if let Step::Robots(to, _) | Step::Visit(_, to, _) = &task.step {
+            self.rest(server, *to, took, now);
+        }
+        match task.step.errand() {
+            Some(url) => self.errand_done(task, url, &done, now),
+            None => self.page_done(task, done, now),
+        }
+        self.arrange(server);
+    }
+
+    fn page_done(&mut self, task: &Task, done: Done, now: Timestamp) {
+        let server = task.server;
         match (&task.step, done) {
-            (Step::LookUp(page, _, origin), Done::LookedUp(result)) => {
+            (Step::LookUp(Some(page), _, origin), Done::LookedUp(result)) => {
                 self.looked_up(server, *page, origin, result, now);
             }
-            (Step::Robots(scheme, to, _), Done::Robots(outcome, bytes)) => {
-                self.rest(server, *to, took, now);
-                let agent = &self.settings.agent;
-                self.servers[server].learn_robots(*scheme, &outcome, bytes.as_deref(), agent, now);
-            }
-            (Step::Visit(page, to, _), Done::Visited(outcome, links)) => {
-                self.rest(server, *to, took, now);
+            (Step::Visit(page, ..), Done::Visited(outcome, links)) => {
                 self.visited(server, *page, &outcome, now);
                 self.offer_all(links);
             }
-            (Step::Refuse(page, ..), Done::Refused) => {
+            (Step::Refuse(Some(page), url, refusal), Done::Refused) => {
                 self.pages[page.0].visited = Some(now);
-                self.servers[server].refused.push_back((*page, now));
+                let until = match self.servers[server].robots(url.scheme(), now) {
+                    Need::Unreachable(until) if *refusal == Refusal::RobotsUnreachable => until,
+                    _ => now.plus(ROBOTS_LIFETIME),
+                };
+                self.servers[server].refused.insert((until, *page));
             }
             (step, done) => panic!("`{done:?}` is no end of `{step:?}`"),
         }
-        self.arrange(server);
     }
 
     /// Remembers as what a page is stored, with the validators of that very version: a 304 to them then stands for
@@ -260,27 +291,34 @@ impl Queue {
     }
 
     fn server_of(&mut self, url: &PageUrl) -> usize {
-        let name = url.server();
-        if let Some(known) = self.by_name.get(&name) {
+        self.server_named(&url.server())
+    }
+    fn server_named(&mut self, name: &ServerName) -> usize {
+        if let Some(known) = self.by_name.get(name) {
             return *known;
         }
         let server = self.servers.len();
         self.servers.push(Server::new(name.clone(), self.settings.start));
-        self.by_name.insert(name, server);
+        self.by_name.insert(name.clone(), server);
         server
     }
 
     /// Lists a server for the moment at which it may have something to do.
     fn arrange(&mut self, server: usize) {
-        let state = &mut self.servers[server];
+        let state = &self.servers[server];
         if state.busy || state.waits {
             return;
         }
-        let oldest = state.seen.front().and_then(|page| self.pages[page.0].visited);
-        let Some(at) = state.due(oldest, self.settings.revisit_after) else { return };
+        let due = self.pages_due(server).into_iter().chain(state.errand_due()).min();
+        let Some(at) = due else { return };
         if state.listed_at.is_none_or(|listed| at < listed) {
             self.list_at(server, at);
         }
+    }
+    fn pages_due(&self, server: usize) -> Option<Timestamp> {
+        let state = &self.servers[server];
+        let oldest = state.seen.front().and_then(|page| self.pages[page.0].visited);
+        state.pages_due(oldest, self.settings.revisit_after)
     }
 
     fn list_at(&mut self, server: usize, at: Timestamp) {
@@ -290,47 +328,41 @@ impl Queue {
     }
 
     /// What a rested server does next; nothing when its address is not free, and then it is listed again.
-    fn step(&mut self, server: usize, now: Timestamp) -> Option<Step> {
-        self.servers[server].forgive(now);
-        let page = self.servers[server].front()?;
+    fn step(&mut self, server: usize, now: Timestamp) -> Option<Task> {
+        self.waiting += self.servers[server].forgive(now);
+        if self.errand_is_next(server, now) {
+            return self.run_errand(server, now);
+        }
+        let page = self.servers[server].front().filter(|_| !self.servers[server].away)?;
+        let step = self.page_step(server, page, now)?;
+        self.servers[server].ran_errand = false;
+        Some(Task { server, step })
+    }
+
+    fn page_step(&mut self, server: usize, page: PageId, now: Timestamp) -> Option<Step> {
         let url = self.pages[page.0].url.clone();
-        let refusal = match self.servers[server].robots_at(url.scheme(), now) {
-            Robots::Ask(target, _) => return self.ask_robots(server, page, &url, target, now),
-            Robots::Known(rules, _) => refusal(&rules, &url),
-            Robots::Unreachable(since) => {
+        let address = self.servers[server].address(url.scheme(), now);
+        let refusal = match (self.servers[server].robots(url.scheme(), now), address) {
+            (Need::Ask(_), None) => return Some(look_up(page, url)),
+            (Need::Ask(file), Some(_)) => {
+                self.send(server, url.scheme(), file, now);
+                return None;
+            }
+            (Need::Known(rules), _) => refusal(&rules, &url),
+            (Need::Unreachable(until), _) => {
                 // One refusal says it for all; the other pages wait until the file is asked for again.
-                self.servers[server].leave_until(since.plus(ROBOTS_LIFETIME));
+                self.servers[server].leave_pages_until(until);
                 Some(Refusal::RobotsUnreachable)
             }
         };
         if let Some(refusal) = refusal {
             self.take_out(server, page);
-            return Some(Step::Refuse(page, url, refusal));
+            return Some(Step::Refuse(Some(page), url, refusal));
         }
-        let Some(to) = self.servers[server].address(url.scheme(), now) else {
-            let origin = url.origin();
-            return Some(Step::LookUp(page, url, origin));
-        };
+        let Some(to) = address else { return Some(look_up(page, url)) };
         self.take_address(server, to, now)?;
         self.take_out(server, page);
         Some(Step::Visit(page, to, self.pages[page.0].request()))
-    }
-
-    /// Asks for the robots file that the page needs: at its usual place, or where a redirect led.
-    fn ask_robots(
-        &mut self,
-        server: usize,
-        page: PageId,
-        url: &PageUrl,
-        target: Option<PageUrl>,
-        now: Timestamp,
-    ) -> Option<Step> {
-        let robots = target.unwrap_or_else(|| robots_url(url));
-        let Some(to) = self.servers[server].address(robots.scheme(), now) else {
-            return Some(Step::LookUp(page, url.clone(), robots.origin()));
-        };
-        self.take_address(server, to, now)?;
-        Some(Step::Robots(url.scheme(), to, Request::get(robots)))
     }
 
     fn take_address(&mut self, server: usize, to: SocketAddr, now: Timestamp) -> Option<()> {
@@ -375,15 +407,19 @@ impl Queue {
         now: Timestamp,
     ) {
         match result {
-            Ok(found) => {
-                let first = found.addresses.first().expect("a look-up that succeeds finds an address");
-                self.servers[server].set_address(origin.scheme, *first, now.plus(found.lifetime));
-            }
+            Ok(found) => self.set_address(server, origin.scheme, &found, now),
             Err(failure) => {
                 self.take_out(server, page);
-                self.visited(server, page, &Outcome::Unreachable(failure), now);
+                let outcome = fetch::outcome(&self.pages[page.0].url, &Err(failure));
+                self.visited(server, page, &outcome, now);
             }
         }
+    }
+
+    /// The first address is the one that counts while the answer lives (D6).
+    fn set_address(&mut self, server: usize, scheme: Scheme, found: &Found, now: Timestamp) {
+        let first = found.addresses.first().expect("a look-up that succeeds finds an address");
+        self.servers[server].set_address(scheme, *first, now.plus(found.lifetime));
     }
 
     fn visited(&mut self, server: usize, id: PageId, outcome: &Outcome, now: Timestamp) {
@@ -406,11 +442,13 @@ impl Queue {
                     return;
                 }
             }
-            Outcome::Failed { retry_after, .. } => state.back_off(*retry_after, now),
-            Outcome::Unreachable(_) => state.back_off(None, now),
+            Outcome::Failed { retry_after, .. } | Outcome::Refused(Refusal::Proxy { retry_after, .. }) => {
+                state.back_off(*retry_after, now);
+            }
+            Outcome::Unreachable(_) | Outcome::Refused(_) => state.back_off(None, now),
             _ => {}
         }
-        if !matches!(outcome, Outcome::Failed { .. } | Outcome::Unreachable(_)) {
+        if !matches!(outcome, Outcome::Failed { .. } | Outcome::Unreachable(_) | Outcome::Refused(_)) {
             state.failures = 0;
         }
         state.seen.push_back(id);
@@ -426,8 +464,9 @@ fn refusal(rules: &Rules, url: &PageUrl) -> Option<Refusal> {
         .then(|| Refusal::Robots(verdict.line.map(|line| line.text.clone()).unwrap_or_default()))
 }
 
-fn robots_url(url: &PageUrl) -> PageUrl {
-    url.join("/robots.txt").expect("an absolute path is a reference on any page")
+fn look_up(page: PageId, url: PageUrl) -> Step {
+    let origin = url.origin();
+    Step::LookUp(Some(page), url, origin)
 }
 
 #[cfg(test)]

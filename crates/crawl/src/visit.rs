@@ -6,8 +6,10 @@ use crate::queue::{Conditions, Done, Step};
 use base::clock::Clock;
 use base::door::{Door, Exchange, Request};
 use base::{Capture, Interval, PageUrl, Timestamp};
+use fetch::robots::{self, Answer};
 use fetch::{Decoded, Read};
 use html::LinkKind;
+use std::borrow::Cow;
 use std::net::SocketAddr;
 
 /// How a step ended.
@@ -21,11 +23,11 @@ pub struct Ended {
     pub took: Interval,
 }
 
-/// Takes one step through the door.
+/// Takes one step through the door, known to robots files and pages as `agent`.
 ///
 /// # Panics
 /// When the step is a refusal, which needs no door.
-pub async fn take<D: Door>(door: &D, clock: &dyn Clock, step: &Step) -> Ended {
+pub async fn take<D: Door>(door: &D, clock: &dyn Clock, agent: &str, step: &Step) -> Ended {
     let at = clock.now();
     match step {
         Step::LookUp(_, url, origin) => {
@@ -36,10 +38,10 @@ pub async fn take<D: Door>(door: &D, clock: &dyn Clock, step: &Step) -> Ended {
             });
             Ended { done: Done::LookedUp(result), capture, took: Interval::ZERO }
         }
-        Step::Robots(_, to, request) => {
+        Step::Robots(to, request) => {
             let (capture, text, took) = visit(door, clock, *to, request, at, robots_text).await;
-            let done = Done::Robots(capture.outcome.clone(), text.flatten());
-            Ended { done, capture: Some(capture), took }
+            let answer = Answer::read(&capture.outcome, text.flatten().as_deref(), agent);
+            Ended { done: Done::Robots(capture.outcome.clone(), answer), capture: Some(capture), took }
         }
         Step::Visit(_, to, request) => {
             let url = request.url.clone();
@@ -69,10 +71,7 @@ async fn visit<D: Door, T: Send + 'static>(
 
 /// The text of a robots file; nothing when it is coded in a way that cannot be read within the limits.
 fn robots_text(_: &Exchange, content: &Decoded<'_>) -> Option<Vec<u8>> {
-    match content {
-        Decoded::Whole(bytes) => Some(bytes.to_vec()),
-        _ => None,
-    }
+    robots::text_of(content.clone()).map(Cow::into_owned)
 }
 
 /// What makes the next request conditional on this capture.

@@ -90,6 +90,7 @@ pub async fn walk<D: Door + 'static>(
     let mut walk = Walk {
         door,
         clock,
+        agent: settings.queue.agent.as_str().into(),
         settings,
         queue,
         writer,
@@ -109,6 +110,8 @@ pub async fn walk<D: Door + 'static>(
 struct Walk<D> {
     door: Arc<D>,
     clock: Arc<dyn Clock>,
+    /// What robots files and pages know us by.
+    agent: Arc<str>,
     settings: Settings,
     queue: Queue,
     writer: Writer<Ticket>,
@@ -209,14 +212,15 @@ impl<D: Door + 'static> Walk<D> {
         if let Step::Refuse(page, url, refusal) = &task.step {
             let outcome = Outcome::Refused(refusal.clone());
             let capture = Capture { url: url.clone(), at: now, outcome, exchange: None };
-            self.keep(capture, Some(*page));
+            self.keep(capture, *page);
             self.queue.done(&task, Done::Refused, Interval::ZERO, now);
             return;
         }
         self.report.requests += u64::from(!matches!(task.step, Step::LookUp(..)));
         let (door, clock) = (Arc::clone(&self.door), Arc::clone(&self.clock));
+        let agent = Arc::clone(&self.agent);
         self.running.spawn(async move {
-            let ended = take(&*door, &*clock, &task.step).await;
+            let ended = take(&*door, &*clock, &agent, &task.step).await;
             (task, ended)
         });
     }
@@ -224,8 +228,9 @@ impl<D: Door + 'static> Walk<D> {
     fn take_back(&mut self, ended: Result<(Task, Ended), tokio::task::JoinError>) {
         let (task, Ended { done, capture, took }) = ended.expect("a visit neither panics nor is stopped");
         let page = match &task.step {
-            Step::Visit(page, ..) | Step::LookUp(page, ..) => Some(*page),
-            Step::Robots(..) | Step::Refuse(..) => None,
+            Step::Visit(page, ..) => Some(*page),
+            Step::LookUp(page, ..) | Step::Refuse(page, ..) => *page,
+            Step::Robots(..) => None,
         };
         if let Some(capture) = capture {
             tracing::debug!(url = %capture.url, outcome = capture.outcome.as_str(), %took, "visited");

@@ -31,7 +31,6 @@ pub use proxy::{Proxy, ProxyError};
 pub use settings::{Certificates, Roots, Settings, SettingsError};
 
 use crate::address::{Forbidden, is_public};
-use base::Interval;
 use base::door::{Cause, Door, Exchange, Failure, Found, Marks, Phase, Request, Times};
 use base::url::Origin;
 use body::{Body, End};
@@ -43,9 +42,6 @@ use std::time::Duration;
 use store::Store;
 use tokio::time::Instant;
 use wire::Wire;
-
-/// How long the address of a fixed name may be used before it is asked for again.
-const FIXED_LIFETIME: Interval = Interval::from_days(1);
 
 /// The door to the web.
 #[derive(Debug)]
@@ -118,10 +114,19 @@ impl WebDoor {
 
 impl Door for WebDoor {
     async fn look_up(&self, origin: &Origin) -> Result<Found, Failure> {
-        let refuse = |cause| Failure::new(Phase::LookUp, cause, Duration::ZERO);
-        let address = self.settings.resolver.address(origin).ok_or_else(|| refuse(Cause::NoSuchName))?;
-        self.judge(address).map_err(|trouble| refuse(trouble.cause))?;
-        Ok(Found { addresses: vec![address], lifetime: FIXED_LIFETIME })
+        let begun = Instant::now();
+        let refuse = |cause| Failure::new(Phase::LookUp, cause, begun.elapsed());
+        let Found { addresses, lifetime } = self.settings.resolver.find(origin).await.map_err(refuse)?;
+        let (mut fit, mut unfit) = (Vec::new(), None);
+        for address in addresses {
+            match self.judge(address) {
+                Ok(()) => fit.push(address),
+                Err(trouble) => unfit = unfit.or(Some(trouble.cause)),
+            }
+        }
+        // What may not be visited is as good as not there, unless there is nothing else.
+        let none = || refuse(unfit.unwrap_or(Cause::NoSuchName));
+        if fit.is_empty() { Err(none()) } else { Ok(Found { addresses: fit, lifetime }) }
     }
 
     async fn exchange(&self, to: SocketAddr, request: &Request) -> Result<Exchange, Failure> {

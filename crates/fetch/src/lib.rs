@@ -16,7 +16,7 @@
 //! **Invariant:** nothing is ever connected to but what [`client::Settings::addresses`] allows, and it allows nothing
 //! unless told (H1).
 //!
-//! Not here: when a page is visited, politeness, following redirects, caching of robots rules, and look-ups over
+X
 //! the network: names are known only as far as the settings name them.
 
 #![warn(clippy::indexing_slicing)]

@@ -1,26 +1,38 @@
-//! From an origin to its address, for origins whose address is known beforehand.
+//! From an origin to its addresses: what is known beforehand, then what the name servers say.
 //!
-//! **Invariant:** an origin whose host is an address is found at that address or not at all; no table can send it
-//! elsewhere.
+//! **Invariant:** an origin whose host is an address is found at that address or not at all; no table and no name server
+//! can send it elsewhere.
 
+use crate::Dns;
+use base::Interval;
+use base::door::{Cause, Found};
 use base::url::Origin;
 use std::fmt;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
+/// How long the address of a fixed name may be used before it is asked for again.
+const FIXED_LIFETIME: Interval = Interval::from_days(1);
+
 type Table = dyn Fn(&Origin) -> Option<SocketAddr> + Send + Sync;
 
-/// Where the servers with fixed names are, such as those of the simulated web.
+/// Where servers are: those with fixed names, such as those of the simulated web, and those that are looked up.
 #[derive(Clone)]
 pub struct Resolver {
     table: Arc<Table>,
     names_only: bool,
+    dns: Option<Dns>,
 }
 
 impl Resolver {
     /// Asks `table` for every name.
     pub fn new(table: impl Fn(&Origin) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
-        Self { table: Arc::new(table), names_only: false }
+        Self { table: Arc::new(table), names_only: false, dns: None }
+    }
+    /// Asks the name servers for every name.
+    #[must_use]
+    pub fn network(dns: Dns) -> Self {
+        Self { dns: Some(dns), ..Self::default() }
     }
     /// The same, but an origin whose host is an address is not found at all: a simulated web must not lead to
     /// whatever else listens on this machine.
@@ -28,7 +40,21 @@ impl Resolver {
     pub fn names_only(self) -> Self {
         Self { names_only: true, ..self }
     }
-    /// Where `origin` answers, if that is known.
+    /// Where `origin` answers, and for how long that holds.
+    ///
+    /// # Errors
+    /// When nobody knows the name, or the name servers do not answer.
+    pub async fn find(&self, origin: &Origin) -> Result<Found, Cause> {
+        if let Some(address) = self.address(origin) {
+            return Ok(Found { addresses: vec![address], lifetime: FIXED_LIFETIME });
+        }
+        let dns = self.dns.as_ref().filter(|_| origin.server.address().is_none());
+        let answer = dns.ok_or(Cause::NoSuchName)?.look_up(origin.server.host()).await?;
+        let port = origin.server.port_for(origin.scheme);
+        let addresses = answer.addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect();
+        Ok(Found { addresses, lifetime: answer.lifetime })
+    }
+    /// Where `origin` answers, if that is known beforehand.
     #[must_use]
     pub fn address(&self, origin: &Origin) -> Option<SocketAddr> {
         match origin.server.address() {

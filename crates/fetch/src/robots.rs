@@ -9,8 +9,13 @@
 //! **Invariant:** any bytes are rules of some kind; reading them is linear in their length, and a verdict is linear in
 //! rules times target, whatever the wildcards (no backtracking, no recursion).
 
+mod answer;
 mod lines;
 mod pattern;
+mod standing;
+
+pub use answer::{Answer, text, text_of};
+pub use standing::{Need, Standing, home};
 
 use base::Interval;
 use base::limits::{ROBOTS_BYTES_MAX, SERVER_PAUSE_MAX};

@@ -124,7 +124,8 @@ impl Records {
         std::fs::create_dir_all(directory).with_context(|| cannot("make", directory))?;
         let path = directory.join("bare.warc.gz");
         let file = File::create(&path).with_context(|| cannot("make", &path))?;
-        let level = CompressionLvl::new(warc::Level::DEFAULT.get().into()).ok().context("there is such a level")?;
+        let level =
+            CompressionLvl::new(warc::Level::DEFAULT.get().into()).ok().context("there is such a level")?;
         let (compressor, clock) = (Compressor::new(level), RealClock::start());
         Ok(Self { file, clock, compressor, record: Vec::new(), pending: Vec::new(), number: 0 })
     }

@@ -52,8 +52,7 @@ impl Sink {
 pub(crate) fn run(args: &CellArgs) -> Result<()> {
     let servers = fetch_pages::read(&args.list)?;
     let clock = RealClock::start();
-    let (archive, _) =
-        Archive::open(Arc::new(RealDisk), &args.directory, Settings::default(), clock.now())?;
+    let (archive, _) = Archive::open(Arc::new(RealDisk), &args.directory, Settings::default(), clock.now())?;
     let sink = Rc::new(RefCell::new(Sink { archive, pages: 0, batch: args.batch }));
     let settings = fetch::Settings { allowed: vec![Range::LOOPBACK], ..fetch::Settings::default() };
     let door = Rc::new(WebDoor::new(settings)?);
@@ -61,7 +60,9 @@ pub(crate) fn run(args: &CellArgs) -> Result<()> {
     let tasks = LocalSet::new();
     let visits: Vec<_> = servers
         .into_iter()
-        .map(|pages| tasks.spawn_local(visit_all(pages, Rc::clone(&door), Arc::clone(&clock), Rc::clone(&sink))))
+        .map(|pages| {
+            tasks.spawn_local(visit_all(pages, Rc::clone(&door), Arc::clone(&clock), Rc::clone(&sink)))
+        })
         .collect();
     tasks.block_on(&runtime, async {
         for visit in visits {

@@ -55,7 +55,11 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
             let used = process::measure(&mut command)?;
             let seen = server.seen()?;
             let n = list.urls.len() as f64;
-            println!("{name}: {:.1} us/page, {:.0} pages/s {used:?} {seen:?}", used.cpu_seconds*1e6/n, n/used.seconds);
+            println!(
+                "{name}: {:.1} us/page, {:.0} pages/s {used:?} {seen:?}",
+                used.cpu_seconds * 1e6 / n,
+                n / used.seconds
+            );
         }
     }
     Ok(true)

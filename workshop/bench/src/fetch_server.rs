@@ -34,7 +34,8 @@ pub(crate) struct Seen {
 impl Server {
     /// Starts nginx in `directory` with the files below `root`, on the first `servers` addresses.
     pub(crate) fn start(directory: &Path, root: &Path, servers: u8, port: u16) -> Result<Self> {
-        let program = std::env::var_os("UTSUSHI_NGINX").context("run this through `cargo xtask bench fetch`")?;
+        let program =
+            std::env::var_os("UTSUSHI_NGINX").context("run this through `cargo xtask bench fetch`")?;
         let configuration = directory.join("nginx.conf");
         write_file(&configuration, configure(directory, root, servers, port).as_bytes())?;
         let mut command = Command::new(program);
@@ -62,7 +63,11 @@ impl Server {
             let mut words = line.split(' ');
             let mut next = || words.next().unwrap_or_default();
             connections.insert(next());
-            if next() == "200" { seen.pages += 1 } else { seen.others += 1 }
+            if next() == "200" {
+                seen.pages += 1
+            } else {
+                seen.others += 1
+            }
             seen.body_bytes += next().parse::<u64>().unwrap_or(0);
         }
         Ok(Seen { connections: connections.len(), ..seen })

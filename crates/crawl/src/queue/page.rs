@@ -5,7 +5,7 @@ use base::door::Request;
 use base::{ContentDigest, PageUrl, Timestamp};
 
 /// A page's place in the queue's table.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageId(pub(crate) usize);
 
 /// The version of a page that the archive last stored.

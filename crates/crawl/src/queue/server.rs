@@ -1,14 +1,12 @@
-//! What the queue knows of a server: its pages in turn, its address, its robots rules, when it may be asked again.
+//! What the queue knows of a server: its pages in turn, its address, its robots files, when it may be asked again.
 
 use super::PageId;
-use base::door::Truncation;
-use base::limits::{ROBOTS_LIFETIME, ROBOTS_REDIRECTS_MAX, ROBOTS_STALE_MAX, SERVER_PAUSE_MAX};
-use base::url::Scheme;
-use base::{Interval, Outcome, PageUrl, ServerName, Timestamp};
-use fetch::robots::Rules;
-use std::collections::VecDeque;
+use base::limits::SERVER_PAUSE_MAX;
+use base::url::{Origin, Scheme};
+use base::{Interval, PageUrl, ServerName, Timestamp};
+use fetch::robots::{self, Answer, Need, Standing};
+use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 /// The first back-off of a server that fails; it doubles with each failure.
 const BACK_OFF_FIRST: Interval = Interval::from_minutes(1);
@@ -17,7 +15,7 @@ const BACK_OFF_FIRST: Interval = Interval::from_minutes(1);
 #[derive(Debug)]
 pub(super) struct Server {
     name: ServerName,
-    /// Pages never visited, in order of arrival.
+    /// Pages never visited, or refused and to be judged anew, in order of arrival.
     pub fresh: VecDeque<PageId>,
     /// Pages visited, the longest ago first.
     pub seen: VecDeque<PageId>,
@@ -27,40 +25,33 @@ pub(super) struct Server {
     pub listed_at: Option<Timestamp>,
     /// It waits for its address, which others are using.
     pub waits: bool,
-    /// Pages that robots rules forbid, and since when that is known.
-    pub refused: VecDeque<(PageId, Timestamp)>,
+    /// Its robots file is being asked for, here or elsewhere, and its pages wait.
+    pub away: bool,
+    /// Robots files to ask for here, its own or those of others that were sent here.
+    pub errands: VecDeque<PageUrl>,
+    /// Whether the last thing it was asked for was a robots file.
+    pub ran_errand: bool,
+    /// Pages that may not be asked for, and when they are judged anew.
+    pub refused: BTreeSet<(Timestamp, PageId)>,
     /// Failures in a row.
     pub failures: u32,
     ready_at: Timestamp,
+    /// Before this moment no page is asked for.
+    pages_at: Timestamp,
     ways: [Way; 2],
 }
 
-/// How a server is reached by one scheme.
-#[derive(Clone, Debug)]
+/// How a server is reached by one scheme. Robots rules belong to scheme and server together (D6).
+#[derive(Clone, Debug, Default)]
 struct Way {
     /// Where it answers, and until when that may be believed.
     address: Option<(SocketAddr, Timestamp)>,
-    robots: Robots,
-    /// The last rules that came, and when.
-    rules: Option<(Arc<Rules>, Timestamp)>,
-    crawl_delay: Interval,
-}
-
-/// What is known of a robots file. Rules belong to scheme and server together (D6).
-#[derive(Clone, Debug)]
-pub(super) enum Robots {
-    /// It must be asked for: where, if not at its usual place, and after so many redirects.
-    Ask(Option<PageUrl>, usize),
-    /// Its rules, and when they came.
-    Known(Arc<Rules>, Timestamp),
-    /// It cannot be had, since then: nothing may be asked for (RFC 9309).
-    Unreachable(Timestamp),
+    /// Nothing before its robots file was first asked for.
+    robots: Option<Standing>,
 }
 
 impl Server {
     pub(super) fn new(name: ServerName, ready_at: Timestamp) -> Self {
-        let way =
-            Way { address: None, robots: Robots::Ask(None, 0), rules: None, crawl_delay: Interval::ZERO };
         Self {
             name,
             fresh: VecDeque::new(),
@@ -68,29 +59,41 @@ impl Server {
             busy: false,
             listed_at: None,
             waits: false,
-            refused: VecDeque::new(),
+            away: false,
+            errands: VecDeque::new(),
+            ran_errand: false,
+            refused: BTreeSet::new(),
             failures: 0,
             ready_at,
-            ways: [way.clone(), way],
+            pages_at: Timestamp::MIN,
+            ways: Default::default(),
         }
     }
 
-    /// When it may have something to do; never, when it has no pages left to visit.
-    pub(super) fn due(&self, oldest: Option<Timestamp>, revisit_after: Interval) -> Option<Timestamp> {
-        if !self.fresh.is_empty() {
-            return Some(self.ready_at);
+    /// When a page of it may be next; never, when it has none left to visit or they wait for its robots file.
+    pub(super) fn pages_due(&self, oldest: Option<Timestamp>, revisit_after: Interval) -> Option<Timestamp> {
+        if self.away {
+            return None;
         }
         let seen = oldest.map(|visited| visited.plus(revisit_after));
-        let refused = self.refused.front().map(|(_, since)| since.plus(ROBOTS_LIFETIME));
-        seen.into_iter().chain(refused).min().map(|at| at.max(self.ready_at))
+        let refused = self.refused.first().map(|(until, _)| *until);
+        let fresh = (!self.fresh.is_empty()).then_some(Timestamp::MIN);
+        let first = fresh.or_else(|| seen.into_iter().chain(refused).min());
+        first.map(|at| at.max(self.ready_at).max(self.pages_at))
+    }
+    /// When a robots file may be asked for here, if there is one to ask for.
+    pub(super) fn errand_due(&self) -> Option<Timestamp> {
+        (!self.errands.is_empty()).then_some(self.ready_at)
     }
 
-    /// Pages that were forbidden long enough ago are judged anew.
-    pub(super) fn forgive(&mut self, now: Timestamp) {
-        while let Some((page, _)) = self.refused.pop_front_if(|(_, since)| since.plus(ROBOTS_LIFETIME) <= now)
-        {
-            self.seen.push_front(page);
+    /// Pages whose refusal has had its time are judged anew, in their turn; how many.
+    pub(super) fn forgive(&mut self, now: Timestamp) -> u64 {
+        let mut forgiven = 0;
+        while self.refused.first().is_some_and(|(until, _)| *until <= now) {
+            self.fresh.extend(self.refused.pop_first().map(|(_, page)| page));
+            forgiven += 1;
         }
+        forgiven
     }
 
     pub(super) fn front(&self) -> Option<PageId> {
@@ -118,52 +121,28 @@ impl Server {
     pub(super) fn set_address(&mut self, scheme: Scheme, address: SocketAddr, until: Timestamp) {
         self.way_mut(scheme).address = Some((address, until));
     }
-    /// Nothing before this moment.
-    pub(super) fn leave_until(&mut self, moment: Timestamp) {
-        self.ready_at = self.ready_at.max(moment);
-    }
-    /// The robots file as far as it is known; one that is too old is asked for again.
-    pub(super) fn robots_at(&self, scheme: Scheme, now: Timestamp) -> Robots {
-        match &self.way(scheme).robots {
-            Robots::Known(_, at) | Robots::Unreachable(at) if now.since(*at) >= ROBOTS_LIFETIME => {
-                Robots::Ask(None, 0)
-            }
-            robots => robots.clone(),
-        }
+    /// No page before this moment.
+    pub(super) fn leave_pages_until(&mut self, moment: Timestamp) {
+        self.pages_at = self.pages_at.max(moment);
     }
 
-    /// Learns from the answer to a robots request (H12). A redirect to another server is not followed: its
-    /// rules would not be this server's word, so nothing is asked for.
-    pub(super) fn learn_robots(
-        &mut self,
-        scheme: Scheme,
-        outcome: &Outcome,
-        bytes: Option<&[u8]>,
-        agent: &str,
-        now: Timestamp,
-    ) {
-        let hops = if let Robots::Ask(_, hops) = self.way(scheme).robots { hops } else { 0 };
-        let robots = match (outcome, bytes) {
-            // A file that breaks off may have lost the very line that forbids.
-            (Outcome::Fetched { truncated: None | Some(Truncation::Length), .. }, Some(bytes)) => {
-                Robots::Known(Arc::new(Rules::for_agent(bytes, agent)), now)
-            }
-            (Outcome::Moved { target: Some(target), .. }, _)
-                if hops < ROBOTS_REDIRECTS_MAX && target.server() == self.name =>
-            {
-                Robots::Ask(Some(target.clone()), hops + 1)
-            }
-            (Outcome::Gone { .. }, _) => Robots::Known(Arc::new(Rules::allow_all()), now),
-            (Outcome::Failed { status, .. }, _) if (400..500).contains(status) && *status != 429 => {
-                Robots::Known(Arc::new(Rules::allow_all()), now)
-            }
-            _ => self.way(scheme).without_file(now),
-        };
-        self.way_mut(scheme).learn(robots, now);
-        if let Outcome::Failed { retry_after: Some(wait), .. } = outcome {
-            self.back_off(Some(*wait), now);
+    /// What its robots file asks of us before a page of the scheme is visited.
+    pub(super) fn robots(&mut self, scheme: Scheme, now: Timestamp) -> Need {
+        match self.standing(scheme) {
+            Some(standing) => standing.needs(now),
+            None => Need::Unreachable(Timestamp::MAX),
+        }
+    }
+    /// Learns what came of a robots request.
+    pub(super) fn learn_robots(&mut self, scheme: Scheme, answer: &Answer, now: Timestamp) {
+        if let Some(standing) = self.standing(scheme) {
+            standing.learn(answer, now);
         }
         self.ready_at = self.ready_at.max(now.plus(self.crawl_delay()));
+    }
+    /// Takes over what an earlier run learned.
+    pub(super) fn recall_robots(&mut self, scheme: Scheme, standing: Standing) {
+        self.way_mut(scheme).robots = Some(standing);
     }
 
     /// After a request: nothing for the pause, or longer if the robots file says so.
@@ -181,7 +160,17 @@ impl Server {
 
     /// The longer of the delays that its robots files ask for.
     fn crawl_delay(&self) -> Interval {
-        self.ways.iter().map(|way| way.crawl_delay).max().unwrap_or(Interval::ZERO)
+        let delays = self.ways.iter().filter_map(|way| way.robots.as_ref()).map(Standing::crawl_delay);
+        delays.max().unwrap_or(Interval::ZERO).min(SERVER_PAUSE_MAX)
+    }
+
+    /// Nothing when the server's name is too long for its robots file to have a URL.
+    fn standing(&mut self, scheme: Scheme) -> Option<&mut Standing> {
+        if self.way(scheme).robots.is_none() {
+            let home = robots::home(&Origin { scheme, server: self.name.clone() })?;
+            self.way_mut(scheme).robots = Some(Standing::new(home));
+        }
+        self.way_mut(scheme).robots.as_mut()
     }
 
     fn way(&self, scheme: Scheme) -> &Way {
@@ -189,28 +178,5 @@ impl Server {
     }
     fn way_mut(&mut self, scheme: Scheme) -> &mut Way {
         &mut self.ways[usize::from(scheme == Scheme::Https)]
-    }
-}
-
-impl Way {
-    /// What counts while the robots file cannot be had: the rules that came last, unless they are too old (H12).
-    fn without_file(&self, now: Timestamp) -> Robots {
-        match &self.rules {
-            Some((rules, came)) if now.since(*came) < ROBOTS_STALE_MAX => {
-                Robots::Known(Arc::clone(rules), now)
-            }
-            _ => Robots::Unreachable(now),
-        }
-    }
-
-    fn learn(&mut self, robots: Robots, now: Timestamp) {
-        if let Robots::Known(rules, _) = &robots {
-            self.crawl_delay = rules.crawl_delay().unwrap_or(Interval::ZERO).min(SERVER_PAUSE_MAX);
-            let is_old = self.rules.as_ref().is_some_and(|(old, _)| Arc::ptr_eq(old, rules));
-            if !is_old {
-                self.rules = Some((Arc::clone(rules), now));
-            }
-        }
-        self.robots = robots;
     }
 }

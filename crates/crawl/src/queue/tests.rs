@@ -32,6 +32,20 @@ fn fetched() -> Outcome {
     Outcome::Fetched { status: 200, content: None, truncated: None }
 }
 
+/// The end of a robots request.
+fn robots(outcome: Outcome, text: Option<&str>) -> Done {
+    let answer = Answer::read(&outcome, text.map(str::as_bytes), "utsushi");
+    Done::Robots(outcome, answer)
+}
+
+fn file(text: &str) -> Done {
+    robots(fetched(), Some(text))
+}
+
+fn moved(target: &str) -> Outcome {
+    Outcome::Moved { status: 301, target: Some(url(target)) }
+}
+
 fn visited(outcome: Outcome) -> Done {
     Done::Visited(outcome, Vec::new())
 }
@@ -54,14 +68,14 @@ fn asked_for_rules(queue: &mut Queue) -> Task {
     assert!(matches!(look_up.step, Step::LookUp(..)));
     queue.done(&look_up, found("127.0.0.1:80"), Interval::ZERO, START);
     let ask = task(queue, START);
-    assert!(matches!(&ask.step, Step::Robots(_, _, request) if request.url.path() == "/robots.txt"));
+    assert!(matches!(&ask.step, Step::Robots(_, request) if request.url.path() == "/robots.txt"));
     ask
 }
 
 /// Takes a server through its look-up and its robots file, and returns the moment of its first visit.
 fn prepare(queue: &mut Queue, robots: &str) -> Timestamp {
     let ask = asked_for_rules(queue);
-    queue.done(&ask, Done::Robots(fetched(), Some(robots.as_bytes().to_vec())), Interval::ZERO, START);
+    queue.done(&ask, file(robots), Interval::ZERO, START);
     match queue.next(START) {
         Next::Wait(at) => at,
         other => panic!("a request right after the robots file: {other:?}"),
@@ -92,8 +106,7 @@ fn what_robots_forbid_is_not_asked_for() {
     queue.offer(url("http://a.example/private/x"));
     let refusal = {
         let ask = asked_for_rules(&mut queue);
-        let rules = Done::Robots(fetched(), Some(b"User-agent: *\nDisallow: /private/".to_vec()));
-        queue.done(&ask, rules, Interval::ZERO, START);
+        queue.done(&ask, file("User-agent: *\nDisallow: /private/"), Interval::ZERO, START);
         task(&mut queue, START.plus(PAUSE))
     };
     assert!(matches!(&refusal.step, Step::Refuse(_, _, Refusal::Robots(line)) if line.contains("/private/")));
@@ -109,25 +122,37 @@ fn robots_that_cannot_be_had_forbid_everything() {
         Outcome::Failed { status: 503, retry_after: None },
         Outcome::Failed { status: 429, retry_after: None },
         Outcome::Unreachable(no_answer()),
-        Outcome::Moved { status: 301, target: Some(url("http://b.example/robots.txt")) },
+        Outcome::Moved { status: 301, target: None },
+        Outcome::NotModified,
         fetched(),
         Outcome::Fetched { status: 200, content: None, truncated: Some(Truncation::Disconnect) },
     ] {
         let mut queue = queue();
         queue.offer(url("http://a.example/x"));
         let ask = asked_for_rules(&mut queue);
-        let text = matches!(&outcome, Outcome::Fetched { truncated: Some(_), .. }).then(Vec::new);
-        queue.done(&ask, Done::Robots(outcome, text), Interval::ZERO, START);
-        let later = START.plus(Interval::from_hours(2));
+        let text = matches!(&outcome, Outcome::Fetched { truncated: Some(_), .. }).then_some("");
+        queue.done(&ask, robots(outcome, text), Interval::ZERO, START);
+        let later = START.plus(Interval::from_minutes(20));
         let refusal = task(&mut queue, later);
         assert!(matches!(refusal.step, Step::Refuse(_, _, Refusal::RobotsUnreachable)));
         queue.done(&refusal, Done::Refused, Interval::ZERO, later);
         queue.offer(url("http://a.example/y"));
-        let again = START.plus(Interval::from_days(1));
+        let again = START.plus(Interval::from_hours(1));
         assert!(
             matches!(queue.next(later), Next::Wait(at) if at == again),
             "the rest waits for the next try"
         );
+        let ask = task(&mut queue, again);
+        queue.done(&ask, file(""), Interval::ZERO, again);
+        let mut left = Vec::new();
+        for n in 1..=2 {
+            let now = again.plus(PAUSE.times(f64::from(n)));
+            let visit = task(&mut queue, now);
+            let Step::Visit(_, _, request) = &visit.step else { panic!("a visit is due: {visit:?}") };
+            left.push(request.url.path().to_owned());
+            queue.done(&visit, visited(fetched()), Interval::ZERO, now);
+        }
+        assert_eq!(left, ["/y", "/x"], "what was refused meanwhile is judged anew");
     }
 }
 
@@ -137,7 +162,7 @@ fn robots_that_do_not_exist_forbid_nothing() {
         let mut queue = queue();
         queue.offer(url("http://a.example/x"));
         let ask = asked_for_rules(&mut queue);
-        queue.done(&ask, Done::Robots(outcome, None), Interval::ZERO, START);
+        queue.done(&ask, robots(outcome, None), Interval::ZERO, START);
         assert!(matches!(task(&mut queue, START.plus(PAUSE)).step, Step::Visit(..)));
     }
 }
@@ -147,14 +172,13 @@ fn robots_are_asked_for_where_the_server_itself_sends_us() {
     let mut queue = queue();
     queue.offer(url("http://a.example/x"));
     let ask = asked_for_rules(&mut queue);
-    let moved = Outcome::Moved { status: 301, target: Some(url("https://a.example/robots.txt")) };
-    queue.done(&ask, Done::Robots(moved, None), Interval::ZERO, START);
+    queue.done(&ask, robots(moved("https://a.example/robots.txt"), None), Interval::ZERO, START);
     let later = START.plus(PAUSE);
     let look_up = task(&mut queue, later);
     assert!(matches!(&look_up.step, Step::LookUp(_, _, origin) if origin.scheme == Scheme::Https));
     queue.done(&look_up, found("127.0.0.1:443"), Interval::ZERO, later);
     let ask = task(&mut queue, later);
-    assert!(matches!(&ask.step, Step::Robots(Scheme::Http, to, _) if to.port() == 443));
+    assert!(matches!(&ask.step, Step::Robots(to, _) if to.port() == 443));
 }
 
 #[test]
@@ -204,7 +228,7 @@ fn a_page_that_is_sent_in_circles_lets_others_pass() {
         let next = task(&mut queue, now);
         let done = match &next.step {
             Step::LookUp(..) => found("127.0.0.1:443"),
-            Step::Robots(..) => Done::Robots(fetched(), Some(Vec::new())),
+            Step::Robots(..) => file(""),
             Step::Visit(_, _, request) if request.url.path() == "/y" => return,
             Step::Visit(_, _, request) => {
                 let other = if request.url.scheme() == Scheme::Http { "https" } else { "http" };
@@ -247,27 +271,12 @@ fn a_look_up_that_fails_loses_no_page_that_came_meanwhile() {
 #[test]
 fn the_longer_crawl_delay_of_the_two_schemes_counts() {
     let mut server = Server::new(ServerName::parse("a.example").unwrap(), START);
-    server.learn_robots(Scheme::Http, &fetched(), Some(b"User-agent: *\nCrawl-delay: 60"), "utsushi", START);
-    server.learn_robots(Scheme::Https, &Outcome::Gone { status: 404 }, None, "utsushi", START);
+    let slow = Rules::for_agent(b"User-agent: *\nCrawl-delay: 60", "utsushi");
+    server.learn_robots(Scheme::Http, &Answer::Rules(slow.into()), START);
+    server.learn_robots(Scheme::Https, &Answer::Absent, START);
     server.rest(PAUSE, START);
     server.fresh.push_back(PageId(0));
-    assert_eq!(server.due(None, PAUSE), Some(START.plus(Interval::from_seconds(60))));
-}
-
-#[test]
-fn old_rules_serve_on_while_the_file_cannot_be_had() {
-    let mut server = Server::new(ServerName::parse("a.example").unwrap(), START);
-    let broken = Outcome::Failed { status: 503, retry_after: None };
-    server.learn_robots(Scheme::Http, &fetched(), Some(b""), "utsushi", START);
-    for (days, known) in [(1, true), (29, true), (31, false)] {
-        let now = START.plus(Interval::from_days(days));
-        server.learn_robots(Scheme::Http, &broken, None, "utsushi", now);
-        assert_eq!(
-            matches!(server.robots_at(Scheme::Http, now), Robots::Known(..)),
-            known,
-            "after {days} days"
-        );
-    }
+    assert_eq!(server.pages_due(None, PAUSE), Some(START.plus(Interval::from_seconds(60))));
 }
 
 #[test]
@@ -326,7 +335,7 @@ struct Observer {
 impl Observer {
     fn names(step: &Step) -> Vec<String> {
         match step {
-            Step::Robots(_, to, request) | Step::Visit(_, to, request) => {
+            Step::Robots(to, request) | Step::Visit(_, to, request) => {
                 vec![request.url.server().to_string(), to.ip().to_string()]
             }
             Step::LookUp(..) | Step::Refuse(..) => Vec::new(),
@@ -358,7 +367,7 @@ fn some_end(step: &Step, chance: &mut Chance) -> Done {
             let found = Found { addresses, lifetime: Interval::from_days(1) };
             Done::LookedUp(if chance.happens(0.05) { Err(no_answer()) } else { Ok(found) })
         }
-        Step::Robots(..) => Done::Robots(some_outcome(chance), Some(b"User-agent: *\nDisallow: /9".to_vec())),
+        Step::Robots(..) => robots(some_outcome(chance), Some("User-agent: *\nDisallow: /9")),
         Step::Visit(..) => {
             let links = (0..chance.below(4)).map(|_| some_page(chance)).collect();
             Done::Visited(some_outcome(chance), links)
@@ -377,8 +386,8 @@ fn some_outcome(chance: &mut Chance) -> Outcome {
         0 => Outcome::Unreachable(no_answer()),
         1 => Outcome::Failed { status: 503, retry_after: Some(Interval::from_seconds(chance.below(100))) },
         2 => Outcome::Moved { status: 301, target: Some(some_page(chance)) },
-        3 => Outcome::Gone { status: 404 },
-        4 => Outcome::NotModified,
+        3 | 4 => Outcome::Gone { status: 404 },
+        5 => Outcome::NotModified,
         _ => fetched(),
     }
 }
@@ -424,5 +433,22 @@ fn play(seed: u64) -> (u64, usize) {
         observer.ends(&task.step, now);
         queue.done(&task, some_end(&task.step, &mut chance), now.since(began), now);
     }
+    nobody_waits_in_vain(&queue, &running.iter().map(|(_, _, task)| task).collect::<Vec<_>>());
     (observer.requests, largest)
 }
+
+/// Every server that waits for its robots file stands behind an errand that is still to be run, or being run.
+fn nobody_waits_in_vain(queue: &Queue, running: &[&Task]) {
+    for (number, server) in queue.servers.iter().enumerate() {
+        let stands = |(_, askers): &(&PageUrl, &Vec<_>)| askers.iter().any(|(asker, _)| *asker == number);
+        assert_eq!(server.away, queue.askers.iter().any(|askers| stands(&askers)), "server {number}");
+        let lists = !server.busy && !server.waits && !server.errands.is_empty();
+        assert!(!lists || server.listed_at.is_some(), "server {number} is forgotten");
+    }
+    for url in queue.askers.keys() {
+        let waits = queue.servers[queue.by_name[&url.server()]].errands.contains(url);
+        assert!(waits || running.iter().any(|task| task.step.errand() == Some(url)), "{url}");
+    }
+}
+
+mod hops;

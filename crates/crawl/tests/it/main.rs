@@ -70,7 +70,7 @@ fn crawl(plan: Plan, days: u64, pause: Interval) -> Crawl {
             Next::Do(task) => {
                 let ended = match &task.step {
                     Step::Refuse(..) => Ended { done: Done::Refused, capture: None, took: Interval::ZERO },
-                    step => at_once(take(&door, &*clock, step)),
+                    step => at_once(take(&door, &*clock, "utsushi", step)),
                 };
                 entries.extend(entry(&web, &task, &ended, now));
                 crawl.learn(&ended, &mut contents);
@@ -99,7 +99,7 @@ fn crawl(plan: Plan, days: u64, pause: Interval) -> Crawl {
 
 /// The request as the server saw it.
 fn entry(web: &Web, task: &Task, ended: &Ended, now: Timestamp) -> Option<Entry> {
-    let (Step::Robots(_, to, request) | Step::Visit(_, to, request)) = &task.step else { return None };
+    let (Step::Robots(to, request) | Step::Visit(_, to, request)) = &task.step else { return None };
     let mut entry = Entry::new(request.url.host(), request.url.target(), "utsushi", now);
     assert_eq!(web.address(request.url.host()).map(IpAddr::V4), Some(to.ip()));
     entry.server = web.address(request.url.host());

@@ -5,8 +5,8 @@
     reason = "clippy knows test functions by their mark; here the functions they call are tests too"
 )]
 
-mod hostile;
 mod dns;
+mod hostile;
 mod odd;
 mod proxy;
 mod registry;

@@ -1,0 +1,114 @@
+//! Robots files: asked for where they belong, or where a redirect leads (RFC 9309 §2.3.1.2).
+//!
+//! A robots file that lies on another server is asked for as a step of *that* server: it waits for that server's
+//! pause and for its address like any other request there, while the pages of the one who asks wait. Whoever asks for
+//! the same file meanwhile shares the answer, so a thousand servers that send us to one file cost it few requests.
+//!
+//! A hop is judged like a page, by the opt-out list, by what was taken down and by its address, and what may not be
+//! asked for cannot be had. Robots rules of the server it leads to do not count for it: the file is the word of the
+//! server that sent us, and RFC 9309 says that it must be fetched.
+//!
+//! **Invariant:** a server is away exactly as long as one errand, its own or another server's, carries it among its
+//! askers. Errands need no robots rules, so they never wait for each other.
+
+use super::{Done, Queue, Step, Task};
+use base::door::Request;
+use base::url::Scheme;
+use base::{Outcome, PageUrl, Timestamp};
+use fetch::robots::Answer;
+use std::collections::HashMap;
+
+/// Who waits for a robots file: servers, and the scheme by which they asked.
+pub(super) type Askers = HashMap<PageUrl, Vec<(usize, Scheme)>>;
+
+/// So many servers are known, for each page that may be, before no robots file is looked for on a new one.
+const SERVERS_A_PAGE_MAX: usize = 2;
+
+impl Queue {
+    /// Sends a server for its robots file, and lists it for whatever it is asked for meanwhile.
+    pub(super) fn send(&mut self, server: usize, scheme: Scheme, url: PageUrl, now: Timestamp) {
+        self.servers[server].away = true;
+        match self.room_for(&url) {
+            Some(target) => self.ask_at(target, url, (server, scheme)),
+            None => self.return_from(&url, vec![(server, scheme)], &Answer::Unreachable(None), now),
+        }
+        self.arrange(server);
+    }
+
+    /// Adds who asks to an errand that stands or is under way, or makes a new one.
+    fn ask_at(&mut self, target: usize, url: PageUrl, asker: (usize, Scheme)) {
+        if let Some(askers) = self.askers.get_mut(&url) {
+            askers.push(asker);
+            return;
+        }
+        self.askers.insert(url.clone(), vec![asker]);
+        self.servers[target].errands.push_back(url);
+        self.arrange(target);
+    }
+
+    /// The server of a robots file, if it may be asked, and is known or there is room for one more. A robots file that
+    /// was taken down is still obeyed, and not archived; any other page that was taken down is left alone.
+    fn room_for(&mut self, url: &PageUrl) -> Option<usize> {
+        let known = self.by_name.contains_key(&url.server());
+        let room = known || self.servers.len() < SERVERS_A_PAGE_MAX * self.settings.pages_max;
+        let fit = url.target() == "/robots.txt" || !self.is_excluded(url);
+        (room && fit).then(|| self.server_of(url))
+    }
+
+    /// Whether a robots file is asked for here next. A page that is due comes in between, so that a server which many
+    /// are sent to is not asked for robots files alone.
+    pub(super) fn errand_is_next(&self, server: usize, now: Timestamp) -> bool {
+        let state = &self.servers[server];
+        let page_waits = || self.pages_due(server).is_none_or(|at| at > now);
+        !state.errands.is_empty() && (!state.ran_errand || page_waits())
+    }
+
+    /// The first robots file to ask for here; nothing when its address is not free.
+    pub(super) fn run_errand(&mut self, server: usize, now: Timestamp) -> Option<Task> {
+        let url = self.servers[server].errands.front()?.clone();
+        let step = self.errand_step(server, &url, now)?;
+        self.servers[server].errands.pop_front();
+        self.servers[server].ran_errand = true;
+        Some(Task { server, step })
+    }
+
+    fn errand_step(&mut self, server: usize, url: &PageUrl, now: Timestamp) -> Option<Step> {
+        let Some(to) = self.servers[server].address(url.scheme(), now) else {
+            return Some(Step::LookUp(None, url.clone(), url.origin()));
+        };
+        self.take_address(server, to, now)?;
+        Some(Step::Robots(to, Request::get(url.clone())))
+    }
+
+    /// Takes back a step of an errand.
+    pub(super) fn errand_done(&mut self, task: &Task, url: &PageUrl, done: &Done, now: Timestamp) {
+        let answer = match (&task.step, done) {
+            (Step::LookUp(_, _, origin), Done::LookedUp(Ok(found))) => {
+                self.set_address(task.server, origin.scheme, found, now);
+                self.servers[task.server].errands.push_front(url.clone());
+                return;
+            }
+            (Step::LookUp(..), Done::LookedUp(Err(_))) | (Step::Refuse(..), Done::Refused) => {
+                &Answer::Unreachable(None)
+            }
+            (Step::Robots(..), Done::Robots(outcome, answer)) => {
+                if let Outcome::Failed { retry_after: Some(wait), .. } = outcome {
+                    self.servers[task.server].back_off(Some(*wait), now);
+                }
+                answer
+            }
+            (step, done) => panic!("`{done:?}` is no end of `{step:?}`"),
+        };
+        let askers = self.askers.remove(url).unwrap_or_default();
+        self.return_from(url, askers, answer, now);
+    }
+
+    fn return_from(&mut self, url: &PageUrl, askers: Vec<(usize, Scheme)>, answer: &Answer, now: Timestamp) {
+        tracing::trace!(%url, askers = askers.len(), "a robots file was asked for");
+        for (asker, scheme) in askers {
+            self.servers[asker].learn_robots(scheme, answer, now);
+            self.servers[asker].away = false;
+            self.arrange(asker);
+        }
+    }
+}

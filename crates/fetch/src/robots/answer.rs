@@ -1,0 +1,69 @@
+//! What the answer to a robots request means (RFC 9309 §2.3.1).
+
+use super::Rules;
+use base::door::{Exchange, Truncation};
+use base::limits::ROBOTS_BYTES_MAX;
+use base::{Interval, Outcome, PageUrl, Refusal};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// What came of asking for a robots file once.
+#[derive(Clone, Debug)]
+pub enum Answer {
+    /// The file, read for us (2xx).
+    Rules(Arc<Rules>),
+    /// It is to be had there (3xx).
+    Elsewhere(PageUrl),
+    /// There is none (4xx): nothing is refused.
+    Absent,
+    /// It cannot be had (5xx, 429, no answer, half an answer, or we may not ask): everything is refused. How long the
+    /// server asks to be left alone, if it does.
+    Unreachable(Option<Interval>),
+}
+
+impl Answer {
+    /// Reads the answer that a visit to a robots file brought, with its [`text`].
+    ///
+    /// A file that broke off may have lost the very line that forbids, so it counts as none; unless all that is ever
+    /// read of a file had come by then.
+    #[must_use]
+    pub fn read(outcome: &Outcome, text: Option<&[u8]>, agent: &str) -> Self {
+        match (outcome, text) {
+            (Outcome::Fetched { truncated, .. }, Some(text)) if is_enough(*truncated, text) => {
+                Self::Rules(Arc::new(Rules::for_agent(text, agent)))
+            }
+            (Outcome::Moved { target: Some(target), .. }, _) => Self::Elsewhere(target.clone()),
+            (Outcome::Gone { .. }, _) => Self::Absent,
+            (Outcome::Failed { status, .. }, _) if (400..500).contains(status) && *status != 429 => {
+                Self::Absent
+            }
+            (
+                Outcome::Failed { retry_after, .. } | Outcome::Refused(Refusal::Proxy { retry_after, .. }),
+                _,
+            ) => Self::Unreachable(*retry_after),
+            _ => Self::Unreachable(None),
+        }
+    }
+}
+
+fn is_enough(truncated: Option<Truncation>, text: &[u8]) -> bool {
+    matches!(truncated, None | Some(Truncation::Length)) || text.len() >= ROBOTS_BYTES_MAX
+}
+
+/// The text of a robots file, its codings removed; nothing when it is coded in a way that cannot be read within the
+/// limits.
+#[must_use]
+pub fn text(exchange: &Exchange) -> Option<Cow<'_, [u8]>> {
+    text_of(coding::content(exchange))
+}
+
+/// The text of a robots file that was decoded as far as that goes: a coding that breaks off behind all that is read of
+/// a file does no harm.
+#[must_use]
+pub fn text_of(decoded: coding::Decoded<'_>) -> Option<Cow<'_, [u8]>> {
+    match decoded {
+        coding::Decoded::Whole(text) => Some(text),
+        coding::Decoded::Broken { got } if got.len() >= ROBOTS_BYTES_MAX => Some(got.into()),
+        _ => None,
+    }
+}

@@ -1,0 +1,252 @@
+//! What is known of one origin's robots file as time goes by (RFC 9309 §2.3.1 and §2.4; H12).
+//!
+//! | the file | pages | asked for again |
+//! |---|---|---|
+//! | came (2xx) | its rules | after a day |
+//! | is somewhere else (3xx) | wait | there, at once, up to 5 times, on any server |
+//! | is sent on for the sixth time | allowed: RFC 9309 §2.3.1.2 lets us take it as absent | after a day |
+//! | does not exist (4xx, but 429) | allowed | after a day |
+//! | cannot be had, and came less than 30 days ago | its old rules | after an hour, then 2, 4 … 24 |
+//! | cannot be had | refused | after an hour, then 2, 4 … 24 |
+//!
+//! A server that says when it wants to be asked again is not asked before. RFC 9309 §2.3.1.4 would let us take a file
+//! that cannot be had for a month as absent; it goes on refusing here, for whoever cannot serve a robots file for so
+//! long did not thereby invite anybody. Only a file that was there has rules that can serve on: the absence of one is
+//! no promise.
+//!
+//! **Invariant:** no clock is read, and the same answers at the same moments leave the same standing, so that it can be
+//! learned anew from the archive (D3).
+
+use super::{Answer, Rules};
+use base::limits::{ROBOTS_LIFETIME, ROBOTS_REDIRECTS_MAX, ROBOTS_STALE_MAX, SERVER_PAUSE_MAX};
+use base::url::Origin;
+use base::{Interval, PageUrl, Timestamp};
+use std::sync::Arc;
+
+/// How soon a file that cannot be had is asked for again; the time doubles with each failure, up to a day.
+const RETRY_FIRST: Interval = Interval::from_hours(1);
+const _: () = assert!(RETRY_FIRST.as_seconds() < ROBOTS_LIFETIME.as_seconds());
+
+/// What is known of one origin's robots file.
+#[derive(Clone, Debug)]
+pub struct Standing {
+    /// Where the file belongs.
+    home: PageUrl,
+    state: State,
+    /// The last file that was there, and when it came.
+    copy: Option<(Arc<Rules>, Timestamp)>,
+    /// Failures in a row.
+    failures: u32,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// It is to be asked for here, after so many redirects.
+    Asking(PageUrl, usize),
+    /// These rules count until then.
+    Known(Arc<Rules>, Timestamp),
+    /// Everything is refused until then.
+    Unreachable(Timestamp),
+}
+
+/// What must be done before a page of the origin is judged.
+#[derive(Clone, Debug)]
+pub enum Need {
+    /// Ask for the file here first.
+    Ask(PageUrl),
+    /// Nothing: these are the rules.
+    Known(Arc<Rules>),
+    /// The file cannot be had: nothing may be visited, and the file is asked for again at this moment.
+    Unreachable(Timestamp),
+}
+
+/// Where the robots file of an origin belongs; nothing when its name is so long that no such URL is visited.
+#[must_use]
+pub fn home(origin: &Origin) -> Option<PageUrl> {
+    PageUrl::parse(&format!("{origin}/robots.txt")).ok()
+}
+
+impl Standing {
+    /// Nothing is known of the file that belongs here.
+    #[must_use]
+    pub fn new(home: PageUrl) -> Self {
+        Self { state: State::Asking(home.clone(), 0), home, copy: None, failures: 0 }
+    }
+
+    /// What must be done at `now`.
+    #[must_use]
+    pub fn needs(&self, now: Timestamp) -> Need {
+        match &self.state {
+            State::Asking(at, _) => Need::Ask(at.clone()),
+            State::Known(_, until) | State::Unreachable(until) if *until <= now => {
+                Need::Ask(self.home.clone())
+            }
+            State::Known(rules, _) => Need::Known(Arc::clone(rules)),
+            State::Unreachable(until) => Need::Unreachable(*until),
+        }
+    }
+
+    /// Learns what came of asking where [`Standing::needs`] said.
+    pub fn learn(&mut self, answer: &Answer, now: Timestamp) {
+        let redirects = if let State::Asking(_, redirects) = &self.state { *redirects } else { 0 };
+        self.state = match answer {
+            Answer::Rules(rules) => {
+                self.copy = Some((Arc::clone(rules), now));
+                self.believe(rules, now)
+            }
+            Answer::Elsewhere(target) if redirects < ROBOTS_REDIRECTS_MAX => {
+                State::Asking(target.clone(), redirects + 1)
+            }
+            Answer::Elsewhere(_) | Answer::Absent => {
+                self.copy = None;
+                self.believe(&Arc::default(), now)
+            }
+            Answer::Unreachable(asked) => self.without_file(*asked, now),
+        };
+    }
+
+    fn believe(&mut self, rules: &Arc<Rules>, now: Timestamp) -> State {
+        self.failures = 0;
+        State::Known(Arc::clone(rules), now.plus(ROBOTS_LIFETIME))
+    }
+
+    /// What counts while the file cannot be had: the rules that came last, unless they are too old.
+    fn without_file(&mut self, asked: Option<Interval>, now: Timestamp) -> State {
+        let again = now.plus(self.retry_after(asked));
+        match &self.copy {
+            Some((rules, came)) if now.since(*came) < ROBOTS_STALE_MAX => {
+                State::Known(Arc::clone(rules), again.min(came.plus(ROBOTS_STALE_MAX)))
+            }
+            _ => State::Unreachable(again),
+        }
+    }
+
+    fn retry_after(&mut self, asked: Option<Interval>) -> Interval {
+        self.failures = self.failures.saturating_add(1);
+        let doubled = f64::from(1_u32 << (self.failures - 1).min(16));
+        let own = RETRY_FIRST.times(doubled).min(ROBOTS_LIFETIME);
+        own.max(asked.unwrap_or(Interval::ZERO)).min(SERVER_PAUSE_MAX)
+    }
+
+    /// The pause that the file asks for, as far as it is known.
+    #[must_use]
+    pub fn crawl_delay(&self) -> Interval {
+        let delay = |rules: &Arc<Rules>| rules.crawl_delay();
+        let known = if let State::Known(rules, _) = &self.state { delay(rules) } else { None };
+        let last = || self.copy.as_ref().and_then(|(rules, _)| delay(rules));
+        known.or_else(last).unwrap_or(Interval::ZERO)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Timestamp = Timestamp::from_seconds(1_800_000_000).expect("in range");
+
+    fn url(text: &str) -> PageUrl {
+        PageUrl::parse(text).unwrap()
+    }
+
+    fn rules(text: &str) -> Answer {
+        Answer::Rules(Arc::new(Rules::for_agent(text.as_bytes(), "utsushi")))
+    }
+
+    fn at(hours: u64) -> Timestamp {
+        START.plus(Interval::from_hours(hours))
+    }
+
+    /// What counts for `/x` at so many hours, in a word or two.
+    fn told(standing: &Standing, hours: u64) -> String {
+        match standing.needs(at(hours)) {
+            Need::Ask(url) => format!("ask {url}"),
+            Need::Known(rules) => (if rules.judge("/x").allowed { "yes" } else { "no" }).to_owned(),
+            Need::Unreachable(until) => format!("none until {}h", until.since(START).as_seconds() / 3_600),
+        }
+    }
+
+    /// Plays answers at so many hours; what counts right after each.
+    #[track_caller]
+    fn check(played: &[(u64, Answer, &str)]) -> Standing {
+        let mut standing = Standing::new(url("http://a.example/robots.txt"));
+        for (hours, answer, expected) in played {
+            standing.learn(answer, at(*hours));
+            assert_eq!(told(&standing, *hours), *expected, "{answer:?} after {hours} hours");
+        }
+        standing
+    }
+
+    #[test]
+    fn a_file_that_came_counts_for_a_day() {
+        let standing = check(&[(0, rules("User-agent: *\nDisallow: /x"), "no")]);
+        assert_eq!(told(&standing, 23), "no");
+        assert_eq!(told(&standing, 24), "ask http://a.example/robots.txt");
+        let standing = check(&[(0, Answer::Absent, "yes")]);
+        assert_eq!(told(&standing, 23), "yes");
+        assert_eq!(told(&standing, 24), "ask http://a.example/robots.txt");
+    }
+
+    #[test]
+    fn five_redirects_are_followed_to_any_server_and_the_sixth_means_absent() {
+        let moved = |text| Answer::Elsewhere(url(text));
+        let standing = check(&[
+            (0, moved("https://a.example/robots.txt"), "ask https://a.example/robots.txt"),
+            (0, moved("https://b.example/robots.txt"), "ask https://b.example/robots.txt"),
+            (0, moved("https://b.example/r"), "ask https://b.example/r"),
+            (0, moved("http://a.example/robots.txt"), "ask http://a.example/robots.txt"),
+            (0, moved("http://c.example/5"), "ask http://c.example/5"),
+            (0, moved("http://c.example/6"), "yes"),
+        ]);
+        assert_eq!(told(&standing, 24), "ask http://a.example/robots.txt", "and the count begins anew");
+        check(&[
+            (0, moved("http://c.example/1"), "ask http://c.example/1"),
+            (0, rules("User-agent: *\nDisallow: /x"), "no"),
+            (24, moved("http://c.example/1"), "ask http://c.example/1"),
+            (24, Answer::Unreachable(None), "no"),
+        ]);
+    }
+
+    #[test]
+    fn what_cannot_be_had_refuses_and_is_asked_for_less_and_less_often() {
+        let none = || Answer::Unreachable(None);
+        check(&[
+            (0, none(), "none until 1h"),
+            (1, none(), "none until 3h"),
+            (3, none(), "none until 7h"),
+            (7, none(), "none until 15h"),
+            (15, none(), "none until 31h"),
+            (31, none(), "none until 55h"),
+            (55, none(), "none until 79h"),
+            (24 * 40, none(), "none until 984h"),
+            (984, Answer::Absent, "yes"),
+            (1_008, none(), "none until 1009h"),
+        ]);
+    }
+
+    #[test]
+    fn a_server_says_when_it_wants_to_be_asked_again() {
+        let asks = |hours| Answer::Unreachable(Some(Interval::from_hours(hours)));
+        check(&[(0, asks(0), "none until 1h")]);
+        check(&[(0, asks(5), "none until 5h")]);
+        check(&[(0, asks(500), "none until 24h")]);
+    }
+
+    #[test]
+    fn old_rules_serve_for_thirty_days_and_the_absence_of_rules_does_not() {
+        let none = || Answer::Unreachable(None);
+        let day = 24;
+        let mut standing = check(&[
+            (0, rules("User-agent: *\nDisallow: /x\nCrawl-delay: 7"), "no"),
+            (day, none(), "no"),
+            (29 * day, none(), "no"),
+            (30 * day - 1, none(), "no"),
+        ]);
+        assert_eq!(standing.crawl_delay(), Interval::from_seconds(7));
+        assert_eq!(told(&standing, 30 * day), "ask http://a.example/robots.txt", "and not a moment longer");
+        standing.learn(&none(), at(30 * day));
+        assert_eq!(told(&standing, 30 * day), "none until 728h");
+        assert_eq!(standing.crawl_delay(), Interval::from_seconds(7), "what is known is kept");
+        check(&[(0, Answer::Absent, "yes"), (day, none(), "none until 25h")]);
+        check(&[(0, rules(""), "yes"), (day, Answer::Absent, "yes"), (2 * day, none(), "none until 49h")]);
+    }
+}
