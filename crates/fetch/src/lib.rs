@@ -16,8 +16,8 @@
 //! **Invariant:** nothing is ever connected to but what [`client::Settings::addresses`] allows, and it allows nothing
 //! unless told (H1).
 //!
-X
-//! the network: names are known only as far as the settings name them.
+//! Not here: when a page is visited, politeness, following redirects. A redirect is an outcome, and its target a page
+//! like any other.
 
 #![warn(clippy::indexing_slicing)]
 
