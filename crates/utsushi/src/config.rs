@@ -14,10 +14,12 @@ pub(crate) use settings::SETTINGS;
 
 use crate::logs::{Filter, Form};
 use base::Interval;
+use fetch::{Certificates, Proxy, Range, Roots};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Read};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 
 /// The compiled-in file that shows every setting.
@@ -50,15 +52,35 @@ pub(crate) struct Crawl {
     pub(crate) pause: Interval,
     /// Servers asked at the same moment.
     pub(crate) connections_max: usize,
+    /// Who is not visited, by the operator's own list.
+    pub(crate) opt_out: Option<PathBuf>,
 }
 
 /// `[fetch]`
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Fetch {
-    /// The value of `User-Agent`.
+    /// The beginning of `User-Agent`.
     pub(crate) agent: String,
+    /// A page or an address for whoever has a question; the rest of `User-Agent`.
+    pub(crate) contact: Option<String>,
     /// The value of `Accept-Language`.
     pub(crate) accept_language: String,
+    /// Ranges of addresses that may be visited although they are not public.
+    pub(crate) allow_addresses: Vec<Range>,
+    /// The name servers; those of the system without any.
+    pub(crate) dns_servers: Vec<SocketAddr>,
+    /// The forward proxy.
+    pub(crate) proxy: Option<Proxy>,
+    /// Whose certificates are trusted.
+    pub(crate) roots: Roots,
+    /// What happens when a certificate is not acceptable.
+    pub(crate) certificates: Certificates,
+    /// As much of a body as is stored.
+    pub(crate) body_bytes_max: usize,
+    /// The memory of all bodies in flight.
+    pub(crate) body_memory_bytes_max: usize,
+    /// The room on disk of all bodies in flight.
+    pub(crate) body_disk_bytes_max: usize,
 }
 
 /// `[archive]`

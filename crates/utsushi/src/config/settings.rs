@@ -1,16 +1,22 @@
 //! Every setting: its key, how it is read and how it is shown.
 
 use super::Config;
-use super::value::{Entry, Unfit, bytes, header_text, interval, is_zstd, log_filter, log_form, whole};
+use super::value::{
+    Entry, NameServer, Unfit, bytes, contact, file, header_text, interval, list, log_filter, log_form, proxy,
+    whole, word,
+};
 use base::Interval;
-use base::limits::SERVER_PAUSE_MAX;
+use base::limits::{BODY_BYTES_MAX, SERVER_PAUSE_MAX};
+use fetch::{Certificates, Roots};
+use std::ops::RangeInclusive;
+use std::path::Path;
 use toml::de::DeValue;
 
 const MIB: u64 = 1024 * 1024;
 const GIB: u64 = 1024 * MIB;
 
 /// The settings in the order of `default.toml`.
-pub(crate) const SETTINGS: [Setting; 15] = [
+pub(crate) const SETTINGS: [Setting; 25] = [
     Setting {
         key: "crawl.pause",
         take: |c, v| interval(v, Interval::from_seconds(1)..=SERVER_PAUSE_MAX).map(|t| c.crawl.pause = t),
@@ -22,14 +28,75 @@ pub(crate) const SETTINGS: [Setting; 15] = [
         show: |c| c.crawl.connections_max.to_string(),
     },
     Setting {
+        key: "crawl.opt_out",
+        take: |c, v| file(v).map(|f| c.crawl.opt_out = f),
+        show: |c| quoted(c.crawl.opt_out.as_deref().unwrap_or(Path::new("")).display()),
+    },
+    Setting {
         key: "fetch.agent",
         take: |c, v| header_text(v).map(|t| c.fetch.agent = t),
         show: |c| quoted(&c.fetch.agent),
     },
     Setting {
+        key: "fetch.contact",
+        take: |c, v| contact(v).map(|t| c.fetch.contact = t),
+        show: |c| quoted(c.fetch.contact.as_deref().unwrap_or_default()),
+    },
+    Setting {
         key: "fetch.accept_language",
         take: |c, v| header_text(v).map(|t| c.fetch.accept_language = t),
         show: |c| quoted(&c.fetch.accept_language),
+    },
+    Setting {
+        key: "fetch.allow_addresses",
+        take: |c, v| {
+            list(v, "ranges of addresses such as \"10.0.0.0/8\"").map(|l| c.fetch.allow_addresses = l)
+        },
+        show: |c| quoted_list(&c.fetch.allow_addresses),
+    },
+    Setting {
+        key: "fetch.dns_servers",
+        take: |c, v| {
+            let servers = list(v, "addresses such as \"192.0.2.53\" or \"192.0.2.53:5353\"")?;
+            c.fetch.dns_servers = servers.into_iter().map(|NameServer(address)| address).collect();
+            Ok(())
+        },
+        show: |c| quoted_list(&c.fetch.dns_servers),
+    },
+    Setting {
+        key: "fetch.proxy",
+        take: |c, v| proxy(v).map(|p| c.fetch.proxy = p),
+        show: |c| quoted(c.fetch.proxy.as_ref().map(ToString::to_string).unwrap_or_default()),
+    },
+    Setting {
+        key: "fetch.roots",
+        take: |c, v| {
+            word(v, &[("bundled", Roots::Bundled), ("system", Roots::System)]).map(|r| c.fetch.roots = r)
+        },
+        show: |c| quoted(if c.fetch.roots == Roots::System { "system" } else { "bundled" }),
+    },
+    Setting {
+        key: "fetch.certificates",
+        take: |c, v| {
+            let words = [("strict", Certificates::Strict), ("marked", Certificates::Marked)];
+            word(v, &words).map(|w| c.fetch.certificates = w)
+        },
+        show: |c| quoted(if c.fetch.certificates == Certificates::Marked { "marked" } else { "strict" }),
+    },
+    Setting {
+        key: "fetch.body_bytes_max",
+        take: |c, v| memory(v, MIB / 16..=BODY_BYTES_MAX as u64).map(|n| c.fetch.body_bytes_max = n),
+        show: |c| c.fetch.body_bytes_max.to_string(),
+    },
+    Setting {
+        key: "fetch.body_memory_bytes_max",
+        take: |c, v| memory(v, MIB..=64 * GIB).map(|n| c.fetch.body_memory_bytes_max = n),
+        show: |c| c.fetch.body_memory_bytes_max.to_string(),
+    },
+    Setting {
+        key: "fetch.body_disk_bytes_max",
+        take: |c, v| memory(v, MIB..=1024 * GIB).map(|n| c.fetch.body_disk_bytes_max = n),
+        show: |c| c.fetch.body_disk_bytes_max.to_string(),
     },
     Setting {
         key: "archive.file_bytes_max",
@@ -38,7 +105,7 @@ pub(crate) const SETTINGS: [Setting; 15] = [
     },
     Setting {
         key: "archive.compression",
-        take: |c, v| is_zstd(v).map(|is_zstd| c.archive.is_zstd = is_zstd),
+        take: |c, v| word(v, &[("gzip", false), ("zstd", true)]).map(|is_zstd| c.archive.is_zstd = is_zstd),
         show: |c| quoted(if c.archive.is_zstd { "zstd" } else { "gzip" }),
     },
     Setting {
@@ -140,6 +207,15 @@ fn nearest(key: &str) -> Option<&'static str> {
     };
     let (steps, near) = SETTINGS.iter().map(|setting| (distance(setting.key), setting.key)).min()?;
     (steps * 2 <= key.chars().count()).then_some(near)
+}
+
+/// A number of bytes that fit into memory.
+fn memory(value: &DeValue<'_>, range: RangeInclusive<u64>) -> Result<usize, Unfit> {
+    bytes(value, range).map(|number| usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+fn quoted_list<T: std::fmt::Display>(values: &[T]) -> String {
+    format!("[{}]", values.iter().map(quoted).collect::<Vec<_>>().join(", "))
 }
 
 fn quoted(value: impl std::fmt::Display) -> String {

@@ -3,13 +3,19 @@
 use super::Problem;
 use crate::logs::{Filter, Form};
 use base::Interval;
+use fetch::Proxy;
 use std::fmt::Display;
+use std::net::{IpAddr, SocketAddr};
 use std::ops::{Range, RangeInclusive};
+use std::path::PathBuf;
+use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 /// As much of a wrong value as a message shows.
 const SHOWN_CHARS_MAX: usize = 60;
+/// The port of name servers.
+const DNS_PORT: u16 = 53;
 const UNITS: [(&str, u64); 4] = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("TiB", 1 << 40)];
 
 /// One `key = value` of a file.
@@ -153,22 +159,79 @@ pub(super) fn header_text(value: &DeValue<'_>) -> Result<String, Unfit> {
     if fits && trimmed { Ok(text.to_string()) } else { Err(Unfit::Value(allowed())) }
 }
 
+/// Whom to ask about the crawl: a page, an address of mail, or nobody.
+pub(super) fn contact(value: &DeValue<'_>) -> Result<Option<String>, Unfit> {
+    let allowed = || "the URL of a page, an address of mail, or \"\" for none".to_owned();
+    let DeValue::String(text) = value else { return Err(Unfit::Type(allowed())) };
+    if text.is_empty() {
+        return Ok(None);
+    }
+    parse_contact(text).map(Some).ok_or_else(|| Unfit::Value(allowed()))
+}
+
+/// A contact as people write it.
+pub(crate) fn parse_contact(text: &str) -> Option<String> {
+    let is_page = || text.starts_with("http") && base::PageUrl::parse(text).is_ok();
+    let is_mail = || text.split_once('@').is_some_and(|(who, host)| !who.is_empty() && host.contains('.'));
+    let is_printable =
+        text.len() <= 200 && text.bytes().all(|b| b.is_ascii_graphic() && !b"()\\".contains(&b));
+    (is_printable && (is_page() || is_mail())).then(|| text.to_owned())
+}
+
+/// A list of texts, each of which `T` can read.
+pub(super) fn list<T: FromStr>(value: &DeValue<'_>, what: &str) -> Result<Vec<T>, Unfit> {
+    let allowed = || format!("a list of {what}");
+    let DeValue::Array(entries) = value else { return Err(Unfit::Type(allowed())) };
+    let read = |entry: &Spanned<DeValue<'_>>| match entry.get_ref() {
+        DeValue::String(text) => text.parse().ok(),
+        _ => None,
+    };
+    entries.iter().map(read).collect::<Option<_>>().ok_or_else(|| Unfit::Value(allowed()))
+}
+
+/// A name server: an address, and the port unless it is the usual one.
+pub(super) struct NameServer(pub(super) SocketAddr);
+
+impl FromStr for NameServer {
+    type Err = std::net::AddrParseError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let bare = || text.parse().map(|address: IpAddr| SocketAddr::new(address, DNS_PORT));
+        text.parse().or_else(|_| bare()).map(Self)
+    }
+}
+
+/// A forward proxy, or none.
+pub(super) fn proxy(value: &DeValue<'_>) -> Result<Option<Proxy>, Unfit> {
+    let allowed = || "\"http://host:port\", or \"\" for none".to_owned();
+    match value {
+        DeValue::String(text) if text.is_empty() => Ok(None),
+        DeValue::String(text) => text.parse().map(Some).map_err(|_| Unfit::Value(allowed())),
+        _ => Err(Unfit::Type(allowed())),
+    }
+}
+
+/// A file, or none.
+pub(super) fn file(value: &DeValue<'_>) -> Result<Option<PathBuf>, Unfit> {
+    let DeValue::String(text) = value else {
+        return Err(Unfit::Type("the name of a file, or \"\" for none".to_owned()));
+    };
+    Ok((!text.is_empty()).then(|| PathBuf::from(text.as_ref())))
+}
+
+/// One of a few words.
+pub(super) fn word<T: Copy>(value: &DeValue<'_>, words: &[(&str, T)]) -> Result<T, Unfit> {
+    let allowed = || words.iter().map(|(word, _)| format!("\"{word}\"")).collect::<Vec<_>>().join(" or ");
+    let DeValue::String(text) = value else { return Err(Unfit::Type(allowed())) };
+    let found = words.iter().find(|(word, _)| *word == text.as_ref());
+    found.map(|(_, meant)| *meant).ok_or_else(|| Unfit::Value(allowed()))
+}
+
 /// What is logged.
 pub(super) fn log_filter(value: &DeValue<'_>) -> Result<Filter, Unfit> {
     let allowed = || "off, error, warn, info, debug or trace, for all crates or for one".to_owned();
     let DeValue::String(text) = value else { return Err(Unfit::Type(allowed())) };
     text.parse().map_err(|_| Unfit::Value(allowed()))
-}
-
-/// How records are compressed; true for zstd.
-pub(super) fn is_zstd(value: &DeValue<'_>) -> Result<bool, Unfit> {
-    let allowed = || "\"gzip\" or \"zstd\"".to_owned();
-    let DeValue::String(text) = value else { return Err(Unfit::Type(allowed())) };
-    match text.as_ref() {
-        "gzip" => Ok(false),
-        "zstd" => Ok(true),
-        _ => Err(Unfit::Value(allowed())),
-    }
 }
 
 /// The form of log lines.
