@@ -8,7 +8,7 @@ use base::Interval;
 use base::door::{Cause, Found};
 use base::url::Origin;
 use std::fmt;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 /// How long the address of a fixed name may be used before it is asked for again.
@@ -49,6 +49,11 @@ impl Resolver {
             return Ok(Found { addresses: vec![address], lifetime: FIXED_LIFETIME });
         }
         let dns = self.dns.as_ref().filter(|_| origin.server.address().is_none());
+        if dns.is_some() && is_this_machine(origin.server.host()) {
+            let port = origin.server.port_for(origin.scheme);
+            let address = SocketAddr::new(Ipv4Addr::LOCALHOST.into(), port);
+            return Ok(Found { addresses: vec![address], lifetime: FIXED_LIFETIME });
+        }
         let answer = dns.ok_or(Cause::NoSuchName)?.look_up(origin.server.host()).await?;
         let port = origin.server.port_for(origin.scheme);
         let addresses = answer.addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect();
@@ -63,6 +68,11 @@ impl Resolver {
             None => (self.table)(origin),
         }
     }
+}
+
+/// Names that mean this machine and are never asked for (RFC 6761). Whether it may be visited is for others to judge.
+fn is_this_machine(host: &str) -> bool {
+    host == "localhost" || host.ends_with(".localhost")
 }
 
 /// Knows no name.

@@ -5,6 +5,7 @@ mod config;
 mod demo;
 mod destination;
 mod export;
+mod fetch;
 mod get;
 mod history;
 mod import;
@@ -31,6 +32,8 @@ use std::path::PathBuf;
 pub(crate) enum Command {
     /// Crawl a simulated web on this machine, archive it, and show what was found
     Demo(demo::Args),
+    /// One visit to a page, shown phase by phase, and why if it is refused
+    Fetch(fetch::Args),
     /// The versions of a page, oldest first
     History(history::Args),
     /// One version of a page: its bytes
@@ -83,6 +86,7 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
 async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> {
     match command {
         Command::Demo(args) => demo::run(args, context).await,
+        Command::Fetch(args) => fetch::run(args, context).await,
         Command::History(args) => history::run(args, context),
         Command::Get(args) => get::run(args, context),
         Command::Snapshot(args) => snapshot::run(args, context),

@@ -11,6 +11,7 @@ mod value;
 
 pub(crate) use error::{Error, Problem};
 pub(crate) use settings::SETTINGS;
+pub(crate) use value::parse_contact;
 
 use crate::logs::{Filter, Form};
 use base::Interval;

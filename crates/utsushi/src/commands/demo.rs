@@ -11,6 +11,7 @@ mod summary;
 use super::Context;
 use crate::exit::{Advised, Exit};
 use crate::node::directory::Web as Which;
+use crate::node::door::product_token;
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::signals;
@@ -242,11 +243,6 @@ impl Scene {
         };
         Ok(WebDoor::new(settings)?)
     }
-}
-
-/// The word before the slash: what robots groups are matched with.
-fn product_token(agent: &str) -> &str {
-    agent.split(['/', ' ']).next().unwrap_or(agent)
 }
 
 /// Tells what happens while it happens: every capture as JSON if that was asked for, else one of each batch.

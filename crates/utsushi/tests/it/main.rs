@@ -9,6 +9,7 @@ mod config;
 mod data_directory;
 mod demo;
 mod describing;
+mod fetch;
 mod get;
 mod history;
 mod import;

@@ -1,0 +1,114 @@
+//! `utsushi fetch`: one visit, shown in full, and why if it is refused.
+//!
+//! Nothing is archived. The visit is what the crawler would do: the robots file is asked for first and obeyed, requests to
+//! one server or address keep the pause, and a redirect is shown, not followed: its target is a page like any other.
+
+mod told;
+mod trip;
+
+use super::Context;
+use crate::exit::{Advised, Exit};
+use crate::node::door;
+use anyhow::Context as _;
+use base::{Interval, Outcome, PageUrl, Refusal};
+use fetch::{Proxy, Range, WebDoor};
+use std::io::Write as _;
+use trip::{Leg, Trip};
+
+const EXAMPLES: &str = "\
+Examples:
+  utsushi fetch https://example.org/ --contact https://example.net/about-our-crawler
+  utsushi fetch http://127.0.0.1:8080/ --allow-address 127.0.0.0/8 --raw > answer
+  utsushi fetch https://example.org/private/ --robots
+  utsushi fetch https://example.org/ --head --json
+
+Exit codes: 0 there was an answer, 1 refused or nobody answered, 2 could not.";
+
+/// One visit to a page, shown phase by phase, and why if it is refused; nothing is archived
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// The page
+    #[arg(value_name = "URL")]
+    url: String,
+    /// Ask for the head of the answer alone
+    #[arg(long)]
+    head: bool,
+    /// Print the answer as it was received, head and body, with no coding removed; the phases go to standard error
+    #[arg(long, conflicts_with = "robots")]
+    raw: bool,
+    /// Show the robots file and what it says of the page; the page is not visited
+    #[arg(long, conflicts_with = "head")]
+    robots: bool,
+    /// Whom the owner of the server may turn to: a page or an address of mail; without it the setting `fetch.contact`
+    #[arg(long, value_name = "PAGE", value_parser = door::contact)]
+    contact: Option<String>,
+    /// A range of addresses that may be visited although they are not public; may be given several times
+    #[arg(long, value_name = "CIDR")]
+    allow_address: Vec<Range>,
+    /// A forward proxy; without it the setting `fetch.proxy`
+    #[arg(long, value_name = "URL")]
+    proxy: Option<Proxy>,
+    /// The time between two requests to one server; without it the setting `crawl.pause`
+    #[arg(long, value_name = "TIME", value_parser = door::pause)]
+    pause: Option<Interval>,
+}
+
+/// Makes the visit and shows it.
+pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
+    let url = PageUrl::parse(&args.url)
+        .map_err(|error| Advised::new("cannot visit it", "give the whole URL, `https://` included", error))?;
+    let config = context.config_for(args);
+    let door = WebDoor::new(door::settings(&config, None)?).map_err(door::unfit)?;
+    let agent = door::product_token(&config.fetch.agent).to_owned();
+    let mut trip = Trip::new(door, agent, config.crawl.pause, &context.output);
+    let verdict = trip.ask_robots(&url).await;
+    if verdict.is_allowed() && !args.robots {
+        trip.visit(&url, args.head).await;
+    }
+    let seen = told::Seen { url: &url, verdict: &verdict, legs: trip.legs(), robots_only: args.robots };
+    show(args, &seen, context)?;
+    if is_without_contact(trip.legs()) {
+        context.output.complaint(format!("what to do: {}", door::no_contact_advice()));
+    }
+    Ok(if seen.is_answered() { Exit::Done } else { Exit::Found })
+}
+
+impl Context {
+    /// The configuration with what this run's flags say.
+    fn config_for(&self, args: &Args) -> crate::config::Config {
+        let mut config = self.config.clone();
+        config.fetch.allow_addresses.extend(&args.allow_address);
+        config.fetch.contact = args.contact.clone().or(config.fetch.contact);
+        config.fetch.proxy = args.proxy.clone().or(config.fetch.proxy);
+        config.crawl.pause = args.pause.unwrap_or(config.crawl.pause);
+        config
+    }
+}
+
+fn show(args: &Args, seen: &told::Seen<'_>, context: &Context) -> anyhow::Result<()> {
+    let output = &context.output;
+    if !args.raw {
+        output.result(&seen.to_json(), || seen.to_text());
+        return Ok(());
+    }
+    seen.to_text().lines().for_each(|line| output.note(line));
+    let Some(exchange) = seen.page().and_then(|leg| leg.exchange.as_ref()) else { return Ok(()) };
+    let body = exchange.body.read().context("cannot read the body back")?;
+    match output.bytes() {
+        Some(mut bytes) => {
+            bytes.write_all(&exchange.response_head)?;
+            bytes.write_all(&body)?;
+        }
+        None => {
+            let whole = [exchange.response_head.as_slice(), &body].concat();
+            String::from_utf8_lossy(&whole).lines().for_each(|line| output.line(line));
+            output.note("control characters are shown as escapes; a pipe gives the exact bytes");
+        }
+    }
+    Ok(())
+}
+
+fn is_without_contact(legs: &[Leg]) -> bool {
+    legs.iter().any(|leg| leg.outcome == Outcome::Refused(Refusal::NoContact))
+}
