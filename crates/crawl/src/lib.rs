@@ -11,6 +11,7 @@
 
 mod admit;
 mod queue;
+mod recall;
 mod report;
 mod visit;
 mod walk;
@@ -18,6 +19,7 @@ mod write;
 
 pub use admit::{Unfit, fit};
 pub use queue::{Before, Conditions, Done, Next, Page, PageId, Queue, QueueSettings, Step, Task};
+pub use recall::recall_robots;
 pub use report::{Kept, Report};
 pub use visit::{Ended, take};
 pub use walk::{Error, Event, Parts, Settings, Start, walk};

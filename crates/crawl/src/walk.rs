@@ -7,7 +7,9 @@ use crate::write::{Word, Work, Writer};
 use archive::{Archive, Flag};
 use base::clock::Clock;
 use base::door::{Door, Exchange};
+use base::url::Origin;
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
+use fetch::robots::Standing;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
@@ -34,6 +36,8 @@ pub struct Start {
     pub seeds: Vec<PageUrl>,
     /// Pages that the archive already holds, each as what it was last stored as.
     pub known: Vec<Before>,
+    /// Robots files as far as the archive tells of them.
+    pub robots: Vec<(Origin, Standing)>,
 }
 
 /// How a walk goes.
@@ -85,6 +89,7 @@ pub async fn walk<D: Door + 'static>(
     let mut queue = Queue::new(settings.queue.clone());
     queue.exclude(archive.taken_down().cloned());
     let writer = Writer::start(archive, settings.captures_max);
+    start.robots.into_iter().for_each(|(origin, standing)| queue.recall_robots(&origin, standing));
     start.known.into_iter().for_each(|before| queue.recall(before));
     queue.offer_all(start.seeds);
     let mut walk = Walk {

@@ -1,8 +1,9 @@
 //! Robots files: asked for where they belong, or where a redirect leads (RFC 9309 §2.3.1.2).
 //!
 //! A robots file that lies on another server is asked for as a step of *that* server: it waits for that server's
-//! pause and for its address like any other request there, while the pages of the one who asks wait. Whoever asks for
-//! the same file meanwhile shares the answer, so a thousand servers that send us to one file cost it few requests.
+//! pause and for its address like any other request there, while the pages of the one who asks wait. A file is asked
+//! for once a day, whoever is sent to it: who asks meanwhile shares the answer, who asks later learns what it said, and
+//! the server whose own file it is learns it too.
 //!
 //! A hop is judged like a page, by the opt-out list, by what was taken down and by its address, and what may not be
 //! asked for cannot be had. Robots rules of the server it leads to do not count for it: the file is the word of the
@@ -15,7 +16,7 @@ use super::{Done, Queue, Step, Task};
 use base::door::Request;
 use base::url::Scheme;
 use base::{Outcome, PageUrl, Timestamp};
-use fetch::robots::Answer;
+use fetch::robots::{Answer, Need};
 use std::collections::HashMap;
 
 /// Who waits for a robots file: servers, and the scheme by which they asked.
@@ -28,11 +29,19 @@ impl Queue {
     /// Sends a server for its robots file, and lists it for whatever it is asked for meanwhile.
     pub(super) fn send(&mut self, server: usize, scheme: Scheme, url: PageUrl, now: Timestamp) {
         self.servers[server].away = true;
-        match self.room_for(&url) {
-            Some(target) => self.ask_at(target, url, (server, scheme)),
-            None => self.return_from(&url, vec![(server, scheme)], &Answer::Unreachable(None), now),
+        let asker = (server, scheme);
+        match (self.said_at(&url, now), self.room_for(&url)) {
+            (Some((answer, came)), _) => self.return_from(vec![asker], &answer, came),
+            (None, Some(target)) => self.ask_at(target, url, asker),
+            (None, None) => self.return_from(vec![asker], &Answer::Unreachable(None), now),
         }
         self.arrange(server);
+    }
+
+    /// What is known of a robots file that was asked for by others.
+    fn said_at(&mut self, url: &PageUrl, now: Timestamp) -> Option<(Answer, Timestamp)> {
+        let server = *self.by_name.get(&url.server()).filter(|_| is_home(url))?;
+        self.servers[server].robots_said(url.scheme(), now)
     }
 
     /// Adds who asks to an errand that stands or is under way, or makes a new one.
@@ -51,7 +60,7 @@ impl Queue {
     fn room_for(&mut self, url: &PageUrl) -> Option<usize> {
         let known = self.by_name.contains_key(&url.server());
         let room = known || self.servers.len() < SERVERS_A_PAGE_MAX * self.settings.pages_max;
-        let fit = url.target() == "/robots.txt" || !self.is_excluded(url);
+        let fit = is_home(url) || !self.is_excluded(url);
         (room && fit).then(|| self.server_of(url))
     }
 
@@ -100,15 +109,30 @@ impl Queue {
             (step, done) => panic!("`{done:?}` is no end of `{step:?}`"),
         };
         let askers = self.askers.remove(url).unwrap_or_default();
-        self.return_from(url, askers, answer, now);
+        if is_home(url) && !askers.contains(&(task.server, url.scheme())) {
+            self.tell_owner(task.server, url, answer, now);
+        }
+        self.return_from(askers, answer, now);
     }
 
-    fn return_from(&mut self, url: &PageUrl, askers: Vec<(usize, Scheme)>, answer: &Answer, now: Timestamp) {
-        tracing::trace!(%url, askers = askers.len(), "a robots file was asked for");
+    /// Tells the server whose own file this is what it said, unless it knows, or is asking elsewhere.
+    fn tell_owner(&mut self, server: usize, url: &PageUrl, answer: &Answer, now: Timestamp) {
+        let state = &mut self.servers[server];
+        if matches!(state.robots(url.scheme(), now), Need::Ask(place) if place == *url) {
+            state.learn_robots(url.scheme(), answer, now);
+        }
+    }
+
+    fn return_from(&mut self, askers: Vec<(usize, Scheme)>, answer: &Answer, now: Timestamp) {
         for (asker, scheme) in askers {
             self.servers[asker].learn_robots(scheme, answer, now);
             self.servers[asker].away = false;
             self.arrange(asker);
         }
     }
+}
+
+/// Whether a robots file lies where its server's own belongs.
+fn is_home(url: &PageUrl) -> bool {
+    url.target() == "/robots.txt"
 }

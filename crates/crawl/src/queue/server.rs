@@ -133,6 +133,10 @@ impl Server {
             None => Need::Unreachable(Timestamp::MAX),
         }
     }
+    /// What its robots file itself last said, if that still counts.
+    pub(super) fn robots_said(&self, scheme: Scheme, now: Timestamp) -> Option<(Answer, Timestamp)> {
+        self.way(scheme).robots.as_ref().and_then(|standing| standing.said(now))
+    }
     /// Learns what came of a robots request.
     pub(super) fn learn_robots(&mut self, scheme: Scheme, answer: &Answer, now: Timestamp) {
         if let Some(standing) = self.standing(scheme) {

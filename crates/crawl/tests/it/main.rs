@@ -1,6 +1,8 @@
 //! The queue and its steps against the simulated web in process: days of crawling in seconds, in a plain loop.
 #![cfg(test)]
 
+mod restart;
+
 use base::chance::hash_bytes;
 use base::clock::SimulatedClock;
 use base::{Clock, Interval, Outcome, PageUrl, Timestamp};
@@ -29,6 +31,16 @@ struct Crawl {
     politeness: Report,
 }
 
+fn queue_settings(pause: Interval, start: Timestamp) -> QueueSettings {
+    QueueSettings {
+        pause,
+        revisit_after: Interval::from_days(1),
+        pages_max: 100_000,
+        agent: "utsushi".to_owned(),
+        start,
+    }
+}
+
 /// The simulated door never waits, so its futures are ready when they are first asked.
 fn at_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
@@ -42,18 +54,10 @@ fn crawl(plan: Plan, days: u64, pause: Interval) -> Crawl {
     let web = Arc::new(Web::new(plan));
     let clock = SimulatedClock::new(ORIGIN);
     let door = SimulatedDoor::new(Arc::clone(&web), Arc::clone(&clock) as Arc<dyn Clock>);
-    let mut queue = Queue::new(QueueSettings {
-        pause,
-        revisit_after: Interval::from_days(1),
-        pages_max: 100_000,
-        agent: "utsushi".to_owned(),
-        start: ORIGIN,
-    });
+    let mut queue = Queue::new(queue_settings(pause, ORIGIN));
     queue.offer(PageUrl::parse(&format!("http://{}/", web.host(0))).unwrap());
     let mut entries: Vec<Entry> = Vec::new();
     let mut contents = HashMap::new();
-    let mut running: BinaryHeap<Reverse<(Timestamp, usize)>> = BinaryHeap::new();
-    let mut tasks: Vec<Option<(Task, Ended)>> = Vec::new();
     let rules = Rules { pause: PAUSE, ..Rules::default() };
     let mut crawl = Crawl {
         trace: 0,
@@ -64,16 +68,35 @@ fn crawl(plan: Plan, days: u64, pause: Interval) -> Crawl {
         politeness: Report::default(),
     };
     let end = ORIGIN.plus(Interval::from_days(days));
+    drive(&mut queue, &door, &clock, end, |task, ended, now| {
+        entries.extend(entry(&web, task, ended, now));
+        crawl.learn(ended, &mut contents);
+    });
+    let mut observer = Observer::new(Arc::clone(&web), rules);
+    observer.replay(&entries);
+    crawl.politeness = observer.report();
+    crawl
+}
+
+/// Drives the queue through the door until `end`, many visits at once; `on_step` sees each step and how it will end.
+fn drive(
+    queue: &mut Queue,
+    door: &SimulatedDoor,
+    clock: &SimulatedClock,
+    end: Timestamp,
+    mut on_step: impl FnMut(&Task, &Ended, Timestamp),
+) {
+    let mut running: BinaryHeap<Reverse<(Timestamp, usize)>> = BinaryHeap::new();
+    let mut tasks: Vec<Option<(Task, Ended)>> = Vec::new();
     while clock.now() < end {
         let now = clock.now();
         let wake = match queue.next(now) {
             Next::Do(task) => {
                 let ended = match &task.step {
                     Step::Refuse(..) => Ended { done: Done::Refused, capture: None, took: Interval::ZERO },
-                    step => at_once(take(&door, &*clock, "utsushi", step)),
+                    step => at_once(take(door, clock, "utsushi", step)),
                 };
-                entries.extend(entry(&web, &task, &ended, now));
-                crawl.learn(&ended, &mut contents);
+                on_step(&task, &ended, now);
                 running.push(Reverse((now.plus(ended.took), tasks.len())));
                 tasks.push(Some((task, ended)));
                 continue;
@@ -88,13 +111,9 @@ fn crawl(plan: Plan, days: u64, pause: Interval) -> Crawl {
                 let (task, ended) = tasks[place].take().unwrap();
                 queue.done(&task, ended.done, ended.took, clock.now());
             }
-            _ => clock.advance_to(wake),
+            _ => clock.advance_to(wake.min(end)),
         }
     }
-    let mut observer = Observer::new(Arc::clone(&web), rules);
-    observer.replay(&entries);
-    crawl.politeness = observer.report();
-    crawl
 }
 
 /// The request as the server saw it.
@@ -103,6 +122,7 @@ fn entry(web: &Web, task: &Task, ended: &Ended, now: Timestamp) -> Option<Entry>
     let mut entry = Entry::new(request.url.host(), request.url.target(), "utsushi", now);
     assert_eq!(web.address(request.url.host()).map(IpAddr::V4), Some(to.ip()));
     entry.server = web.address(request.url.host());
+    entry.scheme = request.url.scheme();
     entry.finished = now.plus(ended.took);
     if let Some(Outcome::Failed { retry_after, .. }) = ended.capture.as_ref().map(|capture| &capture.outcome)
     {

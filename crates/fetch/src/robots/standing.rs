@@ -128,6 +128,16 @@ impl Standing {
         own.max(asked.unwrap_or(Interval::ZERO)).min(SERVER_PAUSE_MAX)
     }
 
+    /// What the file last said and when, if that still counts and was said by the file itself: whoever else is sent to
+    /// it need not ask again.
+    #[must_use]
+    pub fn said(&self, now: Timestamp) -> Option<(Answer, Timestamp)> {
+        let State::Known(rules, until) = &self.state else { return None };
+        let was_there = self.copy.is_some();
+        let answer = if was_there { Answer::Rules(Arc::clone(rules)) } else { Answer::Absent };
+        (self.failures == 0 && now < *until).then(|| (answer, until.minus(ROBOTS_LIFETIME)))
+    }
+
     /// The pause that the file asks for, as far as it is known.
     #[must_use]
     pub fn crawl_delay(&self) -> Interval {
@@ -181,7 +191,10 @@ mod tests {
         let standing = check(&[(0, rules("User-agent: *\nDisallow: /x"), "no")]);
         assert_eq!(told(&standing, 23), "no");
         assert_eq!(told(&standing, 24), "ask http://a.example/robots.txt");
+        assert!(matches!(standing.said(at(23)), Some((Answer::Rules(_), came)) if came == START));
+        assert!(standing.said(at(24)).is_none());
         let standing = check(&[(0, Answer::Absent, "yes")]);
+        assert!(matches!(standing.said(at(23)), Some((Answer::Absent, _))));
         assert_eq!(told(&standing, 23), "yes");
         assert_eq!(told(&standing, 24), "ask http://a.example/robots.txt");
     }
@@ -242,6 +255,7 @@ mod tests {
             (30 * day - 1, none(), "no"),
         ]);
         assert_eq!(standing.crawl_delay(), Interval::from_seconds(7));
+        assert!(standing.said(at(30 * day - 1)).is_none(), "the file itself says nothing any more");
         assert_eq!(told(&standing, 30 * day), "ask http://a.example/robots.txt", "and not a moment longer");
         standing.learn(&none(), at(30 * day));
         assert_eq!(told(&standing, 30 * day), "none until 728h");

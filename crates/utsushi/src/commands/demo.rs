@@ -26,6 +26,7 @@ use serde_json::json;
 use sim::observe::Rules;
 use sim::serve::{self, Serving};
 use sim::{Plan, Web};
+use std::collections::BTreeSet;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,7 +81,8 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
     let writer = context.lock(Which::Simulated, "demo", real.now())?;
     let archive = context.archive(&writer, real.now())?;
     let web = Arc::new(Web::new(plan(args)?));
-    let known = known(&writer.archive_path(), &web).context("cannot read what is archived already")?;
+    let agent = product_token(&context.config.fetch.agent);
+    let known = known(&writer.archive_path(), &web, agent).context("cannot read what is archived already")?;
     // The simulated time of an earlier run may lie ahead of ours: the clock never goes back (D16).
     let began = known.last.map_or(real.now(), |last| last.plus(Interval::from_micros(1)).max(real.now()));
     let clock = RealClock::starting_at(began, args.accelerate);
@@ -93,7 +95,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
             () = tokio::time::sleep(left) => {}
         }
     };
-    let report = scene.crawl(args, context, archive, known.pages, stop).await?;
+    let report = scene.crawl(args, context, archive, known.start, stop).await?;
     let files =
         archive::files(&RealDisk, &writer.archive_path()).context("cannot read back what was archived")?;
     let files = files.into_iter().filter(|file| !known.files.contains(file)).collect();
@@ -123,8 +125,8 @@ fn plan(args: &Args) -> anyhow::Result<Plan> {
 /// What earlier runs left in the archive.
 #[derive(Default)]
 struct Known {
-    /// Every page as it was last stored whole.
-    pages: Vec<Before>,
+    /// Every page as it was last stored whole, and what is known of robots files.
+    start: Start,
     /// The last visit of all.
     last: Option<Timestamp>,
     /// The files of earlier runs.
@@ -132,22 +134,25 @@ struct Known {
 }
 
 /// Learns from the index what earlier runs saw of this web.
-fn known(archive: &Path, web: &Web) -> Result<Known, archive::Error> {
+fn known(archive: &Path, web: &Web, agent: &str) -> Result<Known, archive::Error> {
     let mut known = Known { files: archive::files(&RealDisk, archive)?, ..Known::default() };
-    let mut last_key = None;
-    for entry in Reader::open(Arc::new(RealDisk), archive)?.all()? {
+    let (mut last_key, mut robots) = (None, BTreeSet::new());
+    let reader = Reader::open(Arc::new(RealDisk), archive)?;
+    for entry in reader.all()? {
         let entry = entry?;
+        robots.extend(robots_file(&entry, web).filter(|_| robots.len() < 2 * QUEUE_PAGES_MAX));
         known.last = known.last.max(Some(entry.at));
         // The newest version of a page comes first.
-        if last_key.as_ref() == Some(&entry.key) || known.pages.len() >= QUEUE_PAGES_MAX {
+        if last_key.as_ref() == Some(&entry.key) || known.start.known.len() >= QUEUE_PAGES_MAX {
             continue;
         }
         if let Some(before) = version(&entry, web) {
             last_key = Some(entry.key);
-            known.pages.push(before);
+            known.start.known.push(before);
         }
     }
-    known.pages.sort_by_key(|before| before.at);
+    known.start.known.sort_by_key(|before| before.at);
+    known.start.robots = crawl::recall_robots(&reader, agent, robots)?;
     Ok(known)
 }
 
@@ -156,6 +161,12 @@ fn version(entry: &Entry, web: &Web) -> Option<Before> {
     let url = PageUrl::parse(&entry.url).ok().filter(|_| entry.outcome() == "fetched" && !entry.truncated)?;
     let is_page = url.path() != "/robots.txt" && web.address(url.host()).is_some();
     is_page.then_some(Before { url, at: entry.at })
+}
+
+/// The robots file that an entry is of, if it is one of this web.
+fn robots_file(entry: &Entry, web: &Web) -> Option<PageUrl> {
+    let url = PageUrl::parse(&entry.url).ok()?;
+    (url.target() == "/robots.txt" && web.address(url.host()).is_some()).then_some(url)
 }
 
 /// The simulated web being served, and the clock it lives by.
@@ -194,7 +205,7 @@ impl Scene {
         args: &Args,
         context: &Context,
         archive: Archive,
-        known: Vec<Before>,
+        known: Start,
         stop: impl Future<Output = ()>,
     ) -> anyhow::Result<Report> {
         let config = &context.config;
@@ -213,7 +224,7 @@ impl Scene {
         };
         let door = Arc::new(self.door(context)?);
         let seed = PageUrl::parse(&format!("http://{}/", self.web.host(0)))?;
-        let start = Start { seeds: vec![seed], known };
+        let start = Start { seeds: vec![seed], ..known };
         let teller = Teller::new(&context.output, args);
         let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
         let parts = Parts { door, archive, clock };

@@ -242,6 +242,37 @@ fn kill_in_the_middle_loses_nothing_that_was_acknowledged() {
     check_by_peer(&data);
 }
 
+/// Robots files among the lines of captures.
+fn robots_files(lines: &[String]) -> Vec<String> {
+    let files = lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    let files = files.filter(|line| line["robots"] == true);
+    files.map(|line| line["url"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn kill_in_the_middle_forgets_no_robots_file() {
+    let place = TempDir::new().unwrap();
+    let data = place.path().join("data");
+    let mut known: HashSet<String> = HashSet::new();
+    for round in 0..3 {
+        let mut child = demo(&data, &["--for", "60s"]).spawn().unwrap();
+        let lines = acknowledged(&mut child, 250);
+        signal(&child, "KILL");
+        let mut rest = String::new();
+        child.stdout.take().unwrap().read_to_string(&mut rest).unwrap();
+        child.wait().unwrap();
+        let lines: Vec<String> = lines.into_iter().chain(rest.lines().map(str::to_owned)).collect();
+        // All of it happens within a few hours of the web's own time.
+        let asked = robots_files(&lines);
+        let again: Vec<_> = asked.iter().filter(|url| known.contains(*url)).collect();
+        assert!(again.is_empty(), "round {round}: {again:?}");
+        assert!(round > 0 || asked.len() > 20, "{asked:?}");
+        known.extend(asked);
+    }
+    let summary = summary(&on(&data, &["--json", "demo", "--for", "2s"]).done());
+    assert_eq!(summary["politeness"]["violations"], 0, "the rules hold: {summary}");
+}
+
 #[test]
 fn survives_m4_a_disk_that_fills_up_in_the_middle() {
     let place = TempDir::new().unwrap();

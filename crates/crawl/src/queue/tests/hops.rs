@@ -115,7 +115,7 @@ fn servers_that_are_sent_to_one_file_share_its_answer() {
         };
         queue.done(&next, end, Interval::ZERO, now);
     }
-    assert!(requests <= 5, "{requests}");
+    assert_eq!(requests, 1);
 }
 
 #[test]
@@ -163,6 +163,24 @@ fn survives_h4_robots_files_that_are_sent_in_circles() {
         }
     }
     assert!((6..=12).contains(&requests), "{requests}");
+}
+
+#[test]
+fn a_file_that_others_were_sent_to_is_not_asked_for_again() {
+    let mut queue = sent_to("https://a.example/robots.txt");
+    let now = START.plus(PAUSE);
+    look_up(&mut queue, now, found("127.0.0.1:443"));
+    let hop = task(&mut queue, now);
+    queue.done(&hop, file("User-agent: *\nDisallow: /y"), Interval::ZERO, now);
+    let now = now.plus(PAUSE);
+    let visit = task(&mut queue, now);
+    queue.done(&visit, visited(moved("https://a.example/x")), Interval::ZERO, now);
+    let visit = task(&mut queue, now.plus(PAUSE));
+    assert!(matches!(&visit.step, Step::Visit(_, to, _) if to.port() == 443), "{visit:?}");
+    queue.done(&visit, visited(fetched()), Interval::ZERO, now.plus(PAUSE));
+    queue.offer(url("https://a.example/y"));
+    let refusal = task(&mut queue, now.plus(PAUSE).plus(PAUSE));
+    assert!(matches!(refusal.step, Step::Refuse(_, _, Refusal::Robots(_))), "{refusal:?}");
 }
 
 #[test]

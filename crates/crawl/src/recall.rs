@@ -1,0 +1,161 @@
+//! What earlier runs learned of robots files, from the archive (D3).
+//!
+//! The answers that the archive holds are played again: those of the last try and, when that brought no file, those of
+//! the tries before it, back to one that did. So a file that came within the day is not asked for again after a
+//! restart, and one that cannot be had serves on for as long as it would have. What was taken down is not in the
+//! archive any more, and so it is forgotten.
+//!
+//! **Invariant:** what is learned from an archived answer is what was learned when it came; both are read by
+//! [`Answer::read`].
+
+use archive::{Entry, Reader, Stored};
+use base::door::{Exchange, Marks, Times, Truncation};
+use base::http::Framing;
+use base::limits::{ROBOTS_LIFETIME, ROBOTS_STALE_MAX};
+use base::url::Origin;
+use base::{PageUrl, Timestamp};
+use fetch::robots::{self, Answer, Need, Standing};
+
+/// So many tries are looked at for one file: a month of them, as often as they are made.
+const TRIES_MAX: usize = 64;
+
+/// What is known of the robots files that belong at `homes`; those that the archive holds nothing of are left out.
+///
+/// # Errors
+/// When the archive cannot be read.
+pub fn recall_robots(
+    reader: &Reader,
+    agent: &str,
+    homes: impl IntoIterator<Item = PageUrl>,
+) -> Result<Vec<(Origin, Standing)>, archive::Error> {
+    let memory = Memory { reader, agent };
+    let known = homes.into_iter().map(|home| {
+        let origin = home.origin();
+        Ok(memory.standing(home)?.map(|standing| (origin, standing)))
+    });
+    known.filter_map(Result::transpose).collect()
+}
+
+struct Memory<'a> {
+    reader: &'a Reader,
+    agent: &'a str,
+}
+
+/// The answers of one try, each with its moment: redirects, and what they led to.
+type Try = Vec<(Answer, Timestamp)>;
+
+impl Memory<'_> {
+    fn standing(&self, home: PageUrl) -> Result<Option<Standing>, archive::Error> {
+        let tries = self.tries(&home)?;
+        let mut standing = Standing::new(home);
+        for (answer, at) in tries.iter().rev().flatten() {
+            standing.learn(answer, *at);
+        }
+        Ok((!tries.is_empty()).then_some(standing))
+    }
+
+    /// The tries from the last one back to one that settled what the rules are.
+    fn tries(&self, home: &PageUrl) -> Result<Vec<Try>, archive::Error> {
+        let mut tries: Vec<Try> = Vec::new();
+        let (mut newest, mut ends) = (None, Timestamp::MAX);
+        for entry in self.reader.newest_first(&home.key().into())? {
+            let entry = entry?;
+            let is_too_old = entry.at.plus(ROBOTS_STALE_MAX) < *newest.get_or_insert(entry.at);
+            if is_too_old || tries.len() >= TRIES_MAX {
+                break;
+            }
+            if entry.url != home.as_str() {
+                continue;
+            }
+            let Some(answers) = self.a_try(home, &entry, ends)? else { continue };
+            ends = entry.at;
+            let settles = is_settled(home, &answers);
+            tries.push(answers);
+            if settles {
+                break;
+            }
+        }
+        Ok(tries)
+    }
+
+    /// One try: the answer at home and, as long as that leads elsewhere, the answers there before the next try.
+    fn a_try(&self, home: &PageUrl, entry: &Entry, ends: Timestamp) -> Result<Option<Try>, archive::Error> {
+        let Some(first) = self.answer(entry)? else { return Ok(None) };
+        let mut standing = Standing::new(home.clone());
+        let (mut answers, mut at) = (Try::new(), entry.at);
+        let mut next = Some(first);
+        while let Some(answer) = next.take() {
+            standing.learn(&answer, at);
+            answers.push((answer, at));
+            let Need::Ask(place) = standing.needs(at) else { break };
+            if let Some((answer, came)) = self.hop(&place, at, ends)? {
+                at = came;
+                next = Some(answer);
+            }
+        }
+        Ok(Some(answers))
+    }
+
+    /// The last answer of a place that a redirect led to. It may have come before the redirect, for whoever is sent to
+    /// one file shares its answer.
+    fn hop(
+        &self,
+        place: &PageUrl,
+        from: Timestamp,
+        ends: Timestamp,
+    ) -> Result<Option<(Answer, Timestamp)>, archive::Error> {
+        for entry in self.reader.newest_first(&place.key().into())? {
+            let entry = entry?;
+            if entry.at.plus(ROBOTS_LIFETIME) < from {
+                break;
+            }
+            if entry.at < ends && entry.url == place.as_str() {
+                return Ok(self.answer(&entry)?.map(|answer| (answer, entry.at)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// What an archived answer means; nothing when its record is damaged.
+    fn answer(&self, entry: &Entry) -> Result<Option<Answer>, archive::Error> {
+        let Ok(url) = PageUrl::parse(&entry.url) else { return Ok(None) };
+        if entry.kind == Stored::Metadata {
+            return Ok(Some(Answer::Unreachable(None)));
+        }
+        let document = match self.reader.document(entry) {
+            Err(error @ archive::Error::Damaged { .. }) => {
+                tracing::warn!(%url, %error, "a robots file cannot be read back, and is asked for again");
+                return Ok(None);
+            }
+            other => other?,
+        };
+        let exchange = exchange(entry, &document);
+        let outcome = fetch::outcome(&url, &Ok(exchange.clone()));
+        let text = robots::text(&exchange);
+        Ok(Some(Answer::read(&outcome, text.as_deref(), self.agent)))
+    }
+}
+
+/// Whether nothing older can matter: the file came, or there was none.
+fn is_settled(home: &PageUrl, answers: &Try) -> bool {
+    let mut standing = Standing::new(home.clone());
+    let Some((_, at)) = answers.last() else { return false };
+    answers.iter().for_each(|(answer, at)| standing.learn(answer, *at));
+    matches!(standing.needs(*at), Need::Known(_))
+}
+
+/// An archived answer as the door gave it, as far as its meaning goes. Why a body is incomplete is not in the index:
+/// the reason that trusts it least is taken.
+fn exchange(entry: &Entry, document: &archive::Document) -> Exchange {
+    Exchange {
+        address: ([0, 0, 0, 0], 0).into(),
+        request_head: Vec::new(),
+        response_head: document.head.clone(),
+        body: document.payload().into_owned().into(),
+        status: entry.status.unwrap_or(0),
+        framing: Framing::UntilClose,
+        truncated: entry.truncated.then_some(Truncation::Disconnect),
+        marks: Marks::default(),
+        times: Times::default(),
+    }
+}
