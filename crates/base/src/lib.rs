@@ -26,6 +26,7 @@ pub mod clock;
 pub mod digest;
 pub mod disk;
 pub mod door;
+pub mod exclusion;
 pub mod http;
 pub mod interval;
 pub mod limits;

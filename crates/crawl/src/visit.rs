@@ -44,8 +44,9 @@ pub async fn take<D: Door>(door: &D, clock: &dyn Clock, agent: &str, step: &Step
             Ended { done: Done::Robots(capture.outcome.clone(), answer), capture: Some(capture), took }
         }
         Step::Visit(_, to, request) => {
-            let url = request.url.clone();
-            let learn = move |exchange: &Exchange, content: &Decoded<'_>| links(&url, exchange, content);
+            let (url, agent) = (request.url.clone(), agent.to_owned());
+            let learn =
+                move |exchange: &Exchange, content: &Decoded<'_>| links(&url, exchange, content, &agent);
             let (capture, links, took) = visit(door, clock, *to, request, at, learn).await;
             let done = Done::Visited(capture.outcome.clone(), links.unwrap_or_default());
             Ended { done, capture: Some(capture), took }
@@ -82,13 +83,13 @@ pub(crate) fn conditions(capture: &Capture) -> Conditions {
 }
 
 /// The pages that a page points to and that its author lets us follow (C8).
-fn links(url: &PageUrl, exchange: &Exchange, content: &Decoded<'_>) -> Vec<PageUrl> {
+fn links(url: &PageUrl, exchange: &Exchange, content: &Decoded<'_>, agent: &str) -> Vec<PageUrl> {
     let content = match content {
         Decoded::Whole(content) if is_page(exchange) => content,
         _ => return Vec::new(),
     };
-    let page = html::read(url, exchange.field("content-type"), content);
-    if page.nofollow || header_says_nofollow(exchange) {
+    let page = html::read(url, exchange.field("content-type"), content, agent);
+    if page.asks.and(fetch::exclusion(&exchange.response_head, agent)).nofollow {
         return Vec::new();
     }
     let followed = |kind| !matches!(kind, LinkKind::Embed | LinkKind::Feed);
@@ -96,15 +97,47 @@ fn links(url: &PageUrl, exchange: &Exchange, content: &Decoded<'_>) -> Vec<PageU
     links.filter(|link| followed(link.kind) && !link.nofollow).map(|link| link.url).collect()
 }
 
-/// `X-Robots-Tag` for everyone: `nofollow` or `none`, not addressed to some other robot by name.
-fn header_says_nofollow(exchange: &Exchange) -> bool {
-    let values = base::http::fields(&exchange.response_head, "x-robots-tag");
-    let mut words = values.flat_map(|value| value.split(',')).map(str::trim);
-    words.any(|word| word.eq_ignore_ascii_case("nofollow") || word.eq_ignore_ascii_case("none"))
-}
-
 fn is_page(exchange: &Exchange) -> bool {
     let kind = exchange.media_type();
     (200..300).contains(&exchange.status)
         && matches!(kind.as_str(), "text/html" | "application/xhtml+xml" | "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::door::{Marks, Times};
+    use base::http::Framing;
+
+    /// How many links are followed of a page with one link, under these fields and with this in its head.
+    #[track_caller]
+    fn check(fields: &str, element: &str, expected: usize) {
+        let url = PageUrl::parse("http://a.example/").unwrap();
+        let exchange = Exchange {
+            address: ([127, 0, 0, 1], 80).into(),
+            request_head: Vec::new(),
+            response_head: format!("HTTP/1.1 200 OK\r\n{fields}\r\n").into_bytes(),
+            body: format!("{element}<a href=x>x</a>").into_bytes().into(),
+            status: 200,
+            framing: Framing::UntilClose,
+            truncated: None,
+            marks: Marks::default(),
+            times: Times::default(),
+        };
+        let outcome = fetch::outcome(&url, &Ok(exchange.clone()));
+        let capture = Capture { url, at: Timestamp::MIN, outcome, exchange: Some(exchange) };
+        assert_eq!(links(&capture, "utsushi").len(), expected, "{fields}{element}");
+    }
+
+    #[test]
+    fn nofollow_is_obeyed_when_it_is_for_us() {
+        check("", "", 1);
+        check("X-Robots-Tag: noindex\r\nX-Robots-Tag: nofollow\r\n", "", 0);
+        check("X-Robots-Tag: otherbot: nofollow\r\n", "", 1);
+        check("X-Robots-Tag: otherbot: nofollow\r\nX-Robots-Tag: utsushi: none\r\n", "", 0);
+        check("", "<meta name=robots content=nofollow>", 0);
+        check("", "<meta name=utsushi content=nofollow>", 0);
+        check("", "<meta name=otherbot content=nofollow>", 1);
+        check("X-Robots-Tag: noarchive\r\n", "<meta name=robots content=noindex>", 1);
+    }
 }

@@ -24,6 +24,7 @@
 pub mod address;
 pub mod client;
 pub mod dns;
+mod exclusion;
 pub mod outcome;
 pub mod reading;
 pub mod resolve;
@@ -33,6 +34,7 @@ pub use address::{Policy, Range};
 pub use client::{Certificates, Limits, Proxy, Roots, Settings, WebDoor};
 pub use coding::{Decoded, content};
 pub use dns::Dns;
+pub use exclusion::exclusion;
 pub use outcome::outcome;
 pub use reading::{Read, read};
 pub use resolve::Resolver;

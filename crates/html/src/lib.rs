@@ -2,7 +2,7 @@
 //!
 //! ```
 //! let url = base::PageUrl::parse("http://a.example/dir/page.html")?;
-//! let page = html::read(&url, None, b"<title>Hi</title><a href=next.html rel=nofollow>on</a>");
+//! let page = html::read(&url, None, b"<title>Hi</title><a href=next.html rel=nofollow>on</a>", "utsushi");
 //! assert_eq!(page.title, "Hi");
 //! assert_eq!(page.links[0].url.as_str(), "http://a.example/dir/next.html");
 //! assert!(page.links[0].nofollow);

@@ -2,6 +2,7 @@
 
 use crate::{LINKS_MAX, TITLE_BYTES_MAX, charset};
 use base::PageUrl;
+use base::exclusion::Directives;
 use html5gum::emitters::callback::{CallbackEmitter, CallbackEvent};
 use html5gum::{Span, Tokenizer};
 use std::convert::Infallible;
@@ -15,10 +16,8 @@ pub struct Page {
     pub title: String,
     /// Where the page points to, in order, each target once a kind.
     pub links: Vec<Link>,
-    /// `meta robots` asks that the page not be shown.
-    pub noindex: bool,
-    /// `meta robots` asks that its links not be followed.
-    pub nofollow: bool,
+    /// What its `meta` elements ask of robots, of all and of us by name.
+    pub asks: Directives,
 }
 
 /// A link that stands on a page.
@@ -64,12 +63,12 @@ impl LinkKind {
     }
 }
 
-/// Reads a page that was found at `url` with this `Content-Type`.
+/// Reads a page that was found at `url` with this `Content-Type`, as the robot `agent` (a product token).
 #[must_use]
-pub fn read(url: &PageUrl, content_type: Option<&str>, bytes: &[u8]) -> Page {
+pub fn read(url: &PageUrl, content_type: Option<&str>, bytes: &[u8], agent: &str) -> Page {
     let charset = charset::find(content_type, bytes);
     let text = charset::text(charset, bytes);
-    let mut walk = Walk::new(url.clone());
+    let mut walk = Walk::new(url.clone(), agent);
     let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
         walk.step(&event);
         None
@@ -82,15 +81,15 @@ pub fn read(url: &PageUrl, content_type: Option<&str>, bytes: &[u8]) -> Page {
 }
 
 /// What is known in the middle of a page.
-struct Walk {
+struct Walk<'a> {
+    agent: &'a str,
     base: PageUrl,
     base_is_set: bool,
     title: Option<String>,
     in_title: bool,
     links: Vec<Link>,
     seen: std::collections::HashSet<(PageUrl, LinkKind)>,
-    noindex: bool,
-    nofollow: bool,
+    asks: Directives,
     tag: Tag,
     wanted: Option<usize>,
 }
@@ -122,17 +121,17 @@ impl Tag {
     }
 }
 
-impl Walk {
-    fn new(base: PageUrl) -> Self {
+impl<'a> Walk<'a> {
+    fn new(base: PageUrl, agent: &'a str) -> Self {
         Self {
+            agent,
             base,
             base_is_set: false,
             title: None,
             in_title: false,
             links: Vec::new(),
             seen: std::collections::HashSet::new(),
-            noindex: false,
-            nofollow: false,
+            asks: Directives::default(),
             tag: Tag::default(),
             wanted: None,
         }
@@ -155,7 +154,7 @@ impl Walk {
     fn finish(self, charset: charset::Found) -> Page {
         let title = self.title.unwrap_or_default();
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-        Page { charset, title, links: self.links, noindex: self.noindex, nofollow: self.nofollow }
+        Page { charset, title, links: self.links, asks: self.asks }
     }
 
     fn open(&mut self, name: &[u8]) {
@@ -218,10 +217,10 @@ impl Walk {
     }
 
     fn meta_element(&mut self, tag: &Tag) {
-        if tag.value(NAME).trim().eq_ignore_ascii_case("robots") {
-            let none = tag.has_word(CONTENT, "none");
-            self.noindex |= none || tag.has_word(CONTENT, "noindex");
-            self.nofollow |= none || tag.has_word(CONTENT, "nofollow");
+        let name = tag.value(NAME).trim();
+        let is_for_us = name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(self.agent);
+        if is_for_us && !name.is_empty() {
+            self.asks = self.asks.and(Directives::of_meta(tag.value(CONTENT)));
         } else if tag.value(HTTP_EQUIV).trim().eq_ignore_ascii_case("refresh")
             && let Some(target) = refresh_target(tag.value(CONTENT))
         {
@@ -263,7 +262,7 @@ mod tests {
     use super::*;
 
     fn page(html: &str) -> Page {
-        read(&PageUrl::parse("http://a.example/dir/page").unwrap(), None, html.as_bytes())
+        read(&PageUrl::parse("http://a.example/dir/page").unwrap(), None, html.as_bytes(), "utsushi")
     }
 
     #[track_caller]
@@ -314,7 +313,24 @@ mod tests {
             "<title> A\n <b>b</b> &amp; c </title><title>no</title><meta name=ROBOTS content='NoIndex, nofollow'>",
         );
         assert_eq!(page.title, "A <b>b</b> & c");
-        assert!(page.noindex && page.nofollow);
+        assert!(page.asks.noindex && page.asks.nofollow);
+    }
+
+    #[test]
+    fn wishes_to_all_and_to_us_add_up_and_those_to_others_do_not_count() {
+        let asks = |html: &str| {
+            let Directives { noindex, nofollow, noarchive, .. } = page(html).asks;
+            (noindex, nofollow, noarchive)
+        };
+        let ours = "<meta name=Utsushi content=nofollow>";
+        assert_eq!(asks(ours), (false, true, false));
+        assert_eq!(asks(&format!("<meta name=robots content=noindex>{ours}")), (true, true, false));
+        assert_eq!(asks("<meta name=otherbot content='noindex, nofollow'>"), (false, false, false));
+        assert_eq!(
+            asks("<meta content=noarchive name=robots><meta name=robots content=index>"),
+            (false, false, true)
+        );
+        assert_eq!(asks("<meta name='' content=noindex><meta content=noindex>"), (false, false, false));
     }
 
     #[test]
@@ -334,7 +350,7 @@ mod tests {
     fn a_legacy_page_gives_its_links_and_title() {
         let (body, _, _) =
             encoding_rs::SHIFT_JIS.encode("<meta charset=shift_jis><title>図書館</title><a href='/本'>");
-        let page = read(&PageUrl::parse("http://a.example/").unwrap(), None, &body);
+        let page = read(&PageUrl::parse("http://a.example/").unwrap(), None, &body, "utsushi");
         assert_eq!(page.title, "図書館");
         assert_eq!(page.links[0].url.as_str(), "http://a.example/%E6%9C%AC");
     }
