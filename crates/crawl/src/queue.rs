@@ -26,11 +26,13 @@ use base::limits::{REDIRECTS_MAX, ROBOTS_LIFETIME};
 use base::url::{Origin, Scheme};
 use base::{Interval, Outcome, PageUrl, Refusal, ServerName, Timestamp, UrlKey};
 use errand::Askers;
+use fetch::opt_out;
 use fetch::robots::{Answer, Need, Rules, Standing};
 use server::Server;
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::net::SocketAddr;
+use std::sync::Arc;
 
 /// How the queue behaves.
 #[derive(Clone, Debug)]
@@ -45,6 +47,8 @@ pub struct QueueSettings {
     pub agent: String,
     /// When the first request may leave: a full pause after a restart (H13).
     pub start: Timestamp,
+    /// Whom to leave alone.
+    pub opt_out: Arc<opt_out::List>,
 }
 
 /// What to do now.
@@ -247,10 +251,7 @@ impl Queue {
             }
             (Step::Refuse(Some(page), url, refusal), Done::Refused) => {
                 self.pages[page.0].visited = Some(now);
-                let until = match self.servers[server].robots(url.scheme(), now) {
-                    Need::Unreachable(until) if *refusal == Refusal::RobotsUnreachable => until,
-                    _ => now.plus(ROBOTS_LIFETIME),
-                };
+                let until = self.judged_again(server, url, refusal, now);
                 self.servers[server].refused.insert((until, *page));
             }
             (step, done) => panic!("`{done:?}` is no end of `{step:?}`"),
@@ -342,6 +343,10 @@ impl Queue {
     fn page_step(&mut self, server: usize, page: PageId, now: Timestamp) -> Option<Step> {
         let url = self.pages[page.0].url.clone();
         let address = self.servers[server].address(url.scheme(), now);
+        if let Some(refusal) = self.opted_out(&url, address) {
+            self.take_out(server, page);
+            return Some(Step::Refuse(Some(page), url, refusal));
+        }
         let refusal = match (self.servers[server].robots(url.scheme(), now), address) {
             (Need::Ask(_), None) => return Some(look_up(page, url)),
             (Need::Ask(file), Some(_)) => {
@@ -363,6 +368,22 @@ impl Queue {
         self.take_address(server, to, now)?;
         self.take_out(server, page);
         Some(Step::Visit(page, to, self.pages[page.0].request()))
+    }
+
+    /// Whether the operator's list says that nothing may be asked of a URL, or of the address it is at.
+    fn opted_out(&self, url: &PageUrl, address: Option<SocketAddr>) -> Option<Refusal> {
+        let list = &self.settings.opt_out;
+        let by_address = || address.and_then(|address| list.refuses_address(address.ip()));
+        list.refuses(url).or_else(by_address).map(|line| Refusal::OptOut(line.to_string()))
+    }
+
+    /// When a page that may not be asked for is judged anew. The list does not change while it is in use.
+    fn judged_again(&mut self, server: usize, url: &PageUrl, refusal: &Refusal, now: Timestamp) -> Timestamp {
+        match (refusal, self.servers[server].robots(url.scheme(), now)) {
+            (Refusal::OptOut(_), _) if self.settings.opt_out.refuses(url).is_some() => Timestamp::MAX,
+            (Refusal::RobotsUnreachable, Need::Unreachable(until)) => until,
+            _ => now.plus(ROBOTS_LIFETIME),
+        }
     }
 
     fn take_address(&mut self, server: usize, to: SocketAddr, now: Timestamp) -> Option<()> {

@@ -43,7 +43,7 @@ pub struct Report {
     pub gone: u64,
     /// Visits that met another error.
     pub failed: u64,
-    /// Pages that were not asked for because robots rules forbid it.
+    /// Pages that were not asked for because robots rules or the opt-out list forbid it.
     pub refused: u64,
     /// Visits that nobody answered.
     pub unreachable: u64,

@@ -25,6 +25,7 @@ pub mod address;
 pub mod client;
 pub mod dns;
 mod exclusion;
+pub mod opt_out;
 pub mod outcome;
 pub mod reading;
 pub mod resolve;

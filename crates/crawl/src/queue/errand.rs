@@ -82,7 +82,11 @@ impl Queue {
     }
 
     fn errand_step(&mut self, server: usize, url: &PageUrl, now: Timestamp) -> Option<Step> {
-        let Some(to) = self.servers[server].address(url.scheme(), now) else {
+        let address = self.servers[server].address(url.scheme(), now);
+        if let Some(refusal) = self.opted_out(url, address) {
+            return Some(Step::Refuse(None, url.clone(), refusal));
+        }
+        let Some(to) = address else {
             return Some(Step::LookUp(None, url.clone(), url.origin()));
         };
         self.take_address(server, to, now)?;

@@ -16,7 +16,15 @@ fn queue() -> Queue {
         pages_max: 1_000,
         agent: "utsushi".to_owned(),
         start: START,
+        opt_out: Arc::default(),
     })
+}
+
+/// A queue that leaves alone whom these lines say.
+fn queue_without(list: &str) -> Queue {
+    let mut queue = queue();
+    queue.settings.opt_out = Arc::new(opt_out::List::parse(list).unwrap());
+    queue
 }
 
 fn url(text: &str) -> PageUrl {
@@ -179,6 +187,41 @@ fn robots_are_asked_for_where_the_server_itself_sends_us() {
     queue.done(&look_up, found("127.0.0.1:443"), Interval::ZERO, later);
     let ask = task(&mut queue, later);
     assert!(matches!(&ask.step, Step::Robots(to, _) if to.port() == 443));
+}
+
+#[test]
+fn who_opted_out_is_neither_looked_up_nor_asked() {
+    let mut queue = queue_without(".a.example # by letter\n127.0.0.9");
+    queue.offer(url("http://www.a.example/x"));
+    let refusal = task(&mut queue, START);
+    let Step::Refuse(Some(_), _, Refusal::OptOut(line)) = &refusal.step else { panic!("{refusal:?}") };
+    assert_eq!(line, "line 1: `.a.example`");
+    queue.done(&refusal, Done::Refused, Interval::ZERO, START);
+    let later = START.plus(Interval::from_days(300));
+    assert!(matches!(queue.next(later), Next::Wait(Timestamp::MAX)), "the list does not change");
+    queue.offer(url("http://b.example/"));
+    let look_up = task(&mut queue, later);
+    assert!(matches!(look_up.step, Step::LookUp(..)));
+    queue.done(&look_up, found("127.0.0.9:80"), Interval::ZERO, later);
+    let refusal = task(&mut queue, later);
+    assert!(
+        matches!(refusal.step, Step::Refuse(Some(_), _, Refusal::OptOut(_))),
+        "no robots file is asked for"
+    );
+}
+
+#[test]
+fn pages_that_were_queued_or_known_before_are_judged_by_the_list_of_today() {
+    let mut queue = queue();
+    queue.offer(url("http://a.example/x"));
+    queue.recall(Before { url: url("http://a.example/old"), at: START });
+    let at = prepare(&mut queue, "");
+    queue.settings.opt_out = Arc::new(opt_out::List::parse("a.example").unwrap());
+    for now in [at, at.plus(Interval::from_hours(2))] {
+        let refusal = task(&mut queue, now);
+        assert!(matches!(refusal.step, Step::Refuse(Some(_), _, Refusal::OptOut(_))), "{refusal:?}");
+        queue.done(&refusal, Done::Refused, Interval::ZERO, now);
+    }
 }
 
 #[test]

@@ -38,6 +38,7 @@ fn queue_settings(pause: Interval, start: Timestamp) -> QueueSettings {
         pages_max: 100_000,
         agent: "utsushi".to_owned(),
         start,
+        opt_out: Arc::default(),
     }
 }
 

@@ -216,6 +216,7 @@ impl Scene {
                 pages_max: QUEUE_PAGES_MAX,
                 agent: product_token(&config.fetch.agent).to_owned(),
                 start: self.clock.now().plus(config.crawl.pause),
+                opt_out: Arc::default(),
             },
             connections_max: config.crawl.connections_max,
             captures_max: CAPTURES_MAX.max(2 * config.crawl.connections_max),

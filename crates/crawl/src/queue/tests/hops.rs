@@ -184,6 +184,25 @@ fn a_file_that_others_were_sent_to_is_not_asked_for_again() {
 }
 
 #[test]
+fn who_opted_out_is_not_asked_for_the_robots_files_of_others() {
+    for list in ["b.example", "127.0.0.2"] {
+        let mut queue = queue_without(list);
+        queue.offer(url("http://a.example/x"));
+        let ask = asked_for_rules(&mut queue);
+        queue.done(&ask, robots(moved("http://b.example/robots.txt"), None), Interval::ZERO, START);
+        let now = START.plus(PAUSE);
+        if list == "127.0.0.2" {
+            look_up(&mut queue, now, found("127.0.0.2:80"));
+        }
+        let refusal = task(&mut queue, now);
+        assert!(matches!(refusal.step, Step::Refuse(None, _, Refusal::OptOut(_))), "{refusal:?}");
+        queue.done(&refusal, Done::Refused, Interval::ZERO, now);
+        let refusal = task(&mut queue, now);
+        assert!(matches!(refusal.step, Step::Refuse(Some(_), _, Refusal::RobotsUnreachable)), "{refusal:?}");
+    }
+}
+
+#[test]
 fn what_was_taken_down_is_not_asked_for_as_a_robots_file_of_others() {
     let mut queue = queue();
     queue.exclude([archive::Target::url("http://b.example/secret").unwrap()]);

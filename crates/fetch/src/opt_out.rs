@@ -1,0 +1,196 @@
+//! The operator's opt-out list: whom to leave alone, whatever else says that they may be visited (C8).
+//!
+//! ```
+//! use base::PageUrl;
+//! use fetch::opt_out::List;
+//!
+//! let list = List::parse("# asked on 31 March\n.example.org\nexample.com/private/ # by letter\n192.0.2.0/24")?;
+//! let refused = |url| list.refuses(&PageUrl::parse(url).unwrap()).map(ToString::to_string);
+//! assert_eq!(refused("https://www.example.org/"), Some("line 2: `.example.org`".to_owned()));
+//! assert_eq!(refused("http://EXAMPLE.com.:80/%70rivate//x"), Some("line 3: `example.com/private/`".to_owned()));
+//! assert_eq!(refused("http://example.com/public"), None);
+//! assert!(list.refuses_address("192.0.2.7".parse()?).is_some());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | a line | leaves alone |
+//! |---|---|
+//! | `example.org` | that host, on every port |
+//! | `example.org:8080` | that server |
+//! | `.example.org` or `*.example.org` | that domain and everything below it, on every port |
+//! | `http://example.org/private/`, `example.org/private/` | what begins so, by http and https alike (D6) |
+//! | `192.0.2.1`, `192.0.2.0/24`, `2001:db8::/32` | every server at such an address, by whatever name |
+//!
+//! What stands behind `#` at the beginning of a word is a comment.
+//!
+//! **Invariant:** a list is read whole or not at all: a line that cannot be understood is an error, never left out.
+//!
+//! **Invariant:** a URL is compared as [`PageUrl`] and its key read it (H25), with every escape undone and slashes in a
+//! row taken as one: no spelling of a page slips through. A question costs a few look-ups in tables, however long the
+//! list.
+
+mod entry;
+
+use base::PageUrl;
+use entry::{Entry, Network};
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+use std::net::IpAddr;
+
+/// The most lines of a list: far more than anybody was asked, and few enough to be kept in memory.
+pub const LINES_MAX: usize = 10_000_000;
+/// As much of a line as an error shows.
+const SHOWN_CHARS_MAX: usize = 200;
+
+/// Whom to leave alone.
+#[derive(Clone, Debug, Default)]
+pub struct List {
+    lines: Vec<Line>,
+    /// Places in `lines`, by host, by server with its port, and by domain.
+    hosts: HashMap<Box<str>, usize>,
+    servers: HashMap<Box<str>, usize>,
+    domains: HashMap<Box<str>, usize>,
+    /// Prefixes in order, none of which begins with another.
+    prefixes: Vec<(Box<[u8]>, usize)>,
+    networks: HashMap<Network, usize>,
+    /// The lengths of the networks.
+    network_bits: BTreeSet<(bool, u8)>,
+}
+
+/// A line of the list that leaves somebody alone.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Line {
+    /// Its number, from 1.
+    pub number: usize,
+    /// Its text, without comment.
+    pub text: Box<str>,
+}
+
+impl fmt::Display for Line {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: `{}`", self.number, self.text)
+    }
+}
+
+/// Why a list cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("line {number} of the opt-out list: `{text}` {why}")]
+pub struct Error {
+    /// The number of the line, from 1.
+    pub number: usize,
+    /// Its text, made printable.
+    pub text: String,
+    why: entry::Why,
+}
+
+impl List {
+    /// Reads a list.
+    ///
+    /// # Errors
+    /// When a line cannot be understood; which, and what to do about it.
+    pub fn parse(text: &str) -> Result<Self, Error> {
+        let mut list = Self::default();
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        for (before, line) in text.lines().enumerate() {
+            let (number, line) = (before + 1, without_comment(line));
+            if line.is_empty() {
+                continue;
+            }
+            let refuse = |why| Error { number, text: shown(line), why };
+            if list.lines.len() >= LINES_MAX {
+                return Err(refuse(entry::Why::TooMany));
+            }
+            let entry = Entry::read(line).map_err(refuse)?;
+            list.enter(entry, Line { number, text: line.into() });
+        }
+        list.thin_prefixes();
+        Ok(list)
+    }
+
+    /// Of several lines for the same, the first counts.
+    fn enter(&mut self, entry: Entry, line: Line) {
+        let place = self.lines.len();
+        self.lines.push(line);
+        match entry {
+            Entry::Host(host) => _ = self.hosts.entry(host).or_insert(place),
+            Entry::Server(server) => _ = self.servers.entry(server).or_insert(place),
+            Entry::Domain(domain) => _ = self.domains.entry(domain).or_insert(place),
+            Entry::Prefix(prefix) => self.prefixes.push((prefix, place)),
+            Entry::Network(network) => {
+                self.network_bits.insert(network.kind());
+                self.networks.entry(network).or_insert(place);
+            }
+        }
+    }
+
+    /// Leaves out prefixes that begin with another one: then only the one before a URL in order can be its prefix.
+    fn thin_prefixes(&mut self) {
+        self.prefixes.sort_unstable();
+        self.prefixes.dedup_by(|next, kept| next.0.starts_with(&kept.0));
+        self.prefixes.shrink_to_fit();
+    }
+
+    /// The line that leaves a page alone.
+    #[must_use]
+    pub fn refuses(&self, url: &PageUrl) -> Option<&Line> {
+        if self.lines.is_empty() {
+            return None;
+        }
+        let server = url.server();
+        let host = server.host();
+        let place = self.hosts.get(host).or_else(|| self.servers.get(server.as_str()));
+        let place = place.or_else(|| self.domain_of(host)).or_else(|| self.prefix_of(url)).copied();
+        match place {
+            Some(place) => self.lines.get(place),
+            None => server.address().and_then(|address| self.refuses_address(address)),
+        }
+    }
+
+    /// The line that leaves an address alone.
+    #[must_use]
+    pub fn refuses_address(&self, address: IpAddr) -> Option<&Line> {
+        let networks = self.network_bits.iter().filter_map(|kind| Network::around(address, *kind));
+        networks.filter_map(|network| self.networks.get(&network)).find_map(|place| self.lines.get(*place))
+    }
+
+    /// How many lines leave somebody alone.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.lines.len()
+    }
+    /// Whether nobody is left alone.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.lines.is_empty()
+    }
+
+    fn domain_of(&self, host: &str) -> Option<&usize> {
+        let below = host.match_indices('.').filter_map(|(dot, _)| host.get(dot + 1..));
+        std::iter::once(host).chain(below).find_map(|domain| self.domains.get(domain))
+    }
+
+    fn prefix_of(&self, url: &PageUrl) -> Option<&usize> {
+        if self.prefixes.is_empty() {
+            return None;
+        }
+        let plain = entry::plain(&url.key());
+        let behind = self.prefixes.partition_point(|(prefix, _)| **prefix <= *plain);
+        let (prefix, place) = self.prefixes.get(behind.checked_sub(1)?)?;
+        plain.starts_with(prefix).then_some(place)
+    }
+}
+
+/// A line up to a `#` at the beginning of a word, without the white space around it.
+fn without_comment(line: &str) -> &str {
+    let starts =
+        |(at, _): &(usize, &str)| line.get(..*at).is_none_or(|b| b.is_empty() || b.ends_with([' ', '\t']));
+    let end = line.match_indices('#').find(starts).map_or(line.len(), |(at, _)| at);
+    line.get(..end).unwrap_or(line).trim()
+}
+
+fn shown(line: &str) -> String {
+    base::printable(line).chars().take(SHOWN_CHARS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests;
