@@ -124,9 +124,8 @@ mod tests {
             marks: Marks::default(),
             times: Times::default(),
         };
-        let outcome = fetch::outcome(&url, &Ok(exchange.clone()));
-        let capture = Capture { url, at: Timestamp::MIN, outcome, exchange: Some(exchange) };
-        assert_eq!(links(&capture, "utsushi").len(), expected, "{fields}{element}");
+        let found = links(&url, &exchange, &fetch::content(&exchange), "utsushi");
+        assert_eq!(found.len(), expected, "{fields}{element}");
     }
 
     #[test]
