@@ -6,6 +6,7 @@
 )]
 
 mod dns;
+mod forbidden;
 mod hostile;
 mod odd;
 mod proxy;
