@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod restart;
+mod ssrf;
 
 use base::chance::hash_bytes;
 use base::clock::SimulatedClock;
