@@ -14,8 +14,9 @@ mod walks;
 mod web;
 
 use cases::Route;
-use fetch::Policy;
+use fetch::{Policy, Range};
 use names::Names;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use walks::{AnyDoor, Tally, Way, walk_all};
 use web::Web;
 
@@ -44,6 +45,12 @@ fn check(way: Way, routes: &[Route]) -> Vec<String> {
 /// Of several addresses the forbidden ones are as good as not there: then an honest one is visited, and nothing refused.
 fn has_honest(route: Route, text: &str) -> bool {
     route == Route::Name && web::honest().iter().any(|honest| text.contains(&honest.to_string()))
+}
+
+/// Whether an address lies in a range, or is a public one with an address inside that does.
+fn leads_into(address: IpAddr, range: Range) -> bool {
+    let inside = |v6: Ipv6Addr| Ipv4Addr::from_octets(*v6.octets().last_chunk().unwrap());
+    range.contains(address) || matches!(address, IpAddr::V6(v6) if range.contains(inside(v6).into()))
 }
 
 /// The check removed.
@@ -84,6 +91,28 @@ fn line(way: Way, route: Route, checked: &Tally, control: &Tally) -> String {
 fn survives_h1_every_spelling_of_a_forbidden_address() {
     namespace::run("ssrf::survives_h1_every_spelling_of_a_forbidden_address", || {
         check(Way::Plain, &[Route::Direct, Route::V4InV6, Route::Link])
+    });
+}
+
+#[test]
+fn a_hole_of_one_range_is_found_out_and_is_no_larger() {
+    namespace::run("ssrf::a_hole_of_one_range_is_found_out_and_is_no_larger", || {
+        block_on(async |web, names| {
+            let mut lines = Vec::new();
+            for hole in ["10.0.0.0/8", "169.254.169.254", "fd00::/8", "::1"] {
+                let hole: Range = hole.parse().unwrap();
+                let door = AnyDoor::new(Way::Plain, Policy { public: true, allowed: vec![hole] });
+                let tally = walk_all(Route::Direct, &door, &web, &names).await;
+                assert!(!tally.canaries.is_empty(), "{hole}");
+                assert!(tally.canaries.iter().all(|canary| leads_into(*canary, hole)), "{hole}: {tally:?}");
+                lines.push(format!(
+                    "{hole} allowed: {} canaries by {} spellings",
+                    tally.canaries.len(),
+                    tally.led_in.len()
+                ));
+            }
+            lines
+        })
     });
 }
 

@@ -10,7 +10,7 @@ use base::{Clock, Interval, Outcome, PageUrl, Refusal, Timestamp};
 use crawl::{Done, Ended, Next, Queue, QueueSettings, Step, take};
 use fetch::{Dns, Policy, Resolver, Settings, WebDoor};
 use std::collections::BTreeSet;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 /// What the crawler calls itself.
@@ -38,8 +38,9 @@ pub(crate) struct Tally {
     pub(crate) refused: BTreeSet<String>,
     /// Those by which a canary was reached.
     pub(crate) led_in: BTreeSet<String>,
-    /// Connections that canaries saw.
+    /// Connections that canaries saw, and the addresses at which they did.
     pub(crate) canary_hits: usize,
+    pub(crate) canaries: BTreeSet<IpAddr>,
     /// Requests that the honest server saw.
     pub(crate) honest_requests: usize,
 }
@@ -69,9 +70,9 @@ impl Tally {
         if outcomes.iter().any(refused) {
             self.refused.insert(text.to_owned());
         }
-        let canaries = hits.iter().filter(|hit| !hit.is_honest() && hit.asked.is_none()).count();
-        self.canary_hits += canaries;
-        if canaries > 0 {
+        for hit in hits.iter().filter(|hit| !hit.is_honest() && hit.asked.is_none()) {
+            self.canary_hits += 1;
+            self.canaries.insert(hit.to.ip());
             self.led_in.insert(text.to_owned());
         }
         self.honest_requests += hits.iter().filter(|hit| hit.is_honest() && hit.asked.is_some()).count();
