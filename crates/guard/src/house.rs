@@ -1,0 +1,402 @@
+//! What all connections share: the gate, the log, and the order in which they are used.
+//!
+//! **Invariant:** a decision is written to the log before anyone learns of it. When that fails nothing passes: what
+//! is asked is refused, and every tunnel that stands is cut, until a line could be written again.
+
+use crate::answer::Denied;
+use crate::day::Day;
+use crate::gate::{Answer, Gate, Moment, Now, Overrun, Refusal, Target, TunnelNumber, Turn, WishNumber};
+use crate::log::{self, Log};
+use crate::settings::Settings;
+use base::Clock;
+use serde_json::{Map, Value, json};
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::{Notify, broadcast, watch};
+use tokio::time::Instant;
+
+/// Lines of refusals a second; a client that asks in a loop would fill the disk with more. The rest are counted.
+const REFUSED_LINES_PER_SECOND_MAX: u64 = 100;
+/// How many blocked servers and addresses the status names.
+const BLOCKED_SHOWN_MAX: usize = 100;
+/// Lines that a slow reader of decisions may lag behind.
+const DECISIONS_KEPT_MAX: usize = 4_096;
+
+/// What all connections share.
+#[derive(Debug)]
+pub(crate) struct House {
+    pub(crate) settings: Settings,
+    pub(crate) listens_on: SocketAddr,
+    /// Changes when every tunnel that stands must end.
+    pub(crate) cut: watch::Sender<u64>,
+    /// Told when someone's turn may have come.
+    changed: Notify,
+    decisions: broadcast::Sender<Arc<str>>,
+    clock: Arc<dyn Clock>,
+    started: Instant,
+    desk: Mutex<Desk>,
+}
+
+/// What one connection at a time has in its hands.
+#[derive(Debug)]
+struct Desk {
+    gate: Gate,
+    log: Log,
+    /// Whether the last line could be written.
+    is_writable: bool,
+    counts: Counts,
+    last_tunnel: TunnelNumber,
+    refused_second: (u64, u64),
+    refused_unlisted: u64,
+}
+
+/// What happened since the start.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    tunnels_open: u64,
+    passed: u64,
+    delayed: u64,
+    refused: u64,
+}
+
+/// A tunnel as the log knows it.
+#[derive(Clone, Debug)]
+pub(crate) struct Ride {
+    pub(crate) number: TunnelNumber,
+    pub(crate) client: SocketAddr,
+    pub(crate) target: Target,
+    pub(crate) port: u16,
+}
+
+impl Ride {
+    fn fields(&self) -> Map<String, Value> {
+        let fields = json!({
+            "tunnel": self.number,
+            "client": self.client.to_string(),
+            "address": self.target.address().to_string(),
+            "port": self.port,
+            "server": self.target.server().as_str(),
+        });
+        object(fields)
+    }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(fields) => fields,
+        _ => Map::new(),
+    }
+}
+
+impl House {
+    /// Opens the log and takes up the day where it was left.
+    pub(crate) fn open(
+        settings: Settings,
+        listens_on: SocketAddr,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, crate::Error> {
+        let (log, day, past) = Log::open(&settings.directory, Day::of(clock.now()))?;
+        let mut gate = Gate::new(settings.limits, day);
+        for (target, requests, bytes) in past.targets() {
+            gate.restore(&target, requests, bytes);
+        }
+        let unread = past.unread;
+        let house = Self {
+            listens_on,
+            cut: watch::Sender::new(0),
+            changed: Notify::new(),
+            decisions: broadcast::Sender::new(DECISIONS_KEPT_MAX),
+            clock,
+            started: Instant::now(),
+            desk: Mutex::new(Desk {
+                gate,
+                log,
+                is_writable: true,
+                counts: Counts::default(),
+                last_tunnel: 0,
+                refused_second: (0, 0),
+                refused_unlisted: 0,
+            }),
+            settings,
+        };
+        house.note(json!({ "event": "started", "pid": std::process::id(), "listen": listens_on.to_string(), "unread": unread }));
+        Ok(house)
+    }
+
+    /// The decisions from now on, as the log has them.
+    pub(crate) fn decisions(&self) -> broadcast::Receiver<Arc<str>> {
+        self.decisions.subscribe()
+    }
+
+    /// A number for a tunnel to be.
+    pub(crate) fn number(&self) -> TunnelNumber {
+        let mut desk = self.desk();
+        desk.last_tunnel += 1;
+        desk.last_tunnel
+    }
+
+    /// Waits until a request of a tunnel may leave. What is written is that it left, how long it was held up, and how
+    /// many bytes went through the tunnel since the last line on it.
+    pub(crate) async fn turn(&self, ride: &Ride, request: u64, bytes: u64) -> Result<(), Denied> {
+        let wish = self.enter(ride)?;
+        loop {
+            let changed = self.changed.notified();
+            tokio::pin!(changed);
+            changed.as_mut().enable();
+            let until = match self.try_pass(&wish, request, bytes)? {
+                Turn::Go { .. } => return Ok(()),
+                Turn::Wait { until } => self.started + until,
+            };
+            tokio::select! {
+                () = changed => {}
+                () = tokio::time::sleep_until(until) => {}
+            }
+        }
+    }
+
+    fn enter<'h>(&'h self, ride: &'h Ride) -> Result<Waiting<'h>, Denied> {
+        let mut desk = self.desk();
+        let entered = desk.gate.enter(ride.number, &ride.target, self.now());
+        drop(desk);
+        entered.map(|number| Waiting { house: self, ride, number }).map_err(denied)
+    }
+
+    fn try_pass(&self, wish: &Waiting<'_>, request: u64, bytes: u64) -> Result<Turn, Denied> {
+        let (mut desk, now, ride) = (self.desk(), self.now(), wish.ride);
+        let turn = desk.gate.try_pass(wish.number, now).map_err(denied)?;
+        let Turn::Go { waited } = turn else { return Ok(turn) };
+        let mut fields = ride.fields();
+        fields.extend(object(json!({
+            "event": "passed", "request": request, "delayed_ms": millis(waited), "bytes": bytes,
+        })));
+        if !self.write(&mut desk, fields) {
+            desk.gate.ended(ride.number, &ride.target, now);
+            return Err(Denied::log_fails());
+        }
+        desk.counts.passed += 1;
+        desk.counts.delayed += u64::from(!waited.is_zero());
+        self.changed.notify_waiters();
+        Ok(turn)
+    }
+
+    /// Writes that something was refused; gives what the client is told.
+    pub(crate) fn refuse(&self, client: SocketAddr, about: Value, denied: Denied) -> Denied {
+        let mut desk = self.desk();
+        desk.counts.refused += 1;
+        let second = self.started.elapsed().as_secs();
+        desk.refused_second =
+            (second, if desk.refused_second.0 == second { desk.refused_second.1 + 1 } else { 1 });
+        if desk.refused_second.1 > REFUSED_LINES_PER_SECOND_MAX {
+            desk.refused_unlisted += 1;
+            return denied;
+        }
+        let mut fields = object(about);
+        fields.extend(object(json!({
+            "event": "refused",
+            "client": client.to_string(),
+            "status": denied.status,
+            "reason": denied.reason,
+            "retry_after": denied.retry_after.map(|wait| wait.as_secs()),
+            "unlisted": desk.refused_unlisted,
+        })));
+        if !self.write(&mut desk, fields) {
+            return Denied::log_fails();
+        }
+        desk.refused_unlisted = 0;
+        denied
+    }
+
+    /// What is said of a tunnel when something of it is refused.
+    pub(crate) fn about(ride: &Ride) -> Value {
+        Value::Object(ride.fields())
+    }
+
+    /// Bytes came from the server.
+    pub(crate) fn heard(&self, ride: &Ride, bytes: u64, answer: Answer) -> Result<(), Overrun> {
+        let outcome = self.desk().gate.heard(ride.number, &ride.target, bytes, answer, self.now());
+        if answer != Answer::No {
+            self.changed.notify_waiters();
+        }
+        outcome
+    }
+
+    /// Bytes went to the server.
+    pub(crate) fn said(&self, ride: &Ride, bytes: u64) -> Result<(), Overrun> {
+        self.desk().gate.carried(&ride.target, bytes, self.now())
+    }
+
+    /// A tunnel is open.
+    pub(crate) fn opened(&self) {
+        self.desk().counts.tunnels_open += 1;
+    }
+
+    /// Writes how many bytes went through a tunnel since the last line on it.
+    pub(crate) fn carried(&self, ride: &Ride, bytes: u64) -> bool {
+        let mut fields = ride.fields();
+        fields.extend(object(json!({ "event": "carried", "bytes": bytes })));
+        self.write(&mut self.desk(), fields)
+    }
+
+    /// A tunnel, or what would have become one, is over.
+    pub(crate) fn closed(&self, ride: &Ride, why: &str, requests: u64, bytes: u64, was_open: bool) {
+        let mut desk = self.desk();
+        desk.gate.ended(ride.number, &ride.target, self.now());
+        desk.counts.tunnels_open -= u64::from(was_open);
+        let mut fields = ride.fields();
+        fields.extend(object(json!({ "event": "closed", "why": why, "requests": requests, "bytes": bytes })));
+        self.write(&mut desk, fields);
+        drop(desk);
+        self.changed.notify_waiters();
+    }
+
+    /// Writes a line that concerns the guard itself.
+    pub(crate) fn note(&self, value: Value) {
+        self.write(&mut self.desk(), object(value));
+    }
+
+    /// Looks whether the log can be written; if it could not before, tries.
+    pub(crate) fn look_at_log(&self) {
+        let mut desk = self.desk();
+        let day = self.today(&desk);
+        let outcome = desk.log.check(day);
+        match outcome {
+            Ok(()) if desk.is_writable => {}
+            Ok(()) => _ = self.resume(&mut desk, day),
+            Err(error) => self.fail(&mut desk, &error),
+        }
+    }
+
+    /// Makes sure that what was written survives a power cut.
+    pub(crate) fn sync_log(&self) {
+        let file = self.desk().log.file();
+        let outcome = file.map_or(Ok(()), |file| file.sync_data());
+        if let Err(error) = outcome {
+            self.fail(&mut self.desk(), &error);
+        }
+    }
+
+    /// How the guard is.
+    pub(crate) fn status(&self) -> Value {
+        let desk = self.desk();
+        let (counts, limits) = (desk.counts, self.settings.limits);
+        json!({
+            "writable": desk.is_writable,
+            "day": desk.gate.day().to_string(),
+            "uptime_s": self.started.elapsed().as_secs(),
+            "tunnels_open": counts.tunnels_open,
+            "waiting": desk.gate.waiting(),
+            "passed": counts.passed,
+            "delayed": counts.delayed,
+            "refused": counts.refused,
+            "bytes_today": desk.gate.bytes_today(),
+            "parties": desk.gate.parties(),
+            "blocked": desk.gate.blocked(BLOCKED_SHOWN_MAX),
+            "limits": {
+                "pause_ms": millis(limits.pause),
+                "wait_max_ms": millis(limits.wait_max),
+                "server_requests_per_day": limits.server_requests_per_day,
+                "address_requests_per_day": limits.address_requests_per_day,
+                "address_bytes_per_day": limits.address_bytes_per_day,
+                "bytes_per_day": limits.bytes_per_day,
+                "clients_max": limits.clients_max,
+                "tunnel_bytes_max": limits.tunnel_bytes_max,
+                "tunnel_time_max_s": limits.tunnel_time_max.as_secs(),
+                "tunnel_idle_max_s": limits.tunnel_idle_max.as_secs(),
+                "opened": self.settings.addresses.opened.iter().map(ToString::to_string).collect::<Vec<_>>(),
+            },
+        })
+    }
+
+    /// Whether the line could be written.
+    fn write(&self, desk: &mut Desk, mut fields: Map<String, Value>) -> bool {
+        let day = self.today(desk);
+        if !desk.is_writable && !self.resume(desk, day) {
+            return false;
+        }
+        fields.insert("at".to_owned(), self.clock.now().to_rfc3339().into());
+        self.write_at(desk, day, fields)
+    }
+
+    fn write_at(&self, desk: &mut Desk, day: Day, fields: Map<String, Value>) -> bool {
+        let line = log::to_line(&Value::Object(fields));
+        match desk.log.write(day, &line) {
+            Ok(()) => {
+                // Nobody may be listening.
+                let _ = self.decisions.send(line.into());
+                true
+            }
+            Err(error) => {
+                self.fail(desk, &error);
+                false
+            }
+        }
+    }
+
+    fn resume(&self, desk: &mut Desk, day: Day) -> bool {
+        let fields = json!({ "event": "resumed", "at": self.clock.now().to_rfc3339() });
+        desk.is_writable = desk.log.check(day).is_ok() && self.write_at(desk, day, object(fields));
+        if desk.is_writable {
+            tracing::warn!("the log can be written again; requests pass");
+        }
+        desk.is_writable
+    }
+
+    /// Nothing passes from now on.
+    fn fail(&self, desk: &mut Desk, error: &std::io::Error) {
+        if desk.is_writable {
+            tracing::error!(%error, "the log cannot be written; nothing passes until it can");
+        }
+        desk.is_writable = false;
+        self.cut.send_modify(|times| *times += 1);
+        self.changed.notify_waiters();
+    }
+
+    /// The day that is counted: the calendar's, but never an earlier one than before.
+    fn today(&self, desk: &Desk) -> Day {
+        Day::of(self.clock.now()).max(desk.gate.day())
+    }
+
+    fn now(&self) -> Now {
+        let at = self.clock.now();
+        let day = Day::of(at);
+        Now { moment: self.started.elapsed(), day, day_left: day.left(at) }
+    }
+
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        // Whoever panicked with the desk in hand left counts that are at worst too high.
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A request that waits, until this is dropped.
+#[derive(Debug)]
+struct Waiting<'h> {
+    house: &'h House,
+    ride: &'h Ride,
+    number: WishNumber,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        self.house.desk().gate.leave(self.number);
+        self.house.changed.notify_waiters();
+    }
+}
+
+fn denied(refusal: Refusal) -> Denied {
+    let (status, retry_after) = match refusal {
+        Refusal::TooSoon { retry_after } | Refusal::Cap { retry_after, .. } => (429, Some(retry_after)),
+        Refusal::Full => (503, None),
+    };
+    Denied { status, reason: refusal.to_string(), retry_after }
+}
+
+pub(crate) fn millis(time: Moment) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Whole seconds, rounded up, at least one.
+pub(crate) fn seconds_up(time: Duration) -> u64 {
+    time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0)).max(1)
+}

@@ -1,0 +1,210 @@
+//! A tunnel at work: bytes both ways, every request of the client on a turn of its own.
+//!
+//! **Invariant:** a tunnel ends: by its bytes, its time, its silence, a client or server that leaves, a request that
+//! would have to wait too long, or because the guard itself must. Whoever panics in here ends its own tunnel only.
+
+use crate::answer::Denied;
+use crate::gate::Overrun;
+use crate::house::{House, Ride};
+use crate::speech::{Speech, Step};
+use std::io;
+use std::pin::Pin;
+use std::time::Duration;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::watch;
+use tokio::time::{Instant, timeout};
+
+const BUFFER_BYTES: usize = 32 * 1024;
+/// After so many bytes a line says so, so that a killed guard forgets no more than this of a tunnel.
+const LINE_EVERY_BYTES: u64 = 1024 * 1024;
+/// How long a server may still speak without a pause once the client has left.
+const LINGER_TIME_MAX: Duration = Duration::from_secs(5);
+
+/// A tunnel between a client and a server.
+pub(crate) struct Tunnel<'h> {
+    pub(crate) house: &'h House,
+    pub(crate) ride: &'h Ride,
+    pub(crate) client: &'h mut TcpStream,
+    pub(crate) server: TcpStream,
+    pub(crate) speech: Speech,
+    pub(crate) cut: watch::Receiver<u64>,
+    /// What went through so far, and what of it stands in the log.
+    pub(crate) traffic: &'h mut Traffic,
+}
+
+/// What went through a tunnel.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Traffic {
+    pub(crate) requests: u64,
+    pub(crate) bytes: u64,
+    pub(crate) bytes_logged: u64,
+}
+
+impl Traffic {
+    /// Bytes that no line speaks of yet.
+    pub(crate) fn bytes_unlogged(&self) -> u64 {
+        self.bytes - self.bytes_logged
+    }
+}
+
+/// Why a tunnel is over.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum End {
+    #[error("the client left")]
+    Client,
+    #[error("the server closed")]
+    Server,
+    #[error("{0}")]
+    Cut(&'static str),
+    #[error("{0}")]
+    Overrun(#[from] Overrun),
+    #[error("refused: {}", .0.reason)]
+    Denied(Denied),
+}
+
+type Turn<'h> = Pin<Box<dyn Future<Output = Result<(), Denied>> + Send + 'h>>;
+
+/// What happened first.
+enum Event {
+    FromServer(io::Result<usize>),
+    FromClient(io::Result<usize>),
+    Turn(Result<(), Denied>),
+    Time,
+    Cut,
+}
+
+impl<'h> Tunnel<'h> {
+    /// Carries bytes until the tunnel is over.
+    pub(crate) async fn run(&mut self) -> End {
+        let limits = self.house.settings.limits;
+        let life_end = Instant::now() + limits.tunnel_time_max;
+        let mut buffers = (vec![0; BUFFER_BYTES], vec![0; BUFFER_BYTES]);
+        let mut turn: Option<Turn<'h>> = None;
+        let (mut client_left, mut idle_max) = (false, limits.tunnel_idle_max);
+        loop {
+            match self.step(&mut turn).await {
+                Ok(()) => {}
+                Err(end) => return end,
+            }
+            // A client that is made to wait is not idle.
+            let idle_end = if turn.is_some() { life_end } else { Instant::now() + idle_max };
+            let may_read = turn.is_none();
+            let event = tokio::select! {
+                biased;
+                _ = self.cut.changed() => Event::Cut,
+                read = self.server.read(&mut buffers.0) => Event::FromServer(read),
+                outcome = its_turn(&mut turn), if turn.is_some() => Event::Turn(outcome),
+                read = listen(self.client, &mut buffers.1, may_read), if !client_left => Event::FromClient(read),
+                () = tokio::time::sleep_until(life_end.min(idle_end)) => Event::Time,
+            };
+            let outcome = match event {
+                Event::FromServer(Ok(bytes @ 1..)) => {
+                    self.from_server(buffers.0.get(..bytes).unwrap_or_default()).await
+                }
+                Event::FromServer(_) => Err(End::Server),
+                Event::FromClient(Ok(bytes @ 1..)) => {
+                    self.speech.push(buffers.1.get(..bytes).unwrap_or_default());
+                    Ok(())
+                }
+                Event::FromClient(_) if turn.is_some() => Err(End::Client),
+                Event::FromClient(_) => {
+                    (client_left, idle_max) = (true, LINGER_TIME_MAX);
+                    self.server.shutdown().await.map_err(|_| End::Client)
+                }
+                Event::Turn(outcome) => {
+                    turn = None;
+                    self.take_turn(outcome)
+                }
+                Event::Time if client_left => Err(End::Client),
+                Event::Time if Instant::now() >= life_end => Err(End::Cut("the tunnel stood for too long")),
+                Event::Time => Err(End::Cut("the tunnel was silent for too long")),
+                Event::Cut => Err(End::Cut("the guard ends all tunnels")),
+            };
+            if let Err(end) = outcome {
+                return end;
+            }
+        }
+    }
+
+    /// Sends what may leave; begins to wait if what comes next may not.
+    async fn step(&mut self, turn: &mut Option<Turn<'h>>) -> Result<(), End> {
+        while turn.is_none() {
+            match self.speech.next() {
+                Step::Listen => break,
+                Step::Cut(why) => return Err(End::Cut(why)),
+                Step::Send(bytes) => self.to_server(&bytes).await?,
+                Step::Ask => {
+                    let (request, bytes) = (self.traffic.requests + 1, self.traffic.bytes_unlogged());
+                    self.traffic.bytes_logged = self.traffic.bytes;
+                    let (house, ride) = (self.house, self.ride);
+                    *turn = Some(Box::pin(async move { house.turn(ride, request, bytes).await }));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take_turn(&mut self, outcome: Result<(), Denied>) -> Result<(), End> {
+        outcome.map_err(End::Denied)?;
+        self.traffic.requests += 1;
+        self.speech.give_turn();
+        Ok(())
+    }
+
+    async fn from_server(&mut self, bytes: &[u8]) -> Result<(), End> {
+        let answer = self.speech.hear_server(bytes.len());
+        self.house.heard(self.ride, bytes.len() as u64, answer)?;
+        self.count(bytes.len())?;
+        match timeout(self.house.settings.limits.tunnel_idle_max, self.client.write_all(bytes)).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(End::Client),
+        }
+    }
+
+    pub(crate) async fn to_server(&mut self, bytes: &[u8]) -> Result<(), End> {
+        self.house.said(self.ride, bytes.len() as u64)?;
+        self.count(bytes.len())?;
+        match timeout(self.house.settings.limits.tunnel_idle_max, self.server.write_all(bytes)).await {
+            Ok(Ok(())) => Ok(()),
+            _ => Err(End::Server),
+        }
+    }
+
+    fn count(&mut self, bytes: usize) -> Result<(), End> {
+        self.traffic.bytes += bytes as u64;
+        if self.traffic.bytes > self.house.settings.limits.tunnel_bytes_max {
+            return Err(End::Cut("too many bytes went through the tunnel"));
+        }
+        if self.traffic.bytes_unlogged() >= LINE_EVERY_BYTES {
+            if !self.house.carried(self.ride, self.traffic.bytes_unlogged()) {
+                return Err(End::Cut("the log cannot be written"));
+            }
+            self.traffic.bytes_logged = self.traffic.bytes;
+        }
+        Ok(())
+    }
+}
+
+/// Reads what the client says. While it is made to wait nothing is read, and only its leaving is noticed.
+async fn listen(client: &mut TcpStream, buffer: &mut [u8], may_read: bool) -> io::Result<usize> {
+    if may_read {
+        return client.read(buffer).await;
+    }
+    left(client).await;
+    Ok(0)
+}
+
+/// Returns when the client has left, unless it said something before.
+pub(crate) async fn left(client: &TcpStream) {
+    if let Ok(1..) = client.peek(&mut [0]).await {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn its_turn(turn: &mut Option<Turn<'_>>) -> Result<(), Denied> {
+    match turn {
+        Some(turn) => turn.as_mut().await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,15 @@
+//! The guard as its clients and the servers behind it meet it, on loopback or in a network of its own.
+
+#![expect(
+    clippy::unwrap_used,
+    reason = "clippy knows test functions by their mark; here the functions they call are tests too"
+)]
+
+mod client;
+mod fails_closed;
+mod limits;
+mod misuse;
+mod observed;
+mod place;
+mod restart;
+mod tunnels;
