@@ -463,9 +463,14 @@ impl Queue {
                     return;
                 }
             }
-            Outcome::Failed { retry_after, .. } | Outcome::Refused(Refusal::Proxy { retry_after, .. }) => {
-                state.back_off(*retry_after, now);
+            // Nobody was asked, and the proxy says when it may be tried again: the page keeps its turn.
+            Outcome::Refused(Refusal::Proxy { retry_after: Some(wait), .. }) => {
+                state.back_off(Some(*wait), now);
+                state.fresh.push_front(id);
+                self.waiting += 1;
+                return;
             }
+            Outcome::Failed { retry_after, .. } => state.back_off(*retry_after, now),
             Outcome::Unreachable(_) | Outcome::Refused(_) => state.back_off(None, now),
             _ => {}
         }

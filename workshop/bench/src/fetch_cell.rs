@@ -54,7 +54,10 @@ pub(crate) fn run(args: &CellArgs) -> Result<()> {
     let clock = RealClock::start();
     let (archive, _) = Archive::open(Arc::new(RealDisk), &args.directory, Settings::default(), clock.now())?;
     let sink = Rc::new(RefCell::new(Sink { archive, pages: 0, batch: args.batch }));
-    let settings = fetch::Settings { allowed: vec![Range::LOOPBACK], ..fetch::Settings::default() };
+    let settings = fetch::Settings {
+        addresses: fetch::Policy::only(vec![Range::LOOPBACK]),
+        ..fetch::Settings::default()
+    };
     let door = Rc::new(WebDoor::new(settings)?);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let tasks = LocalSet::new();

@@ -2,12 +2,11 @@
 
 use crate::compare;
 use crate::fetch_pages::List;
-use crate::fetch_server::{Seen, Server};
+use crate::fetch_server::Server;
 use crate::process;
 use crate::warc_pages::cannot;
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// What a fetched and archived page costs, against wget, wget2, spider and a bare loop
 #[derive(Debug, clap::Args)]

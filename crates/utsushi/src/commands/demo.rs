@@ -11,7 +11,7 @@ mod summary;
 use super::Context;
 use crate::exit::{Advised, Exit};
 use crate::node::directory::Web as Which;
-use crate::node::door::product_token;
+use crate::node::door::{self, product_token};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::signals;
@@ -216,7 +216,7 @@ impl Scene {
                 pages_max: QUEUE_PAGES_MAX,
                 agent: product_token(&config.fetch.agent).to_owned(),
                 start: self.clock.now().plus(config.crawl.pause),
-                opt_out: Arc::default(),
+                opt_out: door::opt_out(config, &context.data)?,
             },
             connections_max: config.crawl.connections_max,
             captures_max: CAPTURES_MAX.max(2 * config.crawl.connections_max),

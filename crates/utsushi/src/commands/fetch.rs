@@ -61,7 +61,8 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
     let config = context.config_for(args);
     let door = WebDoor::new(door::settings(&config, None)?).map_err(door::unfit)?;
     let agent = door::product_token(&config.fetch.agent).to_owned();
-    let mut trip = Trip::new(door, agent, config.crawl.pause, &context.output);
+    let opt_out = door::opt_out(&config, &context.data)?;
+    let mut trip = Trip::new(door, opt_out, agent, config.crawl.pause, &context.output);
     let verdict = trip.ask_robots(&url).await;
     if verdict.is_allowed() && !args.robots {
         trip.visit(&url, args.head).await;

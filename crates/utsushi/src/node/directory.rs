@@ -25,10 +25,10 @@ use std::path::{Path, PathBuf};
 
 /// The directory of archive files.
 pub(crate) const ARCHIVE: &str = "archive";
-/// What a directory may hold before [`format::FILE_NAME`] does: a person's configuration, and what a start that was
+/// What a directory may hold before [`format::FILE_NAME`] does: a person's configuration and list, and what a start that was
 /// cut off left behind.
-const BEFORE_FORMAT: [&str; 4] =
-    [crate::config::FILE_NAME, lock::FILE_NAME, format::UNFINISHED_NAME, ARCHIVE];
+const BEFORE_FORMAT: [&str; 5] =
+    [crate::config::FILE_NAME, super::door::OPT_OUT, lock::FILE_NAME, format::UNFINISHED_NAME, ARCHIVE];
 
 /// A data directory that can be read.
 #[derive(Clone, Debug)]

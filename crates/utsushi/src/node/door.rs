@@ -4,8 +4,13 @@ use crate::config::Config;
 use crate::exit::Advised;
 use anyhow::Context as _;
 use base::Interval;
-use fetch::{Dns, Limits, Policy, Resolver, Settings, dns};
-use std::path::PathBuf;
+use fetch::{Dns, Limits, Policy, Resolver, Settings, dns, opt_out};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The list of who does not want to be visited, in a data directory.
+pub(crate) const OPT_OUT: &str = "opt-out.txt";
 
 /// The settings of a door to the public web, and to whatever else the configuration allows.
 pub(crate) fn settings(config: &Config, spool: Option<PathBuf>) -> anyhow::Result<Settings> {
@@ -36,6 +41,26 @@ pub(crate) fn settings(config: &Config, spool: Option<PathBuf>) -> anyhow::Resul
         },
         ..Settings::default()
     })
+}
+
+/// The list of who does not want to be visited: the one that the configuration names, else the one in the data directory
+/// if there is one. A list that cannot be read is never taken for an empty one.
+pub(crate) fn opt_out(config: &Config, data: &Path) -> anyhow::Result<Arc<opt_out::List>> {
+    let named = config.crawl.opt_out.as_ref().map(|file| data.join(file));
+    let path = named.clone().unwrap_or_else(|| data.join(OPT_OUT));
+    let advice = "correct the list, or leave it out by `opt_out` under `[crawl]` in the configuration";
+    let refuse = |error: anyhow::Error| {
+        Advised::new(format!("cannot use the opt-out list `{}`", path.display()), advice, error)
+    };
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Arc::new(opt_out::List::parse(&text).map_err(|error| refuse(error.into()))?)),
+        Err(error) if named.is_none() && is_absent(&error) => Ok(Arc::default()),
+        Err(error) => Err(refuse(error.into()).into()),
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
 /// The word before the slash: what robots groups are matched with.

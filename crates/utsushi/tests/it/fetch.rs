@@ -1,6 +1,6 @@
 //! `utsushi fetch` against servers of its own on loopback.
 
-use crate::program::{Ended, objects, run, utsushi};
+use crate::program::{Ended, objects, on, run, utsushi};
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener};
 
@@ -122,6 +122,26 @@ fn a_public_address_needs_a_contact() {
     run(utsushi().args(["fetch", "http://93.184.216.34/"]))
         .found(&["what to do: say whom the owner of the server may turn to", "--contact"]);
     run(utsushi().args(["fetch", "http://93.184.216.34/", "--contact", "me"])).wrong(&["the URL of a page"]);
+}
+
+#[test]
+fn the_opt_out_list_of_the_data_directory_is_obeyed() {
+    let (address, data) = (honest(), tempfile::tempdir().unwrap());
+    let list = data.path().join("opt-out.txt");
+    let url = format!("http://{address}/page");
+    let visit = || on(data.path(), &["fetch", &url, "--allow-address", "127.0.0.0/8"]);
+    for entry in
+        [format!("{address} # asked by mail"), "127.0.0.0/24".to_owned(), format!("http://{address}/")]
+    {
+        std::fs::write(&list, &entry).unwrap();
+        let said = visit().found(&[]);
+        assert!(said.contains("refused: the opt-out list forbids it: line 1"), "{entry}: {said}");
+        assert!(!said.contains("fetched"), "{entry}: {said}");
+    }
+    std::fs::write(&list, "other.example\n").unwrap();
+    visit().done();
+    std::fs::write(&list, "a.example\nwhat is this\n").unwrap();
+    visit().could_not(&["opt-out.txt", "line 2"]);
 }
 
 #[test]

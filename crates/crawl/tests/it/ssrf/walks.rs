@@ -121,6 +121,7 @@ pub(crate) async fn walk(door: &impl Door, seed: PageUrl, time: Interval, pause:
         revisit_after: Interval::from_days(1),
         pages_max: 1_000,
         agent: AGENT.to_owned(),
+        opt_out: std::sync::Arc::default(),
         start,
     });
     queue.offer(seed);

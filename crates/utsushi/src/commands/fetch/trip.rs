@@ -7,6 +7,7 @@ use crate::output::Output;
 use base::clock::{Clock, RealClock};
 use base::door::{Door, Exchange, Failure, Found, Request, Times};
 use base::{Interval, Outcome, PageUrl, Refusal};
+use fetch::opt_out::List;
 use fetch::robots::{self, Answer, Need, Rules, Standing};
 use fetch::{Decoded, Read, WebDoor};
 use std::net::IpAddr;
@@ -37,6 +38,24 @@ pub(super) struct Leg {
     pub(super) content: Option<Content>,
     /// The failure, if there was no answer.
     pub(super) failure: Option<Failure>,
+}
+
+impl Leg {
+    /// A request that has not been made.
+    fn before(url: &PageUrl, is_robots: bool) -> Self {
+        Self {
+            url: url.clone(),
+            is_robots,
+            found: None,
+            look_up: Duration::ZERO,
+            waited: Duration::ZERO,
+            times: Times::default(),
+            outcome: Outcome::NotModified,
+            exchange: None,
+            content: None,
+            failure: None,
+        }
+    }
 }
 
 /// What is told of a content.
@@ -72,6 +91,7 @@ impl Verdict {
 /// A visit under way.
 pub(super) struct Trip<'a> {
     door: WebDoor,
+    opt_out: Arc<List>,
     agent: String,
     pause: Interval,
     output: &'a Output,
@@ -81,8 +101,14 @@ pub(super) struct Trip<'a> {
 }
 
 impl<'a> Trip<'a> {
-    pub(super) fn new(door: WebDoor, agent: String, pause: Interval, output: &'a Output) -> Self {
-        Self { door, agent, pause, output, legs: Vec::new(), ends: Vec::new() }
+    pub(super) fn new(
+        door: WebDoor,
+        opt_out: Arc<List>,
+        agent: String,
+        pause: Interval,
+        output: &'a Output,
+    ) -> Self {
+        Self { door, opt_out, agent, pause, output, legs: Vec::new(), ends: Vec::new() }
     }
 
     pub(super) fn legs(&self) -> &[Leg] {
@@ -119,20 +145,19 @@ impl<'a> Trip<'a> {
     }
 
     async fn go(&mut self, request: &Request, is_robots: bool) -> Leg {
+        let mut leg = Leg::before(&request.url, is_robots);
+        if let Some(line) = self.opt_out.refuses(&request.url) {
+            leg.outcome = Outcome::Refused(Refusal::OptOut(line.to_string()));
+            return leg;
+        }
         let begun = Instant::now();
         let found = self.door.look_up(&request.url.origin()).await;
-        let mut leg = Leg {
-            url: request.url.clone(),
-            is_robots,
-            found: None,
-            look_up: begun.elapsed(),
-            waited: Duration::ZERO,
-            times: Times::default(),
-            outcome: Outcome::NotModified,
-            exchange: None,
-            content: None,
-            failure: None,
-        };
+        leg.look_up = begun.elapsed();
+        let address = found.as_ref().ok().and_then(|found| found.addresses.first());
+        if let Some(line) = address.and_then(|address| self.opt_out.refuses_address(address.ip())) {
+            leg.outcome = Outcome::Refused(Refusal::OptOut(line.to_string()));
+            return leg;
+        }
         let result = match found {
             Ok(found) => {
                 let to = *found.addresses.first().expect("a look-up that succeeds finds an address");
