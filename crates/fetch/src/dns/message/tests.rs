@@ -170,21 +170,21 @@ fn survives_h27_records_that_are_not_what_they_say() {
     check([1, 0, 0], &[&knot], &IS_BROKEN);
 }
 
-/// A name of pointers to pointers, each one step back, and one that doubles with every step.
+/// A name of pointers to pointers, each to an earlier one, down to a name that does end; and a name that is too long.
+/// The controls: a ladder of a few rungs is climbed, and a name that is long enough is read.
 #[test]
-fn survives_h27_names_that_never_end() {
+fn survives_h27_names_that_hardly_end() {
+    let nothing = Message::Reply(Reply::Nothing { exists: true, seconds: 0 });
+    // A record begins at 32 with a name that ends at once; the ladder is its data, at 44, behind a nought.
     let ladder: Vec<u8> = (0..8_000_u16).flat_map(|rung| (0xc000 + 32 + 2 * rung).to_be_bytes()).collect();
     let text = record_of(&[0], 16, 1, &[&[0][..], &ladder].concat());
-    // 32 is where the record begins; its data, a nought and the ladder, 11 behind.
-    let top = 32 + 11 + 1 + 2 * 7_999;
-    let climber = record_of(&(0xc000_u16 + top).to_be_bytes(), 1, 1, &[1, 2, 3, 4]);
-    check([2, 0, 0], &[&text, &climber], &IS_BROKEN);
-    let long = [&b"\x3f"[..], &[b'a'; 63], b"\xc0\x0c"].concat();
-    let mut bytes = message(ANSWER, [1, 0, 0], &[]);
-    for _ in 0..5 {
-        bytes.extend(&long);
-    }
-    assert_eq!(read(&bytes, &query(Kind::A)), IS_BROKEN);
+    // From each rung to the sixth below, and from the lowest to the name.
+    let climb = |rung: u16| record_of(&(0xc000 + 44 + 2 * rung).to_be_bytes(), 1, 1, &[1, 2, 3, 4]);
+    check([2, 0, 0], &[&text, &climb(6 * 14)], &nothing);
+    check([2, 0, 0], &[&text, &climb(6 * 1_333)], &IS_BROKEN);
+    let long = |labels: usize| [[&b"\x3f"[..], &[b'a'; 63]].concat().repeat(labels), vec![0xc0, 12]].concat();
+    check([1, 0, 0], &[&record_of(&long(3), 1, 1, &[1, 2, 3, 4])], &nothing);
+    check([1, 0, 0], &[&record_of(&long(4), 1, 1, &[1, 2, 3, 4])], &IS_BROKEN);
 }
 
 #[test]

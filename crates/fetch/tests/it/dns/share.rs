@@ -1,7 +1,7 @@
 //! Many who ask for one name, and one who asks for many.
 
 use super::name_server::{Act, NameServer};
-use super::{SHORT, addresses, hasty, look_up, settings};
+use super::{OVER, SHORT, addresses, hasty, look_up, settings};
 use fetch::Dns;
 use fetch::dns::Settings;
 use std::time::Duration;
@@ -14,9 +14,12 @@ async fn slow(time: Duration) -> NameServer {
 
 /// Waits until something is so, without a guess how long that takes.
 async fn until(is_so: impl Fn() -> bool) {
-    while !is_so() {
-        tokio::time::sleep(Duration::from_millis(1)).await;
-    }
+    let wait = async {
+        while !is_so() {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+    };
+    tokio::time::timeout(OVER, wait).await.expect("it becomes so in time");
 }
 
 async fn ask_all(dns: &Dns, hosts: impl Iterator<Item = String>) -> usize {
