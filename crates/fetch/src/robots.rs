@@ -6,8 +6,8 @@
 //!
 //! Leniences go one way: a misspelt `Disallow` refuses, a misspelt `Allow` allows nothing.
 //!
-//! **Invariant:** any bytes are rules of some kind; reading them is linear in their length, and a verdict is linear in
-//! rules times target, whatever the wildcards (no backtracking, no recursion).
+//! **Invariant:** any bytes are rules of some kind; reading them is linear in their length. A verdict takes no
+//! backtracking and no recursion, and is given up when it costs too much: then the target is refused.
 
 mod answer;
 mod lines;
@@ -20,13 +20,15 @@ pub use standing::{Need, Standing, home};
 use base::Interval;
 use base::limits::{ROBOTS_BYTES_MAX, SERVER_PAUSE_MAX};
 use lines::{Directive, Line as Written};
-use pattern::Pattern;
+use pattern::{Pattern, Purse, Target};
 use std::fmt;
 
 /// What one robots file says to one agent.
 #[derive(Clone, Debug, Default)]
 pub struct Rules {
     rules: Vec<Rule>,
+    /// Whether both readings compare every rule in the same spelling.
+    is_plain: bool,
     refuses_all: bool,
     crawl_delay: Option<Interval>,
     sitemaps: Vec<String>,
@@ -103,27 +105,42 @@ impl Rules {
         if target == "/robots.txt" {
             return Verdict { allowed: true, line: None };
         }
-        let literal = self.judge_literal(target);
-        if literal.allowed { self.judge_normalised(target) } else { literal }
+        let (literal, normalised) =
+            (Target::literal(target.as_bytes()), Target::normalised(target.as_bytes()));
+        let verdict = self.weigh_literally(&literal);
+        let is_one_reading = self.is_plain && literal.is_same(&normalised);
+        if is_one_reading || !verdict.allowed { verdict } else { self.weigh_normalised(&normalised) }
     }
     /// The verdict of the literal reading alone.
     #[must_use]
     pub fn judge_literal(&self, target: &str) -> Verdict<'_> {
-        self.weigh(|rule| rule.pattern.literal_weight(target.as_bytes(), rule.allows))
+        self.weigh_literally(&Target::literal(target.as_bytes()))
     }
-    fn judge_normalised(&self, target: &str) -> Verdict<'_> {
-        let target = pattern::normalised_target(target.as_bytes());
-        self.weigh(|rule| rule.pattern.normalised_weight(&target, rule.allows))
+    /// The verdict of the normalised reading alone.
+    #[must_use]
+    pub fn judge_normalised(&self, target: &str) -> Verdict<'_> {
+        self.weigh_normalised(&Target::normalised(target.as_bytes()))
+    }
+
+    fn weigh_literally(&self, target: &Target<'_>) -> Verdict<'_> {
+        self.weigh(|rule, purse| rule.pattern.literal_weight(target, rule.allows, purse))
+    }
+    fn weigh_normalised(&self, target: &Target<'_>) -> Verdict<'_> {
+        self.weigh(|rule, purse| rule.pattern.normalised_weight(target, rule.allows, purse))
     }
 
     /// The longest pattern that matches decides; of equal ones, the one that allows; of those, the first.
-    fn weigh(&self, weight: impl Fn(&Rule) -> Option<usize>) -> Verdict<'_> {
-        let mut best: Option<(usize, &Rule)> = None;
+    /// When that cannot be found out at a bearable cost, nothing is allowed.
+    fn weigh(&self, weight: impl Fn(&Rule, &mut Purse) -> Option<usize>) -> Verdict<'_> {
+        let (mut best, mut purse): (Option<(usize, &Rule)>, _) = (None, Purse::full());
         for rule in &self.rules {
-            let Some(weight) = weight(rule) else { continue };
+            let Some(weight) = weight(rule, &mut purse) else { continue };
             if best.is_none_or(|(most, by)| (weight, rule.allows) > (most, by.allows)) {
                 best = Some((weight, rule));
             }
+        }
+        if purse.is_empty() {
+            return Verdict { allowed: false, line: None };
         }
         let allowed = best.map_or(!self.refuses_all, |(_, rule)| rule.allows);
         Verdict { allowed, line: best.map(|(_, rule)| &rule.line) }
@@ -230,6 +247,7 @@ impl<'a> Reading<'a> {
     fn finish(self) -> Rules {
         let group = if self.named.exists { self.named } else { self.general };
         Rules {
+            is_plain: group.rules.iter().all(|rule| rule.pattern.is_plain()),
             rules: group.rules,
             refuses_all: false,
             crawl_delay: group.crawl_delay,

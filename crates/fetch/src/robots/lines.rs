@@ -67,6 +67,12 @@ impl<'a> Line<'a> {
 
     /// The line for people.
     pub(super) fn shown(&self) -> super::Line {
+        if self.text.len() <= SHOWN_CHARS_MAX && self.text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
+            return super::Line {
+                number: self.number,
+                text: String::from_utf8_lossy(self.text).into_owned(),
+            };
+        }
         let lossy = String::from_utf8_lossy(self.text);
         let mut text: String = base::printable(&lossy).chars().take(SHOWN_CHARS_MAX + 1).collect();
         if text.chars().count() > SHOWN_CHARS_MAX {
