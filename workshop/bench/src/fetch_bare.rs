@@ -26,7 +26,7 @@ const READ_BYTES: usize = 64 << 10;
 pub(crate) fn run(args: &CellArgs) -> Result<()> {
     let servers = fetch_pages::read(&args.list)?;
     let mut connections = servers.into_iter().map(Connection::open).collect::<Result<Vec<_>>>()?;
-    let mut file = Records::create(&args.directory)?;
+    let mut file = Records::create(&args.directory, args.plain)?;
     connections.iter_mut().try_for_each(Connection::send)?;
     let mut pages = 0;
     while !connections.is_empty() {
@@ -113,20 +113,21 @@ fn head_of(answer: &[u8]) -> Result<Option<(usize, usize)>> {
 struct Records {
     file: File,
     clock: Arc<RealClock>,
-    compressor: Compressor,
+    /// None for plain records.
+    compressor: Option<Compressor>,
     record: Vec<u8>,
     pending: Vec<u8>,
     number: u64,
 }
 
 impl Records {
-    fn create(directory: &Path) -> Result<Self> {
+    fn create(directory: &Path, is_plain: bool) -> Result<Self> {
         std::fs::create_dir_all(directory).with_context(|| cannot("make", directory))?;
-        let path = directory.join("bare.warc.gz");
+        let path = directory.join(if is_plain { "bare.warc" } else { "bare.warc.gz" });
         let file = File::create(&path).with_context(|| cannot("make", &path))?;
         let level =
             CompressionLvl::new(warc::Level::DEFAULT.get().into()).ok().context("there is such a level")?;
-        let (compressor, clock) = (Compressor::new(level), RealClock::start());
+        let (compressor, clock) = ((!is_plain).then(|| Compressor::new(level)), RealClock::start());
         Ok(Self { file, clock, compressor, record: Vec::new(), pending: Vec::new(), number: 0 })
     }
 
@@ -145,9 +146,10 @@ impl Records {
     fn put(&mut self, kind: &str, url: &str, more: &str, block: &[u8]) {
         self.number += 1;
         self.record.clear();
+        let record = if self.compressor.is_some() { &mut self.record } else { &mut self.pending };
         // Writing to memory cannot fail.
         let _ = write!(
-            self.record,
+            record,
             "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{:032x}>\r\nWARC-Date: {}\r\n\
              WARC-Target-URI: {url}\r\nWARC-IP-Address: 127.0.0.1\r\n{more}WARC-Block-Digest: {}\r\n\
              Content-Type: application/http;msgtype={kind}\r\nContent-Length: {}\r\n\r\n",
@@ -156,11 +158,12 @@ impl Records {
             Sha1Digest::of(&[block]),
             block.len(),
         );
-        self.record.extend_from_slice(block);
-        self.record.extend_from_slice(b"\r\n\r\n");
+        record.extend_from_slice(block);
+        record.extend_from_slice(b"\r\n\r\n");
+        let Some(compressor) = &mut self.compressor else { return };
         let start = self.pending.len();
-        self.pending.resize(start + self.compressor.gzip_compress_bound(self.record.len()), 0);
-        let length = self.compressor.gzip_compress(&self.record, &mut self.pending[start..]);
+        self.pending.resize(start + compressor.gzip_compress_bound(self.record.len()), 0);
+        let length = compressor.gzip_compress(&self.record, &mut self.pending[start..]);
         self.pending.truncate(start + length.expect("the room is as large as the bound says"));
     }
 

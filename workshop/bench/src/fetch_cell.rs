@@ -16,6 +16,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::task::LocalSet;
+use warc::Compression;
 
 /// What our side and the bare loop are told.
 #[derive(Debug, clap::Args)]
@@ -29,6 +30,9 @@ pub(crate) struct CellArgs {
     /// Pages between two syncs
     #[arg(long)]
     pub(crate) batch: u64,
+    /// Do not compress
+    #[arg(long)]
+    pub(crate) plain: bool,
 }
 
 /// The archive, and how much is in it.
@@ -52,7 +56,11 @@ impl Sink {
 pub(crate) fn run(args: &CellArgs) -> Result<()> {
     let servers = fetch_pages::read(&args.list)?;
     let clock = RealClock::start();
-    let (archive, _) = Archive::open(Arc::new(RealDisk), &args.directory, Settings::default(), clock.now())?;
+    let mut settings = Settings::default();
+    if args.plain {
+        settings.compression = Compression::Plain;
+    }
+    let (archive, _) = Archive::open(Arc::new(RealDisk), &args.directory, settings, clock.now())?;
     let sink = Rc::new(RefCell::new(Sink { archive, pages: 0, batch: args.batch }));
     let settings = fetch::Settings {
         addresses: fetch::Policy::only(vec![Range::LOOPBACK]),

@@ -1,32 +1,55 @@
 //! Fetching and archiving beside other clients: `bench fetch`.
+//!
+//! Every client works in a process of its own on the same list of pages from the same nginx on this machine, one after the
+//! other, for several rounds. What counts is the processor time of the whole process, from its start to its end; a ratio
+//! is the median of the ratios of the single rounds, for what disturbs one client of a round disturbs its neighbour too.
+//!
+//! * utsushi: our door and our archive, one connection a server, all servers at once, no pauses.
+//! * bare loop: the same bytes, the same records, and nothing else.
+//! * wget, wget2, spider: as their manuals have them do it. wget2 knows no WARC and saves files; spider compresses
+//!   nothing, makes no digests, keeps no requests, and reads links, which it cannot be told not to.
+//!
+//! Compression is more than half of what ours does, so there is a second contest among those that do without: ours and the
+//! bare loop with plain records, wget2 with one thread, and the parts of spider that fetch and write, without its crawl.
 
-use crate::compare;
+mod contest;
+mod kept;
+mod verdict;
+
 use crate::fetch_pages::List;
 use crate::fetch_server::Server;
-use crate::process;
 use crate::warc_pages::cannot;
 use anyhow::{Context, Result};
+use contest::Contest;
 use std::path::{Path, PathBuf};
+use verdict::Verdict;
 
-/// What a fetched and archived page costs, against wget, wget2, spider and a bare loop
+/// What a fetched and archived page costs, against wget, wget2, spider and a bare loop of the same work
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask bench fetch
   cargo xtask bench fetch --quick
+  cargo xtask bench fetch --only utsushi,bare --rounds 15
   cargo xtask bench fetch --json")]
 pub(crate) struct Args {
     /// Pages to fetch, if there are as many
     #[arg(long, default_value_t = 10_000)]
     pages: usize,
     /// Servers, each at an address of its own
-    #[arg(long, default_value_t = 8)]
+    #[arg(long, default_value_t = 8, value_parser = clap::value_parser!(u8).range(1..=200))]
     servers: u8,
     /// Turns of every client
     #[arg(long, default_value_t = 7)]
     rounds: usize,
-    /// Pages between two syncs of ours and of the bare loop
+    /// Pages between two syncs of ours and of the bare loop; the others never sync
     #[arg(long, default_value_t = 500)]
     batch: u64,
+    /// 800 pages, one turn each: to see that all of it works
+    #[arg(long)]
+    quick: bool,
+    /// Only clients whose names begin so
+    #[arg(long, value_delimiter = ',')]
+    only: Vec<String>,
     /// Print one object a line
     #[arg(long)]
     json: bool,
@@ -35,33 +58,33 @@ pub(crate) struct Args {
     directory: Option<PathBuf>,
 }
 
+/// The variable that leads to the pages.
+const PAGES: &str = "UTSUSHI_PAGES";
+
+/// Runs the comparison; says whether everything came out as it must.
 pub(crate) fn run(args: &Args) -> Result<bool> {
+    let (pages, rounds) = if args.quick { (800, 1) } else { (args.pages, args.rounds) };
     let directory = work_directory(args.directory.as_deref())?;
-    let root = std::env::var_os("UTSUSHI_PAGES").context("run this through `cargo xtask bench fetch`")?;
+    let root = PathBuf::from(std::env::var_os(PAGES).context("run this through `cargo xtask bench fetch`")?);
     let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let list = List::of(Path::new(&root), args.pages, args.servers, port, "http")?;
+    let list = List::of(&root, pages, args.servers, port)?;
     let list_file = directory.join("list");
     list.write(&list_file)?;
-    let server = Server::start(&directory.join("nginx"), Path::new(&root), args.servers, port)?;
-    for _ in 0..args.rounds {
-        for name in ["fetch-cell", "fetch-bare"] {
-            let to = directory.join(name);
-            let _ = std::fs::remove_dir_all(&to);
-            server.forget()?;
-            let mut command = compare::ourselves()?;
-            command.arg(name).arg("--list").arg(&list_file).arg("--directory").arg(&to);
-            command.args(["--batch", &args.batch.to_string()]);
-            let used = process::measure(&mut command)?;
-            let seen = server.seen()?;
-            let n = list.urls.len() as f64;
-            println!(
-                "{name}: {:.1} us/page, {:.0} pages/s {used:?} {seen:?}",
-                used.cpu_seconds * 1e6 / n,
-                n / used.seconds
-            );
+    let server = Server::start(&directory.join("nginx"), &root, args.servers, port)?;
+    let mut contests = contest::all(&directory, &list_file, args.batch)?;
+    let is_wanted =
+        |contest: &Contest| args.only.iter().any(|start| contest.name.starts_with(start.as_str()));
+    contests.retain(|contest| args.only.is_empty() || is_wanted(contest));
+    for round in 0..rounds {
+        for contest in &mut contests {
+            contest
+                .take_turn(&server, &list)
+                .with_context(|| format!("{}, round {}", contest.name, round + 1))?;
         }
     }
-    Ok(true)
+    let verdicts = verdict::all(&contests);
+    print(args.json, &list, &contests, &verdicts);
+    Ok(verdicts.iter().all(Verdict::is_met))
 }
 
 fn work_directory(given: Option<&Path>) -> Result<PathBuf> {
@@ -70,4 +93,36 @@ fn work_directory(given: Option<&Path>) -> Result<PathBuf> {
     let directory = given.map_or_else(|| target.join("tmp/bench-fetch"), Path::to_owned);
     std::fs::create_dir_all(&directory).with_context(|| cannot("make", &directory))?;
     Ok(directory)
+}
+
+fn print(is_json: bool, list: &List, contests: &[Contest], verdicts: &[Verdict]) {
+    let pages = list.urls.len();
+    if is_json {
+        let page_bytes = list.body_bytes / pages.max(1) as u64;
+        contests.iter().for_each(|contest| println!("{}", contest.to_json(pages, page_bytes)));
+        verdicts.iter().for_each(|verdict| println!("{}", verdict.to_json()));
+        return;
+    }
+    println!("{pages} pages, {} bytes in the mean\n", list.body_bytes / pages.max(1) as u64);
+    println!(
+        "{:<20} {:>9} {:>12} {:>14} {:>9} {:>12} {:>12}",
+        "client", "pages/s", "CPU µs/page", "(least, most)", "peak MB", "MB written", "connections"
+    );
+    for contest in contests.iter().filter(|contest| !contest.turns.is_empty()) {
+        let each: Vec<f64> =
+            contest.turns.iter().map(|turn| turn.used.cpu_seconds * 1e6 / pages as f64).collect();
+        let (least, most) = each.iter().fold((f64::MAX, 0.0), |(a, b): (f64, f64), c| (a.min(*c), b.max(*c)));
+        println!(
+            "{:<20} {:>9.0} {:>12.1} {:>14} {:>9.1} {:>12.1} {:>12}",
+            contest.name,
+            pages as f64 / contest.seconds(),
+            contest.cpu_seconds() * 1e6 / pages as f64,
+            format!("({least:.0}, {most:.0})"),
+            contest.resident_bytes_max() as f64 / 1e6,
+            contest.bytes_written() as f64 / 1e6,
+            contest.connections(),
+        );
+    }
+    println!("\nmedians of all rounds; ratios of CPU time are medians of the ratios of the single rounds\n");
+    verdicts.iter().for_each(|verdict| println!("{verdict}"));
 }

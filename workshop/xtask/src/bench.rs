@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: builds the benchmarks and the program, and runs one.
 
+mod fetch;
 mod peers;
 mod warc;
 
@@ -31,7 +32,7 @@ struct Peer {
     libraries_variable: &'static str,
 }
 
-const PEERS: &[Peer] = &[Peer {
+const NGINX: Peer = Peer {
     bench: "sim",
     name: "nginx",
     packages: &["nginx-light"],
@@ -39,7 +40,30 @@ const PEERS: &[Peer] = &[Peer {
     probe: "-v",
     variable: "UTSUSHI_NGINX",
     libraries_variable: "UTSUSHI_NGINX_LIBS",
-}];
+};
+
+const PEERS: &[Peer] = &[
+    NGINX,
+    Peer { bench: fetch::BENCH, ..NGINX },
+    Peer {
+        bench: fetch::BENCH,
+        name: "wget",
+        packages: &["wget"],
+        program: "usr/bin/wget",
+        probe: "--version",
+        variable: "UTSUSHI_WGET",
+        libraries_variable: "UTSUSHI_WGET_LIBS",
+    },
+    Peer {
+        bench: fetch::BENCH,
+        name: "wget2",
+        packages: &["wget2"],
+        program: "usr/bin/wget2",
+        probe: "--version",
+        variable: "UTSUSHI_WGET2",
+        libraries_variable: "UTSUSHI_WGET2_LIBS",
+    },
+];
 
 /// Build the benchmarks and the program, and run one benchmark.
 ///
@@ -77,6 +101,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if name == warc::BENCH {
         warc::lead_to(&workspace, &mut bench)?;
     }
+    if name == fetch::BENCH {
+        fetch::lead_to(&workspace, &mut bench)?;
+    }
     build()?;
     verdict(&mut bench)
 }
@@ -91,7 +118,9 @@ fn list(release: &Path) -> Result<Verdict> {
     for bench in peers::BENCHES {
         println!("  {bench:<12} {}", peers::PACKAGES.join(" "));
     }
-    println!("  {:<12} {}", warc::BENCH, warc::PACKAGES.join(" "));
+    for bench in [warc::BENCH, fetch::BENCH] {
+        println!("  {bench:<12} {}", warc::PACKAGES.join(" "));
+    }
     Ok(Verdict::Clean)
 }
 

@@ -26,9 +26,12 @@ pub(super) const PACKAGES: &[&str] = &[
     "harden-doc",
 ];
 
+/// The variable that leads a benchmark to the pages.
+pub(super) const PAGES_VARIABLE: &str = "UTSUSHI_PAGES";
+
 /// Gets the pages and the peers, and tells `bench` where they are. A peer that cannot be had is said to be left out.
 pub(super) fn lead_to(workspace: &Workspace, bench: &mut Command) -> Result<()> {
-    bench.env("UTSUSHI_PAGES", debian::tree(workspace, "warc-pages", PACKAGES)?.join("usr/share"));
+    bench.env(PAGES_VARIABLE, pages(workspace)?);
     for (variable, peer) in
         [("UTSUSHI_PYTHON", python::python(workspace)), ("UTSUSHI_PEERS_WARC", build_fastwarc(workspace))]
     {
@@ -38,6 +41,11 @@ pub(super) fn lead_to(workspace: &Workspace, bench: &mut Command) -> Result<()> 
         }
     }
     Ok(())
+}
+
+/// The directory that holds the pages.
+pub(super) fn pages(workspace: &Workspace) -> Result<PathBuf> {
+    Ok(debian::tree(workspace, "warc-pages", PACKAGES)?.join("usr/share"))
 }
 
 fn build_fastwarc(workspace: &Workspace) -> Result<PathBuf> {

@@ -49,12 +49,18 @@ pub(crate) fn tree(workspace: &Workspace, name: &str, packages: &[&str]) -> Resu
 
 /// The directories of `tree` in which its programs look for libraries.
 pub(crate) fn library_directories(tree: &Path) -> Vec<PathBuf> {
-    ["lib", "usr/lib"]
-        .iter()
-        .filter_map(|directory| fs::read_dir(tree.join(directory)).ok())
-        .flat_map(|entries| entries.flatten().map(|entry| entry.path()))
-        .filter(|path| path.is_dir() && path.to_string_lossy().contains("-linux-gnu"))
-        .collect()
+    let places = ["lib", "usr/lib"].map(|directory| tree.join(directory));
+    let below = places.iter().filter_map(|place| fs::read_dir(place).ok()).flatten().flatten();
+    let of_machine = below
+        .map(|entry| entry.path())
+        .filter(|path| path.is_dir() && path.to_string_lossy().contains("-linux-gnu"));
+    of_machine.chain(places.iter().filter(|place| holds_libraries(place)).cloned()).collect()
+}
+
+/// Whether libraries lie in `directory` itself, where a few old packages put them.
+fn holds_libraries(directory: &Path) -> bool {
+    let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+    entries.map(|entry| entry.file_name()).any(|name| name.to_string_lossy().contains(".so."))
 }
 
 /// `packages` and their dependencies that are not installed, as apt would choose them.
