@@ -6,6 +6,7 @@ use crate::captures::{
 };
 use archive::{Stored, why};
 use base::disk::SimulatedDisk;
+use base::door::Marks;
 use base::{Interval, Sha1Digest};
 use std::collections::BTreeMap;
 use warc::header::name;
@@ -167,4 +168,26 @@ fn fields_in_a_body_are_not_those_of_the_head() {
     archive.append(&answer("a", START, "", b"x\nContent-Type: image/png\n\n")).unwrap();
     archive.commit().unwrap();
     assert_eq!(&*entries(&disk)[0].media_type, "");
+}
+
+#[test]
+fn what_was_odd_about_an_answer_stands_in_its_head() {
+    let disk = SimulatedDisk::new(1);
+    let mut archive = open(&disk).unwrap();
+    let mut odd = answer("odd", START, "Content-Length: 4\r\nContent-Length: 5\r\n", b"page");
+    odd.exchange.as_mut().unwrap().marks =
+        Marks { framing_in_doubt: true, certificate_in_doubt: true, ..Marks::default() };
+    archive.append(&odd).unwrap();
+    archive.append(&answer("plain", START, "", b"page 2")).unwrap();
+    archive.close().unwrap();
+    let marks = |path: &str| {
+        let is_answer = |record: &&Record| record.fields.get(name::TYPE) == Some("response");
+        let records = records(&disk);
+        let mut answers = records.iter().filter(is_answer);
+        let found =
+            answers.find(|record| record.fields.get(name::TARGET_URI).is_some_and(|url| url.ends_with(path)));
+        found.unwrap().fields.get("Utsushi-Marks").map(ToOwned::to_owned)
+    };
+    assert_eq!(marks("odd").as_deref(), Some("framing-in-doubt, certificate-in-doubt"));
+    assert_eq!(marks("plain"), None);
 }

@@ -91,8 +91,22 @@ pub(crate) fn not_modified(path: &str, at: Timestamp) -> Capture {
 pub(crate) fn unreachable(path: &str, at: Timestamp) -> Capture {
     let took = Duration::from_millis(10_002);
     let cause = Cause::TimeOut(Duration::from_secs(10));
-    let outcome = Outcome::Unreachable(Failure::new(Phase::Connect, cause, took));
-    Capture { url: url(path), at, outcome, exchange: None }
+    let failure = Failure::new(Phase::Connect, cause, took);
+    // Of some pages something comes back that is no HTTP.
+    let failure = if path.len().is_multiple_of(2) {
+        let received = b"220 mail.example ESMTP\r\n\0\xff".to_vec();
+        let address = Some("192.0.2.7:25".parse().unwrap());
+        Failure {
+            phase: Phase::Head,
+            cause: Cause::Malformed("no status line"),
+            address,
+            received,
+            ..failure
+        }
+    } else {
+        failure
+    };
+    Capture { url: url(path), at, outcome: Outcome::Unreachable(failure), exchange: None }
 }
 
 pub(crate) fn refused(path: &str, at: Timestamp, rule: &str) -> Capture {
@@ -215,6 +229,14 @@ impl Records {
         Ok(records)
     }
 
+    /// The block of the record behind a capture's first, if that belongs to it.
+    fn second_block(&self, entry: &Entry) -> Option<&[u8]> {
+        let records = self.0.get(&*entry.location.file)?;
+        let behind = entry.location.offset + entry.location.length;
+        let record = records.get(&behind).filter(|_| entry.group_bytes > entry.location.length)?;
+        Some(&record.block)
+    }
+
     /// Compares an entry, and the bytes of its records, with the capture that was stored.
     pub(crate) fn compare(&self, entry: &Entry, capture: &Capture) -> Result<(), String> {
         let same = |what: &str, holds: bool| {
@@ -225,7 +247,10 @@ impl Records {
         same("outcome", entry.outcome() == outcome)?;
         same("URL", entry.url == capture.url.as_str() && entry.key.as_str() == capture.url.key().as_str())?;
         same("status", entry.status == capture.outcome.status())?;
-        let Some(exchange) = &capture.exchange else { return same("kind", entry.kind == Stored::Metadata) };
+        let Some(exchange) = &capture.exchange else {
+            same("kind", entry.kind == Stored::Metadata)?;
+            return same("bytes that came", self.second_block(entry) == received(capture));
+        };
         let whole = exchange.body.read().unwrap();
         let body: &[u8] = if entry.kind == Stored::Response { &whole } else { b"" };
         if entry.kind == Stored::Response {
@@ -237,6 +262,14 @@ impl Records {
         let mut holds = |expected: &[u8]| records.next().is_some_and(|(_, record)| record.block == expected);
         same("response", holds(&block))?;
         same("request", holds(&exchange.request_head))
+    }
+}
+
+/// What came back of a visit and is no answer.
+fn received(capture: &Capture) -> Option<&[u8]> {
+    match &capture.outcome {
+        Outcome::Unreachable(failure) if !failure.received.is_empty() => Some(&failure.received),
+        _ => None,
     }
 }
 
