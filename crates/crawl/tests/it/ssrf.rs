@@ -13,10 +13,14 @@ mod spellings;
 mod walks;
 mod web;
 
+use base::clock::RealClock;
 use cases::Route;
 use fetch::{Policy, Range};
+use guard::Guard;
 use names::Names;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::path::Path;
+use std::time::Duration;
 use walks::{AnyDoor, Tally, Way, walk_all};
 use web::Web;
 
@@ -121,6 +125,47 @@ fn survives_h1_through_a_proxy_that_would_connect_anywhere() {
     namespace::run("ssrf::survives_h1_through_a_proxy_that_would_connect_anywhere", || {
         check(Way::Proxy, &[Route::Direct, Route::Redirect, Route::Robots, Route::Flip])
     });
+}
+
+#[test]
+fn survives_h1_behind_the_guard_with_no_check_of_its_own() {
+    namespace::run("ssrf::survives_h1_behind_the_guard_with_no_check_of_its_own", || {
+        block_on(async |web, names| {
+            let directory = tempfile::TempDir::new().unwrap();
+            let guard = Guard::start(unhurried(directory.path()), RealClock::start()).await.unwrap();
+            let mut lines = Vec::new();
+            for route in [Route::Direct, Route::Redirect, Route::Flip] {
+                let guarded = walk_all(route, &AnyDoor::new(Way::Guard, everything()), &web, &names).await;
+                let control = walk_all(route, &AnyDoor::new(Way::Proxy, everything()), &web, &names).await;
+                lines.push(line(Way::Guard, route, &guarded, &control));
+                assert_eq!(guarded.canary_hits, 0, "{route:?}: {:?}", guarded.led_in);
+                assert!(control.led_in.len() >= SPELLINGS_MIN, "the rig can fail: {lines:?}");
+                let silent: Vec<_> = control.led_in.difference(&guarded.refused).collect();
+                assert!(silent.is_empty(), "{route:?}: what is refused is recorded: {silent:?}");
+            }
+            guard.stop().await;
+            lines
+        })
+    });
+}
+
+/// A guard that judges addresses and limits nothing.
+fn unhurried(directory: &Path) -> guard::Settings {
+    let (all, limits) = (u64::MAX, guard::Limits::default());
+    guard::Settings {
+        listen: walks::GUARD.parse().unwrap(),
+        public_listen: false,
+        directory: directory.to_owned(),
+        addresses: guard::Policy::default(),
+        limits: guard::Limits {
+            pause: Duration::ZERO,
+            server_requests_per_day: all,
+            address_requests_per_day: all,
+            address_bytes_per_day: all,
+            bytes_per_day: all,
+            ..limits
+        },
+    }
 }
 
 #[test]

@@ -35,7 +35,7 @@ const V4: [[u8; 4]; 24] = [
     [255, 255, 255, 255],
 ];
 /// Forbidden addresses of IPv6 that have no IPv4 address inside.
-const V6: [&str; 18] = [
+const V6: [&str; 17] = [
     "::1",
     "::",
     "fd00::1",
@@ -53,7 +53,6 @@ const V6: [&str; 18] = [
     "100::1",
     "5f00::1",
     "4000::1",
-    "2620:4f:8000::1",
 ];
 
 /// Hosts around which the rest of a URL is made hard to read.

@@ -11,10 +11,14 @@ use crawl::{Done, Ended, Next, Queue, QueueSettings, Step, take};
 use fetch::{Dns, Policy, Resolver, Settings, WebDoor};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What the crawler calls itself.
 const AGENT: &str = "utsushi";
+
+/// Where the guard listens.
+pub(crate) const GUARD: &str = "127.0.0.1:3129";
 
 /// By what way the crawler goes out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +27,20 @@ pub(crate) enum Way {
     Plain,
     /// Through a proxy that connects to whatever it is asked for.
     Proxy,
+    /// Through the egress guard.
+    Guard,
     /// As if whoever looks names up judged nothing: only the door's last look before connecting is left.
     Blind,
+}
+
+impl Way {
+    fn proxy(self) -> Option<&'static str> {
+        match self {
+            Self::Proxy => Some(PROXY),
+            Self::Guard => Some(GUARD),
+            Self::Plain | Self::Blind => None,
+        }
+    }
 }
 
 /// What came of all walks of a route.
@@ -34,7 +50,7 @@ pub(crate) struct Tally {
     pub(crate) spellings: usize,
     /// Those that lead to some page at all.
     pub(crate) walked: usize,
-    /// Those of which it is recorded that their address is forbidden.
+    /// Those of which it is recorded that their address is forbidden, here or by the proxy.
     pub(crate) refused: BTreeSet<String>,
     /// Those by which a canary was reached.
     pub(crate) led_in: BTreeSet<String>,
@@ -66,7 +82,9 @@ pub(crate) async fn walk_all(route: Route, door: &AnyDoor, web: &Web, names: &Na
 
 impl Tally {
     fn count(&mut self, text: &str, outcomes: &[Outcome], hits: &[Hit]) {
-        let refused = |outcome: &Outcome| matches!(outcome, Outcome::Refused(Refusal::Address(_)));
+        let refused = |outcome: &Outcome| {
+            matches!(outcome, Outcome::Refused(Refusal::Address(_) | Refusal::Proxy { .. }))
+        };
         if outcomes.iter().any(refused) {
             self.refused.insert(text.to_owned());
         }
@@ -93,7 +111,7 @@ impl AnyDoor {
             contact: Some("https://good.example/contact".to_owned()),
             addresses: policy,
             resolver: resolver.clone(),
-            proxy: (way == Way::Proxy).then(|| format!("http://{PROXY}").parse().unwrap()),
+            proxy: way.proxy().map(|address| format!("http://{address}").parse().unwrap()),
             ..Settings::default()
         };
         Self { door: WebDoor::new(settings).unwrap(), blind: (way == Way::Blind).then_some(resolver) }
@@ -121,7 +139,7 @@ pub(crate) async fn walk(door: &impl Door, seed: PageUrl, time: Interval, pause:
         revisit_after: Interval::from_days(1),
         pages_max: 1_000,
         agent: AGENT.to_owned(),
-        opt_out: std::sync::Arc::default(),
+        opt_out: Arc::default(),
         start,
     });
     queue.offer(seed);
