@@ -178,7 +178,7 @@ pub(crate) fn append_unanswered(capture: &Capture, file: &mut GrowingFile) -> En
         let draft = draft.target(capture.url.as_str());
         address.into_iter().fold(draft, Draft::address)
     };
-    let received = failure.map(|failure| failure.received.as_slice()).filter(|bytes| !bytes.is_empty());
+    let received = failure.map(|failure| &*failure.received).filter(|bytes| !bytes.is_empty());
     let draft = |draft: Draft| {
         let draft = described(draft).text(field::FLAG, Flag::Error.as_str());
         if received.is_some() { draft.text(field::RECORDS, TWO_RECORDS) } else { draft }

@@ -181,14 +181,14 @@ pub struct Failure {
     /// Who was asked, if it came so far.
     pub address: Option<SocketAddr>,
     /// What came back and is no answer, as far as a head may reach.
-    pub received: Vec<u8>,
+    pub received: Box<[u8]>,
 }
 
 impl Failure {
     /// A failure before anyone was asked.
     #[must_use]
     pub fn new(phase: Phase, cause: Cause, took: Duration) -> Self {
-        Self { phase, cause, took, address: None, received: Vec::new() }
+        Self { phase, cause, took, address: None, received: Box::default() }
     }
 }
 

@@ -134,7 +134,7 @@ impl Door for WebDoor {
         let result = self.ask(&mut visit).await;
         result.map_err(|Trouble { phase, cause, received, .. }| {
             let address = Some(visit.key.0);
-            Failure { phase, cause, took: visit.begun.elapsed(), address, received }
+            Failure { phase, cause, took: visit.begun.elapsed(), address, received: received.into() }
         })
     }
 }

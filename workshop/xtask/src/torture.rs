@@ -69,6 +69,13 @@ const TORTURES: &[Torture] = &[
         about: "random operations on the disks, compared with a model",
     },
     Torture {
+        name: "fetch-hostile",
+        package: "fetch",
+        filter: "hostile",
+        rounds: 120,
+        about: "a thousand hostile servers at once beside 200 honest pages a second, for so many seconds",
+    },
+    Torture {
         name: "kill",
         package: "utsushi",
         filter: "kill_",

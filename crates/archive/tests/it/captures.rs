@@ -94,7 +94,7 @@ pub(crate) fn unreachable(path: &str, at: Timestamp) -> Capture {
     let failure = Failure::new(Phase::Connect, cause, took);
     // Of some pages something comes back that is no HTTP.
     let failure = if path.len().is_multiple_of(2) {
-        let received = b"220 mail.example ESMTP\r\n\0\xff".to_vec();
+        let received = b"220 mail.example ESMTP\r\n\0\xff".to_vec().into();
         let address = Some("192.0.2.7:25".parse().unwrap());
         Failure {
             phase: Phase::Head,

@@ -44,7 +44,7 @@ async fn check_with(head_only: bool, answer: &[u8], last: Option<Act>, expected:
     assert_eq!(told(&result), expected);
     let kept = match &result {
         Ok(exchange) => [exchange.response_head.as_slice(), &exchange.body.read().unwrap()].concat(),
-        Err(failure) => failure.received.clone(),
+        Err(failure) => failure.received.to_vec(),
     };
     let came = answer.trim_ascii_start();
     assert!(memchr::memmem::find(came, &kept).is_some(), "the bytes are kept: {}", kept.escape_ascii());
