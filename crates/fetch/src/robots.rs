@@ -83,7 +83,8 @@ impl Rules {
     #[must_use]
     pub fn for_agent(bytes: &[u8], agent: &str) -> Self {
         let mut reading = Reading::new(agent);
-        lines::read(bytes, ROBOTS_BYTES_MAX).for_each(|line| reading.take(&line));
+        let bytes = lines::as_utf8(bytes);
+        lines::read(&bytes, ROBOTS_BYTES_MAX).for_each(|line| reading.take(&line));
         reading.finish()
     }
     /// Rules that refuse nothing: there is no robots file (4xx).

@@ -15,7 +15,7 @@ const SHARED: &str = "UTSUSHI_SHARED";
 pub(crate) const WARCIO: &str = "UTSUSHI_WARCIO";
 /// The variable that leads the tests to the Python of the environment, and so to the programs beside it.
 const PYTHON: &str = "UTSUSHI_PYTHON";
-/// The variable that leads the tests to archives that others wrote.
+/// The variable that leads the tests to archives and robots files that others wrote.
 const SAMPLES: &str = "UTSUSHI_SAMPLES";
 /// The variable that leads the tests to the `fastwarc` program.
 pub(crate) const FASTWARC: &str = "UTSUSHI_FASTWARC";
@@ -24,8 +24,8 @@ const NEEDS: [&Need; 2] = [&C_COMPILER, &MOUNT];
 /// Make sure of what the tests need, then run them all.
 ///
 /// The tests need a C compiler, `mount`, and programs in Python that read what ours writes (`warcio`, `fastwarc`, `pywb`, `wacz`,
-/// `duckdb`, `pyarrow`), which are put into a virtual environment below the target directory, once; so are archives
-/// that others wrote. On Debian, root gets missing packages installed; everyone else is told which to install.
+/// `duckdb`, `pyarrow`) or what it reads (`protego`), which are put into a virtual environment below the target directory,
+/// once; so are archives and robots files that others wrote. On Debian, root gets missing packages installed; everyone else is told which to install.
 /// Shared data is looked for in `$UTSUSHI_SHARED`, then in `../shared`; without it the tests that read it are skipped.
 ///
 /// What follows `--` goes to `cargo test`, which is given `--workspace` unless that names packages of its own.

@@ -1,5 +1,8 @@
 //! The lines of a robots file: line breaks, comments, names and values, as files in the wild write them.
 
+use base::limits::ROBOTS_BYTES_MAX;
+use std::borrow::Cow;
+
 /// What a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Directive {
@@ -23,6 +26,19 @@ pub(super) struct Line<'a> {
 const LINE_BYTES_MAX: usize = 8 * base::limits::URL_BYTES_MAX - 1;
 /// As much of a line as is shown.
 const SHOWN_CHARS_MAX: usize = 200;
+
+/// A file whose mark says that it is in UTF-16, as some editors write it, in UTF-8; any other as it is.
+pub(super) fn as_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let unit: fn([u8; 2]) -> u16 = match bytes {
+        [0xff, 0xfe, ..] => u16::from_le_bytes,
+        [0xfe, 0xff, ..] => u16::from_be_bytes,
+        _ => return bytes.into(),
+    };
+    // Twice the bound is all that can be read of it.
+    let (pairs, _) = bytes.get(..2 * ROBOTS_BYTES_MAX).unwrap_or(bytes).as_chunks();
+    let text = String::from_utf16_lossy(&pairs.iter().map(|pair| unit(*pair)).collect::<Vec<_>>());
+    text.into_bytes().into()
+}
 
 /// The lines of the first `bytes_max` bytes that say something.
 pub(super) fn read(bytes: &[u8], bytes_max: usize) -> impl Iterator<Item = Line<'_>> {

@@ -43,6 +43,11 @@ fn a_group_for_us_counts_alone_and_groups_for_us_count_together() {
 #[test]
 fn files_are_read_as_people_write_them() {
     check("\u{feff}User-agent: *\nDisallow: /", "/x", "refused, line 2: `Disallow: /`");
+    for unit in [u16::to_le_bytes, u16::to_be_bytes] {
+        let wide = "\u{feff}User-agent: *\nDisallow: /写".encode_utf16().flat_map(unit).collect::<Vec<_>>();
+        let rules = Rules::for_agent(&wide, "utsushi");
+        assert_eq!(rules.judge("/%E5%86%99").to_string(), "line 2: `Disallow: /写`");
+    }
     check("User-agent: *\rDisallow: /", "/x", "refused, line 2: `Disallow: /`");
     check("User-agent: *\r\n\r\n\tDISALLOW : / \t# no", "/x", "refused, line 3: `DISALLOW : /`");
     check("User-agent *\nDisallow /x", "/x", "refused, line 2: `Disallow /x`");

@@ -8,6 +8,7 @@
 mod dns;
 mod forbidden;
 mod hostile;
+mod corpus;
 mod odd;
 mod proxy;
 mod registry;

@@ -24,6 +24,8 @@ pub(crate) const WANTED: &[&str] = &[
     // Read tables.
     "duckdb==2.0.0",
     "pyarrow==26.0.1",
+    // Reads robots files.
+    "protego==0.7.0",
 ];
 
 /// The path of the `warcio` program, which is installed first if need be.

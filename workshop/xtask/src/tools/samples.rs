@@ -1,4 +1,5 @@
-//! Archives that others wrote, for the tests that read them: those that come with the source packages of peers.
+//! Archives and robots files that others wrote, for the tests that read them: those that come with the source packages
+//! of peers.
 //!
 //! Like the environment of Python they are fetched once, and a stamp that is written last names them.
 
@@ -11,8 +12,8 @@ use anyhow::{Context, Result};
 use crate::process;
 use crate::workspace::Workspace;
 
-/// Source packages that hold archives.
-pub(crate) const WANTED: &[&str] = &["pywb==2.10.0", "Warcat==2.2.5"];
+/// Source packages that hold archives, and 4,231 robots files of the web.
+pub(crate) const WANTED: &[&str] = &["pywb==2.10.0", "Warcat==2.2.5", "protego==0.7.0"];
 
 /// The directory that holds the unpacked packages, which are fetched by `python` first if need be.
 pub(crate) fn samples(workspace: &Workspace, python: &Path) -> Result<PathBuf> {
