@@ -1,8 +1,10 @@
 //! The queue and its steps against the simulated web in process: days of crawling in seconds, in a plain loop.
 #![cfg(test)]
 
+mod http;
 mod restart;
 mod ssrf;
+mod server;
 
 use base::chance::hash_bytes;
 use base::clock::SimulatedClock;
