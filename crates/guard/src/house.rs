@@ -102,6 +102,12 @@ impl House {
             gate.restore(&target, requests, bytes);
         }
         let unread = past.unread;
+        if unread > 0 {
+            tracing::warn!(unread, "lines of today's log were cut off and do not count");
+        }
+        if day > Day::of(clock.now()) {
+            tracing::warn!(%day, "the log is ahead of the clock; its last day is counted on until the clock is there");
+        }
         let house = Self {
             listens_on,
             cut: watch::Sender::new(0),

@@ -7,6 +7,7 @@ mod destination;
 mod export;
 mod fetch;
 mod get;
+mod guard;
 mod history;
 mod import;
 mod man;
@@ -50,6 +51,8 @@ pub(crate) enum Command {
     Takedown(takedown::Args),
     /// Make anew what is learned from the archive
     Rebuild(rebuild::Args),
+    /// Stand between a crawler and the web: a proxy that lets nobody be flooded and nothing inside be reached
+    Guard(guard::Args),
     /// The simulated web
     Sim(sim::Args),
     /// What a data directory holds
@@ -95,6 +98,7 @@ async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> 
         Command::Verify(args) => verify::run(args, context),
         Command::Takedown(args) => takedown::run(args, context),
         Command::Rebuild(args) => rebuild::run(args, context),
+        Command::Guard(args) => guard::run(args, context).await,
         Command::Sim(args) => sim::run(args, context).await,
         Command::Status(args) => status::run(args, context),
         Command::Config(_) => Ok(config::run(context)),

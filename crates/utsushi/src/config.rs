@@ -11,7 +11,7 @@ mod value;
 
 pub(crate) use error::{Error, Problem};
 pub(crate) use settings::SETTINGS;
-pub(crate) use value::parse_contact;
+pub(crate) use value::{parse_bytes, parse_contact};
 
 use crate::logs::{Filter, Form};
 use base::Interval;
@@ -39,6 +39,8 @@ pub(crate) struct Config {
     pub(crate) fetch: Fetch,
     /// How captures are kept.
     pub(crate) archive: Archive,
+    /// The egress guard.
+    pub(crate) guard: Guard,
     /// The simulated web.
     pub(crate) sim: Sim,
     /// What is logged.
@@ -108,6 +110,17 @@ impl Archive {
             warc::Compression::Gzip(warc::Level::new(self.gzip_level).expect(checked))
         }
     }
+}
+
+/// `[guard]`
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Guard {
+    /// Where it listens.
+    pub(crate) listen: Option<SocketAddr>,
+    /// Special addresses that are open all the same.
+    pub(crate) allow_addresses: Vec<guard::Range>,
+    /// How much is let through.
+    pub(crate) limits: guard::Limits,
 }
 
 /// `[sim]`

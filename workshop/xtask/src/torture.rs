@@ -76,6 +76,20 @@ const TORTURES: &[Torture] = &[
         about: "a thousand hostile servers at once beside 200 honest pages a second, for so many seconds",
     },
     Torture {
+        name: "guard",
+        package: "guard",
+        filter: "survives_h13_",
+        rounds: 10_000,
+        about: "a client without any pause behind the guard, watched from the servers' side; and without the guard",
+    },
+    Torture {
+        name: "guard-model",
+        package: "guard",
+        filter: "model_",
+        rounds: 5_000_000,
+        about: "random clients of the guard's gate, compared with what each server would have seen",
+    },
+    Torture {
         name: "kill",
         package: "utsushi",
         filter: "kill_",
@@ -194,7 +208,7 @@ mod tests {
     fn an_unknown_torture_is_answered_with_the_known_ones() {
         let message = find("feather").map(|torture| torture.name).unwrap_err().to_string();
         let known = "`archive-accepted`, `archive-cut`, `archive-detects`, `archive-model`, `archive-oracle`, \
-                     `disk`, `kill`, `sat-detects`, `sat-model`, `sat-survives`";
+                     `disk`, `guard`, `guard-model`, `kill`, `sat-detects`, `sat-model`, `sat-survives`";
         assert_eq!(message, format!("there is no torture `feather`; there are {known}"));
     }
 }

@@ -3,8 +3,8 @@
 
 mod http;
 mod restart;
-mod ssrf;
 mod server;
+mod ssrf;
 
 use base::chance::hash_bytes;
 use base::clock::SimulatedClock;

@@ -5,10 +5,10 @@
     reason = "clippy knows test functions by their mark; here the functions they call are tests too"
 )]
 
+mod corpus;
 mod dns;
 mod forbidden;
 mod hostile;
-mod corpus;
 mod odd;
 mod proxy;
 mod registry;

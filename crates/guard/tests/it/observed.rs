@@ -164,6 +164,7 @@ async fn through_the_guard(network: &str, addresses: Policy) {
 /// Shows what was seen inside.
 fn show(said: &str) {
     said.lines()
+        .filter(|line| line.contains(" requests"))
         .filter_map(|line| line.find("with").and_then(|start| line.get(start..)))
         .for_each(|line| println!("{line}"));
 }

@@ -98,8 +98,11 @@ impl Server {
                         noted.lock().unwrap().push_str(&text);
                         input.push_str(&text);
                         while let Some(end) = input.find("\r\n\r\n") {
-                            input.drain(..end + 4);
+                            let head: String = input.drain(..end + 4).collect();
                             let _ = stream.write_all(answer.as_bytes()).await;
+                            if head.contains("Connection: close") {
+                                return;
+                            }
                         }
                     }
                 });

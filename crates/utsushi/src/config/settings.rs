@@ -3,7 +3,7 @@
 use super::Config;
 use super::value::{
     Entry, NameServer, Unfit, bytes, contact, file, header_text, interval, list, log_filter, log_form, proxy,
-    whole, word,
+    socket, whole, word,
 };
 use base::Interval;
 use base::limits::{BODY_BYTES_MAX, SERVER_PAUSE_MAX};
@@ -16,7 +16,7 @@ const MIB: u64 = 1024 * 1024;
 const GIB: u64 = 1024 * MIB;
 
 /// The settings in the order of `default.toml`.
-pub(crate) const SETTINGS: [Setting; 25] = [
+pub(crate) const SETTINGS: [Setting; 37] = [
     Setting {
         key: "crawl.pause",
         take: |c, v| interval(v, Interval::from_seconds(1)..=SERVER_PAUSE_MAX).map(|t| c.crawl.pause = t),
@@ -127,6 +127,83 @@ pub(crate) const SETTINGS: [Setting; 25] = [
         key: "archive.disk_free_percent_min",
         take: |c, v| whole(v, 0..=50).map(|n| c.archive.disk_free_percent_min = n),
         show: |c| c.archive.disk_free_percent_min.to_string(),
+    },
+    Setting {
+        key: "guard.listen",
+        take: |c, v| socket(v).map(|at| c.guard.listen = Some(at)),
+        show: |c| quoted(c.guard.listen.map(|at| at.to_string()).unwrap_or_default()),
+    },
+    Setting {
+        key: "guard.pause",
+        take: |c, v| {
+            interval(v, Interval::from_seconds(1)..=SERVER_PAUSE_MAX).map(|t| c.guard.limits.pause = t.into())
+        },
+        show: |c| quoted(Interval::from(c.guard.limits.pause)),
+    },
+    Setting {
+        key: "guard.wait_max",
+        take: |c, v| {
+            interval(v, Interval::from_seconds(1)..=Interval::from_minutes(10))
+                .map(|t| c.guard.limits.wait_max = t.into())
+        },
+        show: |c| quoted(Interval::from(c.guard.limits.wait_max)),
+    },
+    Setting {
+        key: "guard.allow_addresses",
+        take: |c, v| {
+            list(v, "blocks of addresses, such as [\"192.168.7.0/24\", \"fd00::/8\"]")
+                .map(|blocks| c.guard.allow_addresses = blocks)
+        },
+        show: |c| {
+            let blocks: Vec<String> = c.guard.allow_addresses.iter().map(quoted).collect();
+            format!("[{}]", blocks.join(", "))
+        },
+    },
+    Setting {
+        key: "guard.server_requests_per_day",
+        take: |c, v| whole(v, 1..=1_000_000).map(|n| c.guard.limits.server_requests_per_day = n),
+        show: |c| c.guard.limits.server_requests_per_day.to_string(),
+    },
+    Setting {
+        key: "guard.address_requests_per_day",
+        take: |c, v| whole(v, 1..=1_000_000).map(|n| c.guard.limits.address_requests_per_day = n),
+        show: |c| c.guard.limits.address_requests_per_day.to_string(),
+    },
+    Setting {
+        key: "guard.address_bytes_per_day",
+        take: |c, v| bytes(v, MIB..=64 * 1024 * GIB).map(|n| c.guard.limits.address_bytes_per_day = n),
+        show: |c| c.guard.limits.address_bytes_per_day.to_string(),
+    },
+    Setting {
+        key: "guard.bytes_per_day",
+        take: |c, v| bytes(v, MIB..=64 * 1024 * GIB).map(|n| c.guard.limits.bytes_per_day = n),
+        show: |c| c.guard.limits.bytes_per_day.to_string(),
+    },
+    Setting {
+        key: "guard.clients_max",
+        take: |c, v| whole(v, 1..=4096).map(|n| c.guard.limits.clients_max = n),
+        show: |c| c.guard.limits.clients_max.to_string(),
+    },
+    Setting {
+        key: "guard.tunnel_bytes_max",
+        take: |c, v| bytes(v, MIB..=64 * GIB).map(|n| c.guard.limits.tunnel_bytes_max = n),
+        show: |c| c.guard.limits.tunnel_bytes_max.to_string(),
+    },
+    Setting {
+        key: "guard.tunnel_time_max",
+        take: |c, v| {
+            interval(v, Interval::from_seconds(10)..=Interval::from_days(1))
+                .map(|t| c.guard.limits.tunnel_time_max = t.into())
+        },
+        show: |c| quoted(Interval::from(c.guard.limits.tunnel_time_max)),
+    },
+    Setting {
+        key: "guard.tunnel_idle_max",
+        take: |c, v| {
+            interval(v, Interval::from_seconds(1)..=Interval::from_hours(1))
+                .map(|t| c.guard.limits.tunnel_idle_max = t.into())
+        },
+        show: |c| quoted(Interval::from(c.guard.limits.tunnel_idle_max)),
     },
     Setting {
         key: "sim.pages",

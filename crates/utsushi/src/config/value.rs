@@ -133,7 +133,8 @@ pub(super) fn bytes(value: &DeValue<'_>, range: RangeInclusive<u64>) -> Result<u
     number.filter(|n| range.contains(n)).ok_or_else(|| Unfit::Value(allowed()))
 }
 
-fn parse_bytes(text: &str) -> Option<u64> {
+/// A number of bytes as people write it, such as `8GiB`.
+pub(crate) fn parse_bytes(text: &str) -> Option<u64> {
     let digits = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let number: u64 = number.parse().ok()?;
@@ -225,6 +226,13 @@ pub(super) fn word<T: Copy>(value: &DeValue<'_>, words: &[(&str, T)]) -> Result<
     let DeValue::String(text) = value else { return Err(Unfit::Type(allowed())) };
     let found = words.iter().find(|(word, _)| *word == text.as_ref());
     found.map(|(_, meant)| *meant).ok_or_else(|| Unfit::Value(allowed()))
+}
+
+/// An address to listen on.
+pub(super) fn socket(value: &DeValue<'_>) -> Result<SocketAddr, Unfit> {
+    let allowed = || "an address and a port, such as 127.0.0.1:3129".to_owned();
+    let DeValue::String(text) = value else { return Err(Unfit::Type(allowed())) };
+    text.parse().map_err(|_| Unfit::Value(allowed()))
 }
 
 /// What is logged.

@@ -25,10 +25,18 @@ use std::path::{Path, PathBuf};
 
 /// The directory of archive files.
 pub(crate) const ARCHIVE: &str = "archive";
-/// What a directory may hold before [`format::FILE_NAME`] does: a person's configuration and list, and what a start that was
-/// cut off left behind.
-const BEFORE_FORMAT: [&str; 5] =
-    [crate::config::FILE_NAME, super::door::OPT_OUT, lock::FILE_NAME, format::UNFINISHED_NAME, ARCHIVE];
+/// The directory of the egress guard's log, which is a matter of the guard alone.
+pub(crate) const GUARD: &str = "guard";
+/// What a directory may hold before [`format::FILE_NAME`] does: a person's configuration and list, the log of a guard, and
+/// what a start that was cut off left behind.
+const BEFORE_FORMAT: [&str; 6] = [
+    crate::config::FILE_NAME,
+    super::door::OPT_OUT,
+    lock::FILE_NAME,
+    format::UNFINISHED_NAME,
+    ARCHIVE,
+    GUARD,
+];
 
 /// A data directory that can be read.
 #[derive(Clone, Debug)]

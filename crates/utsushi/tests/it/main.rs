@@ -12,6 +12,7 @@ mod demo;
 mod describing;
 mod fetch;
 mod get;
+mod guard;
 mod history;
 mod import;
 mod made;

@@ -1,0 +1,195 @@
+//! `utsushi guard`: the egress guard, a process of its own between a crawler and the web.
+
+use super::Context;
+use crate::config::parse_bytes;
+use crate::exit::{Advised, Exit};
+use crate::node::directory;
+use crate::output::Output;
+use crate::signals;
+use crate::words::{bytes, count_of};
+use anyhow::Context as _;
+use base::Interval;
+use base::clock::RealClock;
+use base::limits::SERVER_PAUSE_MAX;
+use guard::{Guard, Limits, Policy, Range, Settings};
+use serde_json::{Value, json};
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
+
+const EXAMPLES: &str = "\
+Examples:
+  utsushi guard                                     as the configuration says
+  utsushi guard --pause 30s                         one request every half minute
+  utsushi guard --allow-address 192.168.7.0/24      for a crawl of one's own network
+  curl --proxy http://127.0.0.1:3129 http://example.org/";
+
+/// How often the counts are shown anew.
+const SHOW_PAUSE: Duration = Duration::from_secs(1);
+const WAIT_MAX: Interval = Interval::from_minutes(10);
+
+/// Stand between a crawler and the web: a proxy that lets nobody be flooded and nothing inside be reached
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Where to listen; port 0 for any that is free
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<SocketAddr>,
+    /// Listen where other machines can reach it; whoever does can send requests through it
+    #[arg(long)]
+    public_listen: bool,
+    /// The least time between the end of a request and the next, for each server and each address
+    #[arg(long, value_name = "TIME", value_parser = |text: &str| interval(text, SERVER_PAUSE_MAX))]
+    pause: Option<Interval>,
+    /// How long a request is held up before it is refused instead
+    #[arg(long, value_name = "TIME", value_parser = |text: &str| interval(text, WAIT_MAX))]
+    wait_max: Option<Interval>,
+    /// Special addresses that may be connected to all the same, such as `192.168.7.0/24`; several times
+    #[arg(long, value_name = "BLOCK")]
+    allow_address: Vec<Range>,
+    /// Requests to one server a day
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    server_requests_per_day: Option<u64>,
+    /// Requests to one address a day
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
+    address_requests_per_day: Option<u64>,
+    /// Bytes to and from one address a day, such as `8GiB`
+    #[arg(long, value_name = "BYTES", value_parser = byte_count)]
+    address_bytes_per_day: Option<u64>,
+    /// Bytes to and from all addresses a day
+    #[arg(long, value_name = "BYTES", value_parser = byte_count)]
+    bytes_per_day: Option<u64>,
+}
+
+fn interval(text: &str, most: Interval) -> Result<Interval, String> {
+    let least = Interval::from_seconds(1);
+    let fits = text.parse().ok().filter(|time| (least..=most).contains(time));
+    fits.ok_or_else(|| format!("it is a length of time from {least} to {most}"))
+}
+
+fn byte_count(text: &str) -> Result<u64, String> {
+    parse_bytes(text)
+        .filter(|bytes| *bytes > 0)
+        .ok_or_else(|| "it is a number of bytes, such as 8GiB".to_owned())
+}
+
+/// Guards until a signal comes.
+pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
+    let output = &context.output;
+    let stop = signals::listen(output).context("cannot listen for signals")?;
+    let settings = settings(args, context)?;
+    let log = settings.directory.display().to_string();
+    let guard = Guard::start(settings, RealClock::start()).await.map_err(advised)?;
+    let decisions = guard.decisions();
+    announce(output, &guard, &log);
+    tokio::select! {
+        () = stop.wait() => {}
+        () = tell(output, decisions) => {}
+        () = show(output, &guard) => {}
+    }
+    let status = guard.status();
+    guard.stop().await;
+    output.result(&closing(&status), || closing_text(&status));
+    Ok(Exit::Done)
+}
+
+fn settings(args: &Args, context: &Context) -> anyhow::Result<Settings> {
+    let config = &context.config.guard;
+    let listen = args.listen.or(config.listen).context("cannot tell where to listen")?;
+    let opened = config.allow_addresses.iter().chain(&args.allow_address).copied().collect();
+    Ok(Settings {
+        listen,
+        public_listen: args.public_listen,
+        directory: context.data.join(directory::GUARD),
+        addresses: Policy { opened },
+        limits: limits(args, config.limits),
+    })
+}
+
+/// The configured limits with those of this run.
+fn limits(args: &Args, configured: Limits) -> Limits {
+    Limits {
+        pause: args.pause.map_or(configured.pause, Duration::from),
+        wait_max: args.wait_max.map_or(configured.wait_max, Duration::from),
+        server_requests_per_day: args.server_requests_per_day.unwrap_or(configured.server_requests_per_day),
+        address_requests_per_day: args
+            .address_requests_per_day
+            .unwrap_or(configured.address_requests_per_day),
+        address_bytes_per_day: args.address_bytes_per_day.unwrap_or(configured.address_bytes_per_day),
+        bytes_per_day: args.bytes_per_day.unwrap_or(configured.bytes_per_day),
+        ..configured
+    }
+}
+
+fn advised(error: guard::Error) -> Advised {
+    let advice = error.advice();
+    Advised::new("cannot start the guard", advice, error)
+}
+
+/// Says where it is and how to use it.
+fn announce(output: &Output, guard: &Guard, log: &str) {
+    let proxy = format!("http://{}", guard.address());
+    let limits = guard.status()["limits"].clone();
+    let object = json!({
+        "event": "guarding", "proxy": proxy, "status": format!("{proxy}/status"), "log": log, "limits": limits,
+    });
+    output.result(&object, || {
+        format!(
+            "The guard lets one request through every {} to each server and each address.\n\
+             \n\
+             use it     curl --proxy {proxy} http://example.org/\n\
+             status     {proxy}/status\n\
+             log        {log}\n\
+             \n\
+             Ctrl-C ends it.",
+            Interval::from_millis(limits["pause_ms"].as_u64().unwrap_or_default()),
+        )
+    });
+}
+
+/// Prints every decision, if that is asked for.
+async fn tell(output: &Output, mut decisions: Receiver<Arc<str>>) {
+    if !output.json() {
+        return std::future::pending().await;
+    }
+    loop {
+        match decisions.recv().await {
+            // The stream remembers what goes wrong.
+            Ok(line) => _ = writeln!(output.printable_lines(), "{line}"),
+            Err(RecvError::Lagged(lines)) => output.object(&json!({ "event": "lost", "lines": lines })),
+            Err(RecvError::Closed) => return,
+        }
+    }
+}
+
+/// Shows what passes, for ever.
+async fn show(output: &Output, guard: &Guard) {
+    let progress = output.progress("requests", None);
+    loop {
+        let status = guard.status();
+        let passed = status["passed"].as_u64().unwrap_or_default();
+        progress.set(passed, &format!("{} held up, {} refused", status["delayed"], status["refused"]));
+        tokio::time::sleep(SHOW_PAUSE).await;
+    }
+}
+
+fn closing(status: &Value) -> Value {
+    let of = |name: &str| status[name].clone();
+    json!({
+        "event": "summary", "passed": of("passed"), "delayed": of("delayed"), "refused": of("refused"),
+        "bytes_today": of("bytes_today"),
+    })
+}
+
+fn closing_text(status: &Value) -> String {
+    let of = |name: &str| status[name].as_u64().unwrap_or_default();
+    format!(
+        "{} let through, {} of them held up, {} refused; {} today",
+        count_of(of("passed"), "request"),
+        of("delayed"),
+        of("refused"),
+        bytes(of("bytes_today")),
+    )
+}
