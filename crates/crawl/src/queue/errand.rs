@@ -15,7 +15,7 @@
 use super::{Done, Queue, Step, Task};
 use base::door::Request;
 use base::url::Scheme;
-use base::{Outcome, PageUrl, Timestamp};
+use base::{Outcome, PageUrl, Refusal, Timestamp};
 use fetch::robots::{Answer, Need};
 use std::collections::HashMap;
 
@@ -103,6 +103,15 @@ impl Queue {
             }
             (Step::LookUp(..), Done::LookedUp(Err(_))) | (Step::Refuse(..), Done::Refused) => {
                 &Answer::Unreachable(None)
+            }
+            // Nobody was asked, and the proxy says when it may be tried again.
+            (
+                Step::Robots(..),
+                Done::Robots(Outcome::Refused(Refusal::Proxy { retry_after: Some(wait), .. }), _),
+            ) => {
+                self.servers[task.server].back_off(Some(*wait), now);
+                self.servers[task.server].errands.push_front(url.clone());
+                return;
             }
             (Step::Robots(..), Done::Robots(outcome, answer)) => {
                 if let Outcome::Failed { retry_after: Some(wait), .. } = outcome {

@@ -1,6 +1,7 @@
 //! The queue and its steps against the simulated web in process: days of crawling in seconds, in a plain loop.
 #![cfg(test)]
 
+mod guarded;
 mod http;
 mod restart;
 mod server;

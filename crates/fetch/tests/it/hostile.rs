@@ -297,6 +297,7 @@ async fn scene(served: &Served) {
     report(&scene.seen.lock().unwrap(), &run, count, resident);
 }
 
+#[expect(clippy::print_stdout, reason = "the figures are what a full run is for")]
 fn report(seen: &Seen, run: &Run, count: u32, resident: u64) {
     let (hostile, visit_time_max) = (run.hostile, run.limits.visit_time_max);
     let mut honest = seen.honest.clone();

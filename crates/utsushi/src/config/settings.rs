@@ -2,8 +2,8 @@
 
 use super::Config;
 use super::value::{
-    Entry, NameServer, Unfit, bytes, contact, file, header_text, interval, list, log_filter, log_form, proxy,
-    socket, whole, word,
+    Entry, NameServer, Unfit, agent, bytes, contact, file, header_text, interval, list, log_filter, log_form,
+    proxy, socket, whole, word,
 };
 use base::Interval;
 use base::limits::{BODY_BYTES_MAX, SERVER_PAUSE_MAX};
@@ -34,7 +34,7 @@ pub(crate) const SETTINGS: [Setting; 37] = [
     },
     Setting {
         key: "fetch.agent",
-        take: |c, v| header_text(v).map(|t| c.fetch.agent = t),
+        take: |c, v| agent(v).map(|t| c.fetch.agent = t),
         show: |c| quoted(&c.fetch.agent),
     },
     Setting {

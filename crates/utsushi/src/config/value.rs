@@ -160,6 +160,21 @@ pub(super) fn header_text(value: &DeValue<'_>) -> Result<String, Unfit> {
     if fits && trimmed { Ok(text.to_string()) } else { Err(Unfit::Value(allowed())) }
 }
 
+/// What the crawler calls itself: a name that robots files can address, and whatever follows it.
+pub(super) fn agent(value: &DeValue<'_>) -> Result<String, Unfit> {
+    let allowed = || {
+        "a name of letters, - and _, with / and a version behind it if you like: 1 to 256 printable ASCII characters"
+            .to_owned()
+    };
+    let text = header_text(value).map_err(|unfit| match unfit {
+        Unfit::Type(_) => Unfit::Type(allowed()),
+        Unfit::Value(_) => Unfit::Value(allowed()),
+    })?;
+    let name = crate::node::door::product_token(&text);
+    let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphabetic() || b"-_".contains(&b));
+    if is_name { Ok(text) } else { Err(Unfit::Value(allowed())) }
+}
+
 /// Whom to ask about the crawl: a page, an address of mail, or nobody.
 pub(super) fn contact(value: &DeValue<'_>) -> Result<Option<String>, Unfit> {
     let allowed = || "the URL of a page, an address of mail, or \"\" for none".to_owned();

@@ -97,7 +97,7 @@ impl<'a> Seen<'a> {
             "robots": {
                 "allowed": allowed,
                 "rule": line,
-                "crawl_delay_seconds": rules.and_then(|rules| rules.crawl_delay()).map(|delay| delay.as_seconds_f64()),
+                "crawl_delay_seconds": rules.and_then(|rules| rules.crawl_delay()).map(base::Interval::as_seconds_f64),
                 "sitemaps": rules.map(|rules| rules.sitemaps()),
             },
             "requests": self.legs.iter().map(leg_json).collect::<Vec<_>>(),
@@ -117,12 +117,11 @@ impl<'a> Seen<'a> {
         match (self.page().map(|leg| &leg.outcome), self.verdict) {
             (Some(Outcome::Refused(why)), _) => Some(refusal(why)),
             (Some(Outcome::Unreachable(failure)), _) => Some(failure.to_string()),
-            (Some(_), _) => None,
             (None, Verdict::Unreachable) => {
                 Some(self.robots_refusal().unwrap_or_else(|| "the robots file cannot be had".to_owned()))
             }
             (None, verdict) if !verdict.is_allowed() => Some("the robots file forbids it".to_owned()),
-            (None, _) => None,
+            _ => None,
         }
     }
 }

@@ -1,0 +1,126 @@
+//! The whole crawler with its pauses set to nothing, behind the guard: the servers of the simulated web feel the guard's
+//! pause all the same, and the crawl goes on (C12, H13).
+
+use archive::{Archive, Settings};
+use base::clock::{Clock, RealClock};
+use base::disk::RealDisk;
+use base::{Interval, PageUrl};
+use crawl::{Event, Parts, QueueSettings, Report, Start};
+use fetch::{Policy, Range, Resolver, WebDoor};
+use guard::Guard;
+use sim::observe::Rules;
+use sim::serve::{self, Serving};
+use sim::{Plan, Web};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+const PAUSE: Duration = Duration::from_millis(100);
+const CRAWL: Duration = Duration::from_secs(6);
+
+async fn serve(clock: &Arc<RealClock>) -> (Arc<Web>, Serving) {
+    let web = Arc::new(Web::new(Plan { seed: 12, pages: 2_000, servers: 50, ..Plan::default() }));
+    let rules = Rules { pause: PAUSE.into(), crawl_delay: false, ..Rules::default() };
+    let settings = serve::Settings { rules, ..serve::Settings::default() };
+    let serving =
+        serve::start(Arc::clone(&web), Arc::clone(clock) as Arc<dyn Clock>, settings).await.unwrap();
+    (web, serving)
+}
+
+async fn guard(directory: &Path, wait_max: Duration) -> Guard {
+    let settings = guard::Settings {
+        listen: "127.0.0.1:0".parse().unwrap(),
+        public_listen: false,
+        directory: directory.join("guard"),
+        addresses: guard::Policy { opened: vec!["127.0.0.0/8".parse().unwrap()] },
+        limits: guard::Limits { pause: PAUSE, wait_max, ..guard::Limits::default() },
+    };
+    Guard::start(settings, RealClock::start()).await.unwrap()
+}
+
+/// Crawls without any pause of its own; what came of the visits, by name.
+async fn crawl(
+    web: &Arc<Web>,
+    serving: &Serving,
+    clock: &Arc<RealClock>,
+    guard: &Guard,
+    directory: &Path,
+) -> (Report, BTreeMap<&'static str, u64>) {
+    let (known, http, https) = (Arc::clone(web), serving.http, serving.https.unwrap());
+    let resolver = Resolver::new(move |origin| {
+        let port = if origin.scheme == base::url::Scheme::Http { http } else { https };
+        known.address(origin.server.host()).map(|address| (address, port).into())
+    });
+    let door = WebDoor::new(fetch::Settings {
+        addresses: Policy::only(vec![Range::LOOPBACK]),
+        extra_roots_pem: serving.authority_pem.clone().into_bytes(),
+        resolver,
+        proxy: Some(format!("http://{}", guard.address()).parse().unwrap()),
+        ..fetch::Settings::default()
+    });
+    let disk = Arc::new(RealDisk);
+    let (archive, _) =
+        Archive::open(disk, &directory.join("archive"), Settings::default(), clock.now()).unwrap();
+    let settings = crawl::Settings {
+        queue: QueueSettings {
+            pause: Interval::ZERO,
+            revisit_after: Interval::ZERO,
+            pages_max: 10_000,
+            agent: "utsushi".to_owned(),
+            opt_out: Arc::default(),
+            start: clock.now(),
+        },
+        connections_max: 64,
+        captures_max: 1_024,
+        bytes_max: 64 << 20,
+        pages_max: None,
+    };
+    let parts = Parts { door: Arc::new(door.unwrap()), archive, clock: Arc::clone(clock) as Arc<dyn Clock> };
+    let seeds = (0..50).map(|server| PageUrl::parse(&format!("http://{}/", web.host(server))).unwrap());
+    let start = Start { seeds: seeds.collect(), ..Start::default() };
+    let mut outcomes = BTreeMap::new();
+    let stop = tokio::time::sleep(CRAWL);
+    let walk = crawl::walk(parts, settings, start, stop, |event, _| {
+        if let Event::Kept(kept) = event {
+            kept.iter().for_each(|kept| *outcomes.entry(kept.outcome.as_str()).or_default() += 1);
+        }
+    });
+    (walk.await.unwrap(), outcomes)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn survives_h13_a_crawler_without_pauses_behind_the_guard() {
+    let (clock, place) = (RealClock::start(), tempfile::tempdir().unwrap());
+    let (web, serving) = serve(&clock).await;
+    let guard = guard(place.path(), Duration::from_secs(30)).await;
+    let (report, outcomes) = crawl(&web, &serving, &clock, &guard, place.path()).await;
+    let felt = serving.politeness();
+    println!("{report:?} {outcomes:?} {:?} {:?}", felt.at_servers, felt.at_addresses);
+    guard.stop().await;
+    serving.stop().await;
+    assert!(report.pages > 200, "{report:?}");
+    for counts in [&felt.at_servers, &felt.at_addresses] {
+        assert_eq!((counts.overlaps, counts.short_gaps), (0, 0), "{counts:?}");
+        assert!(counts.requests > 200, "{counts:?}");
+    }
+    let shortest = felt.at_addresses.gap_min.unwrap();
+    assert!(shortest < Interval::from_seconds(1), "the crawler has no manners of its own: {shortest}");
+}
+
+/// A guard that does not delay but refuses is learned from: its reasons are outcomes, the servers are left alone for as long
+/// as it says, and the pages keep their turn.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_crawler_that_the_guard_sends_away_comes_back_when_it_may() {
+    let (clock, place) = (RealClock::start(), tempfile::tempdir().unwrap());
+    let (web, serving) = serve(&clock).await;
+    let guard = guard(place.path(), Duration::ZERO).await;
+    let (report, outcomes) = crawl(&web, &serving, &clock, &guard, place.path()).await;
+    let (felt, status) = (serving.politeness(), guard.status());
+    println!("{report:?} {outcomes:?} {status}");
+    guard.stop().await;
+    serving.stop().await;
+    assert!(outcomes["refused"] > 10, "{outcomes:?}");
+    assert!(outcomes["fetched"] > 20, "{outcomes:?}");
+    assert_eq!((felt.at_addresses.overlaps, felt.at_addresses.short_gaps), (0, 0), "{felt:?}");
+}
