@@ -110,7 +110,7 @@ impl Visit<'_> {
         if let Err(denied) = self.turn(&ride, stream).await {
             return Err(self.house.refuse(self.client, House::about(&ride), denied));
         }
-        let traffic = Traffic { requests: 1, ..Traffic::default() };
+        let traffic = Traffic::begin();
         let mut over = Over { house: self.house, ride: &ride, traffic, why: None, was_open: false };
         let connected = self.connect(&ride).await;
         let server = connected.inspect_err(|denied| over.why = Some(denied.reason.clone()))?;
@@ -141,7 +141,7 @@ impl Visit<'_> {
 
     async fn carry(&self, tunnel: &mut Tunnel<'_>, single: Option<Vec<u8>>) -> End {
         let begun = match single {
-            Some(head) => tunnel.to_server(&[head.as_slice(), &self.input].concat()).await,
+            Some(head) => tunnel.tell(&[head.as_slice(), &self.input].concat()).await,
             None => {
                 tunnel.speech.push(&self.input);
                 tunnel.client.write_all(answer::TUNNEL_OPEN).await.map_err(|_| End::Client)

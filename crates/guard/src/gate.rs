@@ -139,7 +139,7 @@ impl Gate {
         self.last_wish += 1;
         let number = WishNumber(self.last_wish);
         for party in target.parties() {
-            self.parties.entry(party).or_default().waiting.insert(number);
+            self.parties.entry(party).or_default().enter(number, tunnel);
         }
         let (entered, deadline) = (now.moment, now.moment + self.limits.wait_max);
         self.wishes.insert(number, Wish { tunnel, target: target.clone(), entered, deadline });

@@ -3,10 +3,13 @@
 //! **Invariant:** a decision is written to the log before anyone learns of it. When that fails nothing passes: what
 //! is asked is refused, and every tunnel that stands is cut, until a line could be written again.
 
+mod book;
+mod status;
+
 use crate::answer::Denied;
 use crate::day::Day;
 use crate::gate::{Answer, Gate, Moment, Now, Overrun, Refusal, Target, TunnelNumber, Turn, WishNumber};
-use crate::log::{self, Log};
+use crate::log::Log;
 use crate::settings::Settings;
 use base::Clock;
 use serde_json::{Map, Value, json};
@@ -16,10 +19,6 @@ use std::time::Duration;
 use tokio::sync::{Notify, broadcast, watch};
 use tokio::time::Instant;
 
-/// Lines of refusals a second; a client that asks in a loop would fill the disk with more. The rest are counted.
-const REFUSED_LINES_PER_SECOND_MAX: u64 = 100;
-/// How many blocked servers and addresses the status names.
-const BLOCKED_SHOWN_MAX: usize = 100;
 /// Lines that a slow reader of decisions may lag behind.
 const DECISIONS_KEPT_MAX: usize = 4_096;
 
@@ -186,33 +185,6 @@ impl House {
         Ok(turn)
     }
 
-    /// Writes that something was refused; gives what the client is told.
-    pub(crate) fn refuse(&self, client: SocketAddr, about: Value, denied: Denied) -> Denied {
-        let mut desk = self.desk();
-        desk.counts.refused += 1;
-        let second = self.started.elapsed().as_secs();
-        desk.refused_second =
-            (second, if desk.refused_second.0 == second { desk.refused_second.1 + 1 } else { 1 });
-        if desk.refused_second.1 > REFUSED_LINES_PER_SECOND_MAX {
-            desk.refused_unlisted += 1;
-            return denied;
-        }
-        let mut fields = object(about);
-        fields.extend(object(json!({
-            "event": "refused",
-            "client": client.to_string(),
-            "status": denied.status,
-            "reason": denied.reason,
-            "retry_after": denied.retry_after.map(|wait| wait.as_secs()),
-            "unlisted": desk.refused_unlisted,
-        })));
-        if !self.write(&mut desk, fields) {
-            return Denied::log_fails();
-        }
-        desk.refused_unlisted = 0;
-        denied
-    }
-
     /// What is said of a tunnel when something of it is refused.
     pub(crate) fn about(ride: &Ride) -> Value {
         Value::Object(ride.fields())
@@ -237,13 +209,6 @@ impl House {
         self.desk().counts.tunnels_open += 1;
     }
 
-    /// Writes how many bytes went through a tunnel since the last line on it.
-    pub(crate) fn carried(&self, ride: &Ride, bytes: u64) -> bool {
-        let mut fields = ride.fields();
-        fields.extend(object(json!({ "event": "carried", "bytes": bytes })));
-        self.write(&mut self.desk(), fields)
-    }
-
     /// A tunnel, or what would have become one, is over.
     pub(crate) fn closed(&self, ride: &Ride, why: &str, requests: u64, bytes: u64, was_open: bool) {
         let mut desk = self.desk();
@@ -254,113 +219,6 @@ impl House {
         self.write(&mut desk, fields);
         drop(desk);
         self.changed.notify_waiters();
-    }
-
-    /// Writes a line that concerns the guard itself.
-    pub(crate) fn note(&self, value: Value) {
-        self.write(&mut self.desk(), object(value));
-    }
-
-    /// Looks whether the log can be written; if it could not before, tries.
-    pub(crate) fn look_at_log(&self) {
-        let mut desk = self.desk();
-        let day = self.today(&desk);
-        let outcome = desk.log.check(day);
-        match outcome {
-            Ok(()) if desk.is_writable => {}
-            Ok(()) => _ = self.resume(&mut desk, day),
-            Err(error) => self.fail(&mut desk, &error),
-        }
-    }
-
-    /// Makes sure that what was written survives a power cut.
-    pub(crate) fn sync_log(&self) {
-        let file = self.desk().log.file();
-        let outcome = file.map_or(Ok(()), |file| file.sync_data());
-        if let Err(error) = outcome {
-            self.fail(&mut self.desk(), &error);
-        }
-    }
-
-    /// How the guard is.
-    pub(crate) fn status(&self) -> Value {
-        let desk = self.desk();
-        let (counts, limits) = (desk.counts, self.settings.limits);
-        json!({
-            "writable": desk.is_writable,
-            "day": desk.gate.day().to_string(),
-            "uptime_s": self.started.elapsed().as_secs(),
-            "tunnels_open": counts.tunnels_open,
-            "waiting": desk.gate.waiting(),
-            "passed": counts.passed,
-            "delayed": counts.delayed,
-            "refused": counts.refused,
-            "bytes_today": desk.gate.bytes_today(),
-            "parties": desk.gate.parties(),
-            "blocked": desk.gate.blocked(BLOCKED_SHOWN_MAX),
-            "limits": {
-                "pause_ms": millis(limits.pause),
-                "wait_max_ms": millis(limits.wait_max),
-                "server_requests_per_day": limits.server_requests_per_day,
-                "address_requests_per_day": limits.address_requests_per_day,
-                "address_bytes_per_day": limits.address_bytes_per_day,
-                "bytes_per_day": limits.bytes_per_day,
-                "clients_max": limits.clients_max,
-                "tunnel_bytes_max": limits.tunnel_bytes_max,
-                "tunnel_time_max_s": limits.tunnel_time_max.as_secs(),
-                "tunnel_idle_max_s": limits.tunnel_idle_max.as_secs(),
-                "opened": self.settings.addresses.opened.iter().map(ToString::to_string).collect::<Vec<_>>(),
-            },
-        })
-    }
-
-    /// Whether the line could be written.
-    fn write(&self, desk: &mut Desk, mut fields: Map<String, Value>) -> bool {
-        let day = self.today(desk);
-        if !desk.is_writable && !self.resume(desk, day) {
-            return false;
-        }
-        fields.insert("at".to_owned(), self.clock.now().to_rfc3339().into());
-        self.write_at(desk, day, fields)
-    }
-
-    fn write_at(&self, desk: &mut Desk, day: Day, fields: Map<String, Value>) -> bool {
-        let line = log::to_line(&Value::Object(fields));
-        match desk.log.write(day, &line) {
-            Ok(()) => {
-                // Nobody may be listening.
-                let _ = self.decisions.send(line.into());
-                true
-            }
-            Err(error) => {
-                self.fail(desk, &error);
-                false
-            }
-        }
-    }
-
-    fn resume(&self, desk: &mut Desk, day: Day) -> bool {
-        let fields = json!({ "event": "resumed", "at": self.clock.now().to_rfc3339() });
-        desk.is_writable = desk.log.check(day).is_ok() && self.write_at(desk, day, object(fields));
-        if desk.is_writable {
-            tracing::warn!("the log can be written again; requests pass");
-        }
-        desk.is_writable
-    }
-
-    /// Nothing passes from now on.
-    fn fail(&self, desk: &mut Desk, error: &std::io::Error) {
-        if desk.is_writable {
-            tracing::error!(%error, "the log cannot be written; nothing passes until it can");
-        }
-        desk.is_writable = false;
-        self.cut.send_modify(|times| *times += 1);
-        self.changed.notify_waiters();
-    }
-
-    /// The day that is counted: the calendar's, but never an earlier one than before.
-    fn today(&self, desk: &Desk) -> Day {
-        Day::of(self.clock.now()).max(desk.gate.day())
     }
 
     fn now(&self) -> Now {

@@ -37,14 +37,35 @@ pub(crate) struct Tunnel<'h> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Traffic {
     pub(crate) requests: u64,
-    pub(crate) bytes: u64,
-    pub(crate) bytes_logged: u64,
+    bytes: u64,
+    bytes_logged: u64,
+    /// What the line on the next request will speak of, should it be written.
+    bytes_asked: u64,
 }
 
 impl Traffic {
-    /// Bytes that no line speaks of yet.
+    /// Of a tunnel whose first request stands in the log.
+    pub(crate) fn begin() -> Self {
+        Self { requests: 1, ..Self::default() }
+    }
+    /// Bytes that no line speaks of.
     pub(crate) fn bytes_unlogged(&self) -> u64 {
         self.bytes - self.bytes_logged
+    }
+    /// Bytes that no line speaks of or is about to.
+    fn bytes_unclaimed(&self) -> u64 {
+        self.bytes_unlogged() - self.bytes_asked
+    }
+    /// The line on the next request is about to speak of so many.
+    fn claim(&mut self) -> u64 {
+        self.bytes_asked = self.bytes_unlogged();
+        self.bytes_asked
+    }
+    /// That line was written.
+    fn request_passed(&mut self) {
+        self.requests += 1;
+        self.bytes_logged += self.bytes_asked;
+        self.bytes_asked = 0;
     }
 }
 
@@ -65,10 +86,35 @@ pub(crate) enum End {
 
 type Turn<'h> = Pin<Box<dyn Future<Output = Result<(), Denied>> + Send + 'h>>;
 
+/// How far a tunnel is.
+struct Course<'h> {
+    life_end: Instant,
+    idle_max: Duration,
+    /// The next request waits for its turn.
+    turn: Option<Turn<'h>>,
+    client_left: bool,
+    from_server: Vec<u8>,
+    from_client: Vec<u8>,
+}
+
+impl Course<'_> {
+    fn new(house: &House) -> Self {
+        let limits = house.settings.limits;
+        Self {
+            life_end: Instant::now() + limits.tunnel_time_max,
+            idle_max: limits.tunnel_idle_max,
+            turn: None,
+            client_left: false,
+            from_server: vec![0; BUFFER_BYTES],
+            from_client: vec![0; BUFFER_BYTES],
+        }
+    }
+}
+
 /// What happened first.
 enum Event {
-    FromServer(io::Result<usize>),
-    FromClient(io::Result<usize>),
+    Server(io::Result<usize>),
+    Client(io::Result<usize>),
     Turn(Result<(), Denied>),
     Time,
     Cut,
@@ -77,53 +123,59 @@ enum Event {
 impl<'h> Tunnel<'h> {
     /// Carries bytes until the tunnel is over.
     pub(crate) async fn run(&mut self) -> End {
-        let limits = self.house.settings.limits;
-        let life_end = Instant::now() + limits.tunnel_time_max;
-        let mut buffers = (vec![0; BUFFER_BYTES], vec![0; BUFFER_BYTES]);
-        let mut turn: Option<Turn<'h>> = None;
-        let (mut client_left, mut idle_max) = (false, limits.tunnel_idle_max);
+        let mut course = Course::new(self.house);
         loop {
-            match self.step(&mut turn).await {
-                Ok(()) => {}
-                Err(end) => return end,
-            }
-            // A client that is made to wait is not idle.
-            let idle_end = if turn.is_some() { life_end } else { Instant::now() + idle_max };
-            let may_read = turn.is_none();
-            let event = tokio::select! {
-                biased;
-                _ = self.cut.changed() => Event::Cut,
-                read = self.server.read(&mut buffers.0) => Event::FromServer(read),
-                outcome = its_turn(&mut turn), if turn.is_some() => Event::Turn(outcome),
-                read = listen(self.client, &mut buffers.1, may_read), if !client_left => Event::FromClient(read),
-                () = tokio::time::sleep_until(life_end.min(idle_end)) => Event::Time,
-            };
-            let outcome = match event {
-                Event::FromServer(Ok(bytes @ 1..)) => {
-                    self.from_server(buffers.0.get(..bytes).unwrap_or_default()).await
-                }
-                Event::FromServer(_) => Err(End::Server),
-                Event::FromClient(Ok(bytes @ 1..)) => {
-                    self.speech.push(buffers.1.get(..bytes).unwrap_or_default());
-                    Ok(())
-                }
-                Event::FromClient(_) if turn.is_some() => Err(End::Client),
-                Event::FromClient(_) => {
-                    (client_left, idle_max) = (true, LINGER_TIME_MAX);
-                    self.server.shutdown().await.map_err(|_| End::Client)
-                }
-                Event::Turn(outcome) => {
-                    turn = None;
-                    self.take_turn(outcome)
-                }
-                Event::Time if client_left => Err(End::Client),
-                Event::Time if Instant::now() >= life_end => Err(End::Cut("the tunnel stood for too long")),
-                Event::Time => Err(End::Cut("the tunnel was silent for too long")),
-                Event::Cut => Err(End::Cut("the guard ends all tunnels")),
-            };
-            if let Err(end) = outcome {
+            if let Err(end) = self.step(&mut course.turn).await {
                 return end;
             }
+            let event = self.next_event(&mut course).await;
+            if let Err(end) = self.react(event, &mut course).await {
+                return end;
+            }
+        }
+    }
+
+    async fn next_event(&mut self, course: &mut Course<'h>) -> Event {
+        let Course { turn, from_server, from_client, client_left, .. } = course;
+        // A client that is made to wait is not idle.
+        let idle_end = if turn.is_some() { course.life_end } else { Instant::now() + course.idle_max };
+        let may_read = turn.is_none();
+        tokio::select! {
+            biased;
+            _ = self.cut.changed() => Event::Cut,
+            read = self.server.read(from_server) => Event::Server(read),
+            outcome = its_turn(turn), if !may_read => Event::Turn(outcome),
+            read = listen(self.client, from_client, may_read), if !*client_left => Event::Client(read),
+            () = tokio::time::sleep_until(course.life_end.min(idle_end)) => Event::Time,
+        }
+    }
+
+    async fn react(&mut self, event: Event, course: &mut Course<'h>) -> Result<(), End> {
+        match event {
+            Event::Server(Ok(bytes @ 1..)) => {
+                self.hear(course.from_server.get(..bytes).unwrap_or_default()).await
+            }
+            Event::Server(_) => Err(End::Server),
+            Event::Client(Ok(bytes @ 1..)) => {
+                self.speech.push(course.from_client.get(..bytes).unwrap_or_default());
+                Ok(())
+            }
+            Event::Client(Err(_)) => Err(End::Client),
+            Event::Client(Ok(_)) if course.turn.is_some() => Err(End::Client),
+            Event::Client(Ok(_)) => {
+                (course.client_left, course.idle_max) = (true, LINGER_TIME_MAX);
+                self.server.shutdown().await.map_err(|_| End::Client)
+            }
+            Event::Turn(outcome) => {
+                course.turn = None;
+                self.take_turn(outcome)
+            }
+            Event::Time if course.client_left => Err(End::Client),
+            Event::Time if Instant::now() >= course.life_end => {
+                Err(End::Cut("the tunnel stood for too long"))
+            }
+            Event::Time => Err(End::Cut("the tunnel was silent for too long")),
+            Event::Cut => Err(End::Cut("the guard ends all tunnels")),
         }
     }
 
@@ -133,10 +185,9 @@ impl<'h> Tunnel<'h> {
             match self.speech.next() {
                 Step::Listen => break,
                 Step::Cut(why) => return Err(End::Cut(why)),
-                Step::Send(bytes) => self.to_server(&bytes).await?,
+                Step::Send(bytes) => self.tell(&bytes).await?,
                 Step::Ask => {
-                    let (request, bytes) = (self.traffic.requests + 1, self.traffic.bytes_unlogged());
-                    self.traffic.bytes_logged = self.traffic.bytes;
+                    let (request, bytes) = (self.traffic.requests + 1, self.traffic.claim());
                     let (house, ride) = (self.house, self.ride);
                     *turn = Some(Box::pin(async move { house.turn(ride, request, bytes).await }));
                 }
@@ -147,12 +198,13 @@ impl<'h> Tunnel<'h> {
 
     fn take_turn(&mut self, outcome: Result<(), Denied>) -> Result<(), End> {
         outcome.map_err(End::Denied)?;
-        self.traffic.requests += 1;
+        self.traffic.request_passed();
         self.speech.give_turn();
         Ok(())
     }
 
-    async fn from_server(&mut self, bytes: &[u8]) -> Result<(), End> {
+    /// The server said something.
+    async fn hear(&mut self, bytes: &[u8]) -> Result<(), End> {
         let answer = self.speech.hear_server(bytes.len());
         self.house.heard(self.ride, bytes.len() as u64, answer)?;
         self.count(bytes.len())?;
@@ -162,7 +214,8 @@ impl<'h> Tunnel<'h> {
         }
     }
 
-    pub(crate) async fn to_server(&mut self, bytes: &[u8]) -> Result<(), End> {
+    /// Something goes to the server.
+    pub(crate) async fn tell(&mut self, bytes: &[u8]) -> Result<(), End> {
         self.house.said(self.ride, bytes.len() as u64)?;
         self.count(bytes.len())?;
         match timeout(self.house.settings.limits.tunnel_idle_max, self.server.write_all(bytes)).await {
@@ -176,11 +229,12 @@ impl<'h> Tunnel<'h> {
         if self.traffic.bytes > self.house.settings.limits.tunnel_bytes_max {
             return Err(End::Cut("too many bytes went through the tunnel"));
         }
-        if self.traffic.bytes_unlogged() >= LINE_EVERY_BYTES {
-            if !self.house.carried(self.ride, self.traffic.bytes_unlogged()) {
+        let unclaimed = self.traffic.bytes_unclaimed();
+        if unclaimed >= LINE_EVERY_BYTES {
+            if !self.house.carried(self.ride, unclaimed) {
                 return Err(End::Cut("the log cannot be written"));
             }
-            self.traffic.bytes_logged = self.traffic.bytes;
+            self.traffic.bytes_logged += unclaimed;
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //!
 //! Made from the IANA registries of special-purpose addresses (IPv4 and IPv6, with RFC 6890, 8190 and 9780), of
 //! multicast and of the IPv6 address space, of which `2000::/3` alone is global unicast. Where a registry calls a
-//! small block inside a closed one reachable (the anycast addresses of PCP and TURN, ORCHIDv2), it stays closed: these
+//! small block inside a closed one reachable (the anycast addresses of PCP and TURN, some of ORCHID), it stays closed: these
 //! lead into the network one is in, or to no server at all.
 //!
 //! **Invariant:** the spans are in order and do not overlap; that is proved when this file is compiled.
@@ -98,10 +98,12 @@ const SPECIAL: &[Span] = &[
 ];
 
 const _: () = {
-    let mut index = 0;
-    while index + 1 < SPECIAL.len() {
-        assert!(SPECIAL[index].first <= SPECIAL[index].last);
-        assert!(SPECIAL[index].last < SPECIAL[index + 1].first);
-        index += 1;
+    let mut rest = SPECIAL;
+    while let [span, after @ ..] = rest {
+        assert!(span.first <= span.last);
+        if let [next, ..] = after {
+            assert!(span.last < next.first);
+        }
+        rest = after;
     }
 };

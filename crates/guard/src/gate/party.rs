@@ -107,9 +107,15 @@ impl State {
         Self { holder: Some(tunnel), ..Self::default() }
     }
 
-    /// From when on `tunnel` may send a request; nothing while an answer is awaited.
-    ///
-    /// Who sends more through the tunnel of a doubtful answer has had it; the others give it time to come.
+    /// `tunnel` wants to send a request. Who goes on in the tunnel of a doubtful answer has had the answer.
+    pub(super) fn enter(&mut self, wish: WishNumber, tunnel: TunnelNumber) {
+        self.waiting.insert(wish);
+        if self.progress == Progress::Doubtful && self.holder == Some(tunnel) {
+            self.progress = Progress::Over;
+        }
+    }
+
+    /// From when on `tunnel` may send a request; nothing while an answer is awaited. A doubtful one is given time.
     pub(super) fn free_at(&self, tunnel: TunnelNumber, limits: &Limits) -> Option<Moment> {
         match self.progress {
             Progress::Open => None,

@@ -75,16 +75,19 @@ fn a_request_without_an_answer_holds_up_everyone_until_its_tunnel_ends() {
 }
 
 #[test]
-fn a_doubtful_answer_is_given_time_unless_its_own_tunnel_goes_on() {
+fn a_doubtful_answer_is_given_time_until_its_own_tunnel_goes_on() {
     let (mut gate, a, b) = (gate(limits()), target(1, "a"), target(1, "b"));
     go(&mut gate, 1, &a, at(100));
     gate.heard(1, &a, 100, Answer::Doubtful, at(101)).unwrap();
     let other = waits(&mut gate, 2, &b, at(105), 131);
-    gate.leave(other);
-    let own = waits(&mut gate, 1, &a, at(105), 111);
-    gate.leave(own);
-    answer(&mut gate, 1, &a, at(112));
-    waits(&mut gate, 2, &b, at(112), 122);
+    let own = gate.enter(1, &a, at(107)).unwrap();
+    assert_eq!(gate.try_pass(other, at(107)), Ok(Turn::Wait { until: Duration::from_secs(111) }));
+    assert!(matches!(gate.try_pass(other, at(111)), Ok(Turn::Go { .. })), "first come, first served");
+    answer(&mut gate, 2, &b, at(112));
+    assert!(matches!(gate.try_pass(own, at(122)), Ok(Turn::Go { .. })));
+    gate.heard(1, &a, 100, Answer::Doubtful, at(123)).unwrap();
+    gate.heard(1, &a, 100, Answer::Yes, at(124)).unwrap();
+    waits(&mut gate, 2, &b, at(124), 134);
 }
 
 #[test]
@@ -288,7 +291,8 @@ fn model_nobody_is_ever_asked_too_soon() {
         }
         if tunnels.len() < 12 {
             last += 1;
-            let target = target(chance.index(3) as u8, ["a", "b", "c", "d", "e"][chance.index(5)]);
+            let target =
+                target(u8::try_from(chance.index(3)).unwrap(), ["a", "b", "c", "d", "e"][chance.index(5)]);
             tunnels.insert(last, Player { target, wish: None, asked: false });
         }
         let number = *tunnels.keys().nth(chance.index(tunnels.len())).unwrap();

@@ -266,3 +266,55 @@ fn beside_a_single_request_nothing_leaves() {
     assert_eq!(speech.next(), Step::Listen);
     assert_eq!(speech.hear_server(2_000), Answer::Yes);
 }
+
+/// What leaves a plain tunnel, however the client cuts its words, when every request gets a turn.
+#[test]
+fn requests_are_the_same_however_they_come() {
+    let mut chance = base::Chance::new(3);
+    let whole: String = (0..20).map(|number| request(&format!("/{number}"))).collect();
+    for _ in 0..200 {
+        let (mut speech, mut rest) = (speech(), whole.as_bytes());
+        let (mut sent, mut turns) = (Vec::new(), 1);
+        while !rest.is_empty() {
+            let (piece, after) = rest.split_at((1 + chance.index(90)).min(rest.len()));
+            speech.push(piece);
+            rest = after;
+            loop {
+                match speech.next() {
+                    Step::Send(bytes) => sent.extend(bytes),
+                    Step::Listen => break,
+                    Step::Cut(why) => panic!("{why}"),
+                    Step::Ask => {
+                        turns += 1;
+                        speech.give_turn();
+                    }
+                }
+            }
+        }
+        assert_eq!((sent.as_slice(), turns), (whole.as_bytes(), 20));
+    }
+}
+
+/// Whatever a client says, nothing panics, and nothing leaves that it did not say.
+#[test]
+fn nonsense_is_survived() {
+    let mut chance = base::Chance::new(7);
+    let seeds = [hello(Some("www.example.jp"), 90), record(23, 70), request("/").into_bytes(), record(20, 1)]
+        .concat();
+    for _ in 0..3_000 {
+        let mut said = seeds.clone();
+        for _ in 0..chance.index(12) {
+            let place = chance.index(said.len());
+            said[place] = u8::try_from(chance.index(256)).unwrap();
+        }
+        let (mut speech, mut sent) = (speech(), Vec::new());
+        for piece in said.chunks(1 + chance.index(200)) {
+            speech.push(piece);
+            while let Step::Send(bytes) = speech.next() {
+                sent.extend(bytes);
+            }
+            speech.hear_server(chance.index(900));
+        }
+        assert!(said.starts_with(&sent));
+    }
+}

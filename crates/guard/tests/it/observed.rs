@@ -145,7 +145,7 @@ async fn through_the_guard(network: &str, addresses: Policy) {
     let sent_away = storm(&observer, Some(guard.address()), requests).await;
     let (report, status) = (observer.report(), guard.status());
     guard.stop().await;
-    println!("with the guard, {requests} requests, clients sent away {sent_away} times: {report}");
+    tell(&format!("with the guard, {requests} requests, clients sent away {sent_away} times: {report}"));
     assert_eq!(violations(&report), 0, "{report}");
     assert!(report["requests"].as_u64().unwrap() >= u64::from(requests), "{report}");
     assert!(report["https"].as_u64().unwrap() >= u64::from(requests) / 2, "{report}");
@@ -163,10 +163,13 @@ async fn through_the_guard(network: &str, addresses: Policy) {
 
 /// Shows what was seen inside.
 fn show(said: &str) {
-    said.lines()
-        .filter(|line| line.contains(" requests"))
-        .filter_map(|line| line.find("with").and_then(|start| line.get(start..)))
-        .for_each(|line| println!("{line}"));
+    let lines = said.lines().filter(|line| line.contains(" requests"));
+    lines.filter_map(|line| line.find("with").and_then(|start| line.get(start..))).for_each(tell);
+}
+
+#[expect(clippy::print_stdout, reason = "people read it")]
+fn tell(line: &str) {
+    println!("{line}");
 }
 
 fn runtime() -> tokio::runtime::Runtime {
@@ -198,7 +201,7 @@ fn survives_h13_needs_the_guard() {
             let requests = requests();
             storm(&observer, None, requests).await;
             let report = observer.report();
-            println!("without the guard, {requests} requests: {report}");
+            tell(&format!("without the guard, {requests} requests: {report}"));
             assert!(violations(&report) > u64::from(requests) / 2, "{report}");
         }),
     }

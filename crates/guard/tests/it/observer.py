@@ -27,6 +27,14 @@ THINKING = [0.0, 0.0, 0.002, 0.0, 0.004, 0.0, 0.0, 0.0, 0.0, 0.05, 0.0]
 FINAL = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n"
 
 
+def wall_minus_monotonic():
+    """How the two clocks differ, read between two looks at one of them so that no break of ours gets in between."""
+    while True:
+        before, wall, after = time.monotonic(), time.time(), time.monotonic()
+        if after - before < 0.00005:
+            return wall - (before + after) / 2
+
+
 class Observer:
     def __init__(self, context):
         self.context = context
@@ -103,9 +111,9 @@ class Connection:
         for _, kind, value in ancillary:
             if kind == SO_TIMESTAMPNS:
                 seconds, nanoseconds = struct.unpack("qq", value[:16])
-                ago = max(0.0, time.time() - seconds - nanoseconds / 1e9)
-                self.observer.lags.append(ago)
-                return now - ago
+                arrival = seconds + nanoseconds / 1e9 - wall_minus_monotonic()
+                self.observer.lags.append(now - arrival)
+                return arrival
         return now
 
     def decrypt(self, data):
@@ -164,19 +172,30 @@ class Connection:
 
 def judge(requests, pause, by):
     """Counts the requests to each server, or to each address, that came too soon."""
-    seen = {}
+    seen, examples = {}, []
     overlaps, too_soon, smallest = 0, 0, None
     for note in sorted(requests, key=lambda note: note[3]):
-        arrival, end = note[3], note[4] if note[4] is not None else time.monotonic()
+        note = note[:4] + [note[4] or time.monotonic()] + note[5:]
         before = seen.get(note[by])
         if before is not None:
-            gap = arrival - before
+            gap = note[3] - before[4]
             smallest = gap if smallest is None else min(smallest, gap)
             overlaps += gap < 0
             too_soon += 0 <= gap < pause - TOLERANCE
-        seen[note[by]] = end if before is None else max(before, end)
+            if gap < pause - TOLERANCE and len(examples) < 3:
+                examples.append([shown(before), shown(note)])
+        if before is None or note[4] >= before[4]:
+            seen[note[by]] = note
     milliseconds = None if smallest is None else round(smallest * 1000, 3)
-    return {"parties": len(seen), "overlaps": overlaps, "too_soon": too_soon, "smallest_gap_ms": milliseconds}
+    counts = {"overlaps": overlaps, "too_soon": too_soon, "smallest_gap_ms": milliseconds}
+    return {"parties": len(seen), **counts, "examples": examples}
+
+
+def shown(note):
+    """A request as one can look it up in a log: its times on the wall clock."""
+    server, address, scheme, arrival, end, connection = note
+    wall = lambda moment: round(wall_minus_monotonic() + moment, 6)
+    return f"{scheme}://{server} at {address}, connection {connection}, {wall(arrival)} to {wall(end)}"
 
 
 def report(observer, pause):

@@ -18,7 +18,7 @@ pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
 /// Limits with a short pause.
 pub(crate) fn limits() -> Limits {
-    Limits { pause: PAUSE, doubt_time_max: Duration::from_millis(100), ..Limits::default() }
+    Limits { pause: PAUSE, doubt_time_max: Duration::from_secs(1), ..Limits::default() }
 }
 
 /// What a guard on loopback is told, its log in `directory`.
