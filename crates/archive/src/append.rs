@@ -23,7 +23,7 @@ use crate::takedown::{self, Tombstone};
 use base::disk::Disk;
 use base::door::Exchange;
 use base::limits::{ARCHIVE_FILE_BYTES, DISK_FREE_BYTES_MIN};
-use base::{Capture, Timestamp};
+use base::{Capture, Outcome, Timestamp};
 use std::collections::HashMap;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -194,7 +194,11 @@ impl Archive {
     /// What a visit saw, and whether its body is stored already.
     fn look(&mut self, capture: &Capture, exchange: &Exchange, body: &[u8]) -> Result<Seen, Error> {
         let url = capture.url.as_str();
-        let facts = Facts::of_answer(url, &exchange.response_head, body, exchange.framing);
+        let known = match &capture.outcome {
+            Outcome::Fetched { content, .. } => *content,
+            _ => None,
+        };
+        let facts = Facts::of_known(url, &exchange.response_head, body, exchange.framing, known);
         let latest = self.latest(&capture.url.key().into(), capture.at)?;
         let flag = describe::judge(&facts, latest.content);
         let original = if exchange.status == 304 {

@@ -9,7 +9,7 @@
 
 use crate::entry::{ContentKey, Entry, Flag, Key, Location, Stored};
 use base::http::{self, Framing};
-use base::{PageUrl, Sha1Digest, Timestamp};
+use base::{ContentDigest, PageUrl, Sha1Digest, Timestamp};
 use std::borrow::Cow;
 use std::sync::Arc;
 use warc::header::name;
@@ -48,12 +48,29 @@ pub(crate) struct Facts {
 impl Facts {
     /// The facts of an answer to a request for `url`, from its head and its body as received.
     pub(crate) fn of_answer(url: &str, head: &[u8], body: &[u8], framing: Framing) -> Self {
+        Self::of_known(url, head, body, framing, None)
+    }
+
+    /// The same when the digest of the content is `known` already, all codings removed: an answer is decoded and read once
+    /// less.
+    pub(crate) fn of_known(
+        url: &str,
+        head: &[u8],
+        body: &[u8],
+        framing: Framing,
+        known: Option<ContentDigest>,
+    ) -> Self {
         let status = http::status(head);
         let payload = http::payload(body, framing);
         let target = redirect(url, head, status);
-        let content = match &target {
-            Some(target) => ContentKey::of(format!("{} {target}", status.unwrap_or(0)).as_bytes()),
-            None => content_key(head, &payload),
+        let content = match (&target, known) {
+            (Some(target), _) => ContentKey::of(format!("{} {target}", status.unwrap_or(0)).as_bytes()),
+            (None, Some(known)) => {
+                let key = ContentKey::from(known);
+                debug_assert_eq!(key, content_key(head, &payload), "`{url}`: the digest is of other content");
+                key
+            }
+            (None, None) => content_key(head, &payload),
         };
         let own_key = || PageUrl::parse(url).ok().map(|url| url.key());
         Self {

@@ -3,7 +3,7 @@
 //! **Invariant:** entries are ordered by key, then by the moment they are valid from, then by their place in the
 //! archive, which is the order of arrival: names of files sort by when they were begun (D7).
 
-use base::{PageUrl, Sha1Digest, Timestamp, UrlKey};
+use base::{ContentDigest, PageUrl, Sha1Digest, Timestamp, UrlKey};
 use std::fmt;
 use std::sync::Arc;
 
@@ -128,11 +128,7 @@ impl ContentKey {
     /// The key of some content.
     #[must_use]
     pub fn of(content: &[u8]) -> Self {
-        let mut bytes = [0; 16];
-        bytes.copy_from_slice(
-            blake3::hash(content).as_bytes().first_chunk::<16>().expect("it is 32 bytes long"),
-        );
-        Self(bytes)
+        ContentDigest::of(content).into()
     }
     /// Reads what [`fmt::Display`] writes.
     #[must_use]
@@ -141,6 +137,13 @@ impl ContentKey {
             .strip_prefix("blake3-128:")
             .filter(|digits| digits.len() == 32 && digits.bytes().all(|b| b.is_ascii_hexdigit()))?;
         u128::from_str_radix(digits, 16).ok().map(|bits| Self(bits.to_be_bytes()))
+    }
+}
+
+/// The first half of it.
+impl From<ContentDigest> for ContentKey {
+    fn from(digest: ContentDigest) -> Self {
+        Self(*digest.as_bytes().first_chunk().expect("it is 32 bytes long"))
     }
 }
 

@@ -4,10 +4,10 @@ use crate::captures::{
     Records, START, answer, chunked, entries, gone, not_modified, open, reader, refused, truncated,
     unreachable, workload,
 };
-use archive::{Stored, why};
+use archive::{ContentKey, Stored, why};
 use base::disk::SimulatedDisk;
 use base::door::Marks;
-use base::{Interval, Sha1Digest};
+use base::{ContentDigest, Interval, Outcome, Sha1Digest};
 use std::collections::BTreeMap;
 use warc::header::name;
 use warc::{Kind, Record};
@@ -60,6 +60,20 @@ fn an_answer_is_a_response_and_its_request() {
     assert_eq!(appended.bytes_written, response.length + request.length);
     let entry = &entries(&disk)[0];
     assert_eq!((&*entry.media_type, entry.status, entry.outcome()), ("text/html", Some(200), "fetched"));
+}
+
+#[test]
+fn a_digest_that_the_visit_knows_already_is_the_one_that_would_be_made() {
+    let coded = "Transfer-Encoding: chunked\r\n";
+    for (fields, body) in [("", &b"hi"[..]), (coded, b"2\r\nhi\r\n0\r\n\r\n")] {
+        let mut capture = answer("a", START, fields, body);
+        let append = |capture| open(&SimulatedDisk::new(1)).unwrap().append(capture).unwrap().entry;
+        let unknown = append(&capture);
+        let content = Some(ContentDigest::of(b"hi"));
+        capture.outcome = Outcome::Fetched { status: 200, content, truncated: None };
+        assert_eq!(append(&capture), unknown);
+        assert_eq!(unknown.content, content.map(ContentKey::from));
+    }
 }
 
 /// What a capture of the page `a` is stored as when that page had the body `same`.
