@@ -171,10 +171,18 @@ fn read_value(value: &[u8]) -> String {
 }
 
 fn encode_uri(value: &str) -> String {
+    if value.bytes().all(|b| b.is_ascii_graphic()) {
+        return value.to_owned();
+    }
     escape(value, |c| !c.is_ascii_graphic())
 }
 
 fn encode_text(value: &str) -> String {
+    // Nearly every value is like this, and a record has a dozen.
+    let is_safe = value.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'%');
+    if is_safe && !value.starts_with(' ') && !value.ends_with(' ') {
+        return value.to_owned();
+    }
     let inner = escape(value, |c| c == '%' || breaks_a_line(c));
     let blank = |c: char| c == ' ';
     let (start, end) = (inner.trim_start_matches(blank), inner.trim_end_matches(blank));
