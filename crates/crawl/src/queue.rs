@@ -158,7 +158,13 @@ impl Queue {
 
     /// Takes up a page, unless it is known, has the shape of a trap, or there is no room. Tells whether it is new.
     pub fn offer(&mut self, url: PageUrl) -> bool {
+        self.offer_after(url, 0)
+    }
+
+    /// Takes up a page that so many redirects led to.
+    fn offer_after(&mut self, url: PageUrl, hops: usize) -> bool {
         let Some((server, page)) = self.enter(url) else { return false };
+        self.pages[page.0].hops = hops;
         self.servers[server].fresh.push_back(page);
         self.waiting += 1;
         self.arrange(server);
@@ -479,7 +485,17 @@ impl Queue {
         }
         state.seen.push_back(id);
         if let Outcome::Moved { target: Some(target), .. } = outcome {
-            self.offer(target.clone());
+            self.follow(id, target);
+        }
+    }
+
+    /// Follows a redirect to another page, which is judged like any page; but not for ever (H4).
+    fn follow(&mut self, from: PageId, target: &PageUrl) {
+        let hops = self.pages[from.0].hops + 1;
+        if hops <= REDIRECTS_MAX {
+            self.offer_after(target.clone(), hops);
+        } else {
+            self.dropped += 1;
         }
     }
 }

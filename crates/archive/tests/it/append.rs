@@ -67,7 +67,8 @@ fn a_digest_that_the_visit_knows_already_is_the_one_that_would_be_made() {
     let coded = "Transfer-Encoding: chunked\r\n";
     for (fields, body) in [("", &b"hi"[..]), (coded, b"2\r\nhi\r\n0\r\n\r\n")] {
         let mut capture = answer("a", START, fields, body);
-        let append = |capture| open(&SimulatedDisk::new(1)).unwrap().append(capture).unwrap().entry;
+        let append =
+            |capture: &base::Capture| open(&SimulatedDisk::new(1)).unwrap().append(capture).unwrap().entry;
         let unknown = append(&capture);
         let content = Some(ContentDigest::of(b"hi"));
         capture.outcome = Outcome::Fetched { status: 200, content, truncated: None };

@@ -32,6 +32,8 @@ pub struct Page {
     pub before: Option<Before>,
     /// How often in a row it was sent to another form of itself.
     pub(super) own_moves: usize,
+    /// How many redirects led to it.
+    pub(super) hops: usize,
     conditions: Conditions,
 }
 
@@ -44,6 +46,7 @@ impl Page {
             content: None,
             before: None,
             own_moves: 0,
+            hops: 0,
             conditions: Conditions::default(),
         }
     }

@@ -249,6 +249,47 @@ fn a_slow_server_gets_as_much_rest_as_it_took() {
 }
 
 #[test]
+fn survives_h4_redirects_that_lead_ever_on() {
+    let mut queue = queue();
+    queue.offer(url("http://a.example/0"));
+    let mut at = prepare(&mut queue, "");
+    let mut visits = 0;
+    // Pages are visited again after an hour.
+    while at < START.plus(Interval::from_minutes(59)) {
+        match queue.next(at) {
+            Next::Do(visit) => {
+                visits += 1;
+                let on = visited(moved(&format!("http://a.example/{visits}")));
+                queue.done(&visit, on, Interval::ZERO, at);
+            }
+            Next::Wait(until) => at = until,
+            Next::Idle => break,
+        }
+    }
+    assert_eq!(visits, 1 + REDIRECTS_MAX);
+    assert_eq!(queue.counts().3, 1, "the last one is dropped openly");
+    assert!(queue.offer(url("http://a.example/elsewhere")), "what is found by a link begins anew");
+}
+
+#[test]
+fn a_page_held_back_by_a_proxy_keeps_its_turn() {
+    let mut queue = queue();
+    queue.offer(url("http://a.example/first"));
+    queue.offer(url("http://a.example/second"));
+    let at = prepare(&mut queue, "");
+    let visit = task(&mut queue, at);
+    let wait = Interval::from_minutes(3);
+    let held = Outcome::Refused(Refusal::Proxy { reason: "too soon".to_owned(), retry_after: Some(wait) });
+    queue.done(&visit, visited(held), Interval::ZERO, at);
+    assert!(matches!(queue.next(at), Next::Wait(until) if until == at.plus(wait)));
+    let again = task(&mut queue, at.plus(wait));
+    assert!(
+        matches!(&again.step, Step::Visit(_, _, request) if request.url == url("http://a.example/first"))
+    );
+    assert_eq!(queue.counts().2, 1, "only the second one waits");
+}
+
+#[test]
 fn a_page_moves_to_the_scheme_its_server_sends_it_to() {
     let mut queue = queue();
     queue.offer(url("http://a.example/x"));
