@@ -188,8 +188,7 @@ impl Gate {
     ) -> Result<(), Overrun> {
         let mut in_turn = true;
         for party in target.parties() {
-            let state = self.parties.entry(party).or_insert_with(|| State::held_by(tunnel));
-            in_turn &= state.heard(tunnel, answer, now.moment);
+            in_turn &= self.parties.entry(party).or_default().heard(tunnel, answer, now.moment);
         }
         self.carried(target, bytes, now)?;
         if in_turn { Ok(()) } else { Err(Overrun::OutOfTurn) }

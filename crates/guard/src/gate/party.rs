@@ -102,11 +102,6 @@ impl Today {
 }
 
 impl State {
-    /// A party that was forgotten while a tunnel to it stood idle.
-    pub(super) fn held_by(tunnel: TunnelNumber) -> Self {
-        Self { holder: Some(tunnel), ..Self::default() }
-    }
-
     /// `tunnel` wants to send a request. Who goes on in the tunnel of a doubtful answer has had the answer.
     pub(super) fn enter(&mut self, wish: WishNumber, tunnel: TunnelNumber) {
         self.waiting.insert(wish);
@@ -153,9 +148,9 @@ impl State {
         }
     }
 
-    /// Whether nothing is known that matters beyond the pause.
+    /// Whether nothing is known that matters beyond the pause. Who had the last turn matters while its tunnel stands.
     pub(super) fn is_blank(&self) -> bool {
         let Today { requests, bytes } = self.today;
-        self.progress == Progress::Over && self.waiting.is_empty() && requests == 0 && bytes == 0
+        self.holder.is_none() && self.waiting.is_empty() && requests == 0 && bytes == 0
     }
 }

@@ -62,7 +62,10 @@ fn write(path: &Path, text: &str) {
 #[test]
 fn an_unknown_torture_is_refused_with_the_known_names() {
     let text = check(&xtask(&workspace_root(), &["torture", "feather"]), 2);
-    assert!(text.contains("`archive-model`, `archive-oracle`, `disk`, `kill`"), "{text}");
+    assert!(
+        text.contains("`archive-model`, `archive-oracle`, `disk`, `guard`, `guard-model`, `kill`"),
+        "{text}"
+    );
 }
 
 #[test]
