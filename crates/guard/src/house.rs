@@ -180,7 +180,7 @@ impl House {
             return Err(Denied::log_fails());
         }
         desk.counts.passed += 1;
-        desk.counts.delayed += u64::from(!waited.is_zero());
+        desk.counts.delayed += u64::from(millis(waited) > 0);
         self.changed.notify_waiters();
         Ok(turn)
     }
