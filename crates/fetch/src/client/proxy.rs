@@ -11,7 +11,7 @@ use super::{Settings, Trouble, Visit};
 use base::Interval;
 use base::door::{Cause, Phase};
 use base::http;
-use base::limits::PROXY_HEAD_BYTES_MAX;
+use base::limits::{PROXY_HEAD_BYTES_MAX, SERVER_PAUSE_MAX};
 use std::fmt;
 use std::io;
 use std::str::FromStr;
@@ -85,7 +85,7 @@ impl Proxy {
             Ok(Err(error)) => return Err(Trouble::new(Phase::Proxy, cause(&error))),
             Err(_) => return Err(Trouble::new(Phase::Proxy, Cause::TimeOut(limit))),
         };
-        if is_opened(&head) { Ok(()) } else { Err(Trouble::new(Phase::Proxy, refusal(&head))) }
+        if is_opened(&head) { Ok(()) } else { Err(refusal(&head)) }
     }
 }
 
@@ -116,12 +116,18 @@ fn is_opened(head: &[u8]) -> bool {
     matches!(http::status(head), Some(200..300)) && head.ends_with(b"\r\n\r\n")
 }
 
-fn refusal(head: &[u8]) -> Cause {
-    let status = http::status(head).map_or_else(|| "no HTTP".to_owned(), |status| status.to_string());
+/// What it means that there is no tunnel: the server could not be reached (502, 504), or the proxy does not want to.
+fn refusal(head: &[u8]) -> Trouble {
+    let status = http::status(head);
+    let shown = status.map_or_else(|| "no HTTP".to_owned(), |status| status.to_string());
     let reason = http::field_text(head, "utsushi-reason")
-        .map_or_else(|| format!("it answers {status}"), |reason| base::printable(&reason).into_owned());
+        .map_or_else(|| format!("it answers {shown}"), |reason| base::printable(&reason).into_owned());
+    if matches!(status, Some(502 | 504)) {
+        return Trouble::new(Phase::Connect, Cause::Broken(format!("the proxy says: {reason}")));
+    }
     let asked = http::field(head, "retry-after").and_then(|value| value.parse().ok());
-    Cause::Proxy { reason, retry_after: asked.map(Interval::from_seconds) }
+    let retry_after = asked.map(|seconds| Interval::from_seconds(seconds).min(SERVER_PAUSE_MAX));
+    Trouble::new(Phase::Proxy, Cause::Proxy { reason, retry_after })
 }
 
 #[cfg(test)]
@@ -166,8 +172,11 @@ mod tests {
         }
         let head = b"HTTP/1.1 429 X\r\nRetry-After: 7\r\nUtsushi-Reason: too soon\r\n\r\n";
         let retry_after = Some(Interval::from_seconds(7));
-        assert_eq!(refusal(head), Cause::Proxy { reason: "too soon".to_owned(), retry_after });
-        let bare = Cause::Proxy { reason: "it answers 502".to_owned(), retry_after: None };
-        assert_eq!(refusal(b"HTTP/1.1 502 Bad\r\n\r\n"), bare);
+        assert_eq!(refusal(head).cause, Cause::Proxy { reason: "too soon".to_owned(), retry_after });
+        let bare = Cause::Proxy { reason: "it answers 407".to_owned(), retry_after: None };
+        assert_eq!(refusal(b"HTTP/1.1 407 Authenticate\r\n\r\n").cause, bare);
+        let away = refusal(b"HTTP/1.1 502 Bad\r\nUtsushi-Reason: connection refused\r\n\r\n");
+        assert_eq!(away.phase, Phase::Connect);
+        assert_eq!(away.cause, Cause::Broken("the proxy says: connection refused".to_owned()));
     }
 }
