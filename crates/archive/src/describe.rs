@@ -135,9 +135,7 @@ pub(crate) fn split_answer(block: &[u8]) -> (&[u8], &[u8]) {
 
 /// How the body of an archived answer is framed.
 pub(crate) fn framing(head: &[u8]) -> Framing {
-    let codings = http::fields(head, "transfer-encoding").flat_map(|value| value.split(','));
-    let is_chunked = codings.last().is_some_and(|coding| coding.trim().eq_ignore_ascii_case("chunked"));
-    if is_chunked { Framing::Chunked } else { Framing::UntilClose }
+    if http::is_chunked(head) { Framing::Chunked } else { Framing::UntilClose }
 }
 
 /// The part that a record has in its file.
@@ -270,7 +268,9 @@ fn flag(fields: &Fields, kind: Stored, status: Option<u16>) -> Flag {
 /// Whether a metadata record tells of a visit; others may tell of anything.
 pub(crate) fn is_visit(record: &Record) -> bool {
     let outcome = crate::records::name::OUTCOME;
-    Fields::read(&record.block).is_ok_and(|fields| fields.decoded(outcome).is_some())
+    // Bytes that came from anywhere say nothing about visits, whatever they look like (H16).
+    let is_ours = record.fields.get(name::CONTENT_TYPE).is_none_or(|kind| kind == warc::WARC_FIELDS);
+    is_ours && Fields::read(&record.block).is_ok_and(|fields| fields.decoded(outcome).is_some())
 }
 
 /// What a visit saw, when `latest` is the content that the page had before.

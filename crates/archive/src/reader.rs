@@ -177,6 +177,15 @@ impl Reader {
     pub fn record(&self, entry: &Entry) -> Result<Record, Error> {
         fetch_record::record(&*self.disk, &self.directory, &entry.location, Some(entry.sum))
     }
+    /// Why a visit was not made, in a word; nothing for one that was.
+    pub fn refusal(&self, entry: &Entry) -> Result<Option<String>, Error> {
+        if entry.kind != Stored::Metadata {
+            return Ok(None);
+        }
+        let record = self.record(entry)?;
+        let fields = warc::Fields::read(&record.block).ok();
+        Ok(fields.and_then(|fields| fields.decoded(crate::records::name::REFUSAL).map(Into::into)))
+    }
     /// The record at a place.
     pub fn record_at(&self, location: &Location) -> Result<Record, Error> {
         fetch_record::record(&*self.disk, &self.directory, location, None)

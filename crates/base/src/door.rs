@@ -96,6 +96,7 @@ impl Exchange {
     pub fn payload(&self) -> io::Result<Cow<'_, [u8]>> {
         Ok(match self.body.read()? {
             Cow::Borrowed(body) => http::payload(body, self.framing),
+            Cow::Owned(body) if self.framing != Framing::Chunked => Cow::Owned(body),
             Cow::Owned(body) => Cow::Owned(http::payload(&body, self.framing).into_owned()),
         })
     }
@@ -116,6 +117,8 @@ pub enum Truncation {
     Time,
     /// The connection broke.
     Disconnect,
+    /// We had no room for the rest.
+    Room,
 }
 
 impl Truncation {
@@ -126,6 +129,8 @@ impl Truncation {
             Self::Length => "length",
             Self::Time => "time",
             Self::Disconnect => "disconnect",
+            // The standard has no word for it.
+            Self::Room => "unspecified",
         }
     }
 }
@@ -207,8 +212,6 @@ pub enum Phase {
     Send,
     /// Reading the head of the answer.
     Head,
-    /// Reading its body.
-    Body,
 }
 
 impl Phase {
@@ -222,7 +225,6 @@ impl Phase {
             Self::Tls => "TLS handshake",
             Self::Send => "request",
             Self::Head => "answer",
-            Self::Body => "body",
         }
     }
 }

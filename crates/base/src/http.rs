@@ -46,27 +46,51 @@ pub fn fields<'a>(head: &'a [u8], name: &str) -> impl Iterator<Item = &'a str> {
 /// what is no UTF-8 is read as Latin-1, as browsers do.
 #[must_use]
 pub fn field_text<'a>(head: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
+    field_texts(head, name).next()
+}
+
+/// The values of all fields called `name`, read in the same way.
+pub fn field_texts<'a>(head: &'a [u8], name: &str) -> impl Iterator<Item = Cow<'a, str>> {
     let mut lines = head.split(|b| *b == b'\n').skip(1).peekable();
-    let first = loop {
-        let line = lines.next()?;
-        let Some(colon) = line.iter().position(|b| *b == b':') else { continue };
-        let (found, value) = line.split_at(colon);
-        let is_folded = matches!(line.first(), Some(b' ' | b'\t'));
-        if !is_folded && found.trim_ascii_end().eq_ignore_ascii_case(name.as_bytes()) {
-            break value.get(1..)?.trim_ascii();
+    std::iter::from_fn(move || {
+        let first = loop {
+            let line = lines.next()?;
+            let Some(colon) = line.iter().position(|b| *b == b':') else { continue };
+            let (found, value) = line.split_at(colon);
+            if !is_folded(line) && found.trim_ascii_end().eq_ignore_ascii_case(name.as_bytes()) {
+                break value.get(1..)?.trim_ascii();
+            }
+        };
+        let mut value = Cow::Borrowed(first);
+        while let Some(more) = lines.next_if(|line| is_folded(line) && !line.trim_ascii().is_empty()) {
+            let value = value.to_mut();
+            value.push(b' ');
+            value.extend_from_slice(more.trim_ascii());
         }
-    };
-    let is_more = |line: &&[u8]| matches!(line.first(), Some(b' ' | b'\t')) && !line.trim_ascii().is_empty();
-    let mut value = Cow::Borrowed(first);
-    while let Some(more) = lines.next_if(is_more) {
-        let value = value.to_mut();
-        value.push(b' ');
-        value.extend_from_slice(more.trim_ascii());
-    }
-    Some(match value {
-        Cow::Borrowed(bytes) => text(bytes),
-        Cow::Owned(bytes) => Cow::Owned(text(&bytes).into_owned()),
+        Some(match value {
+            Cow::Borrowed(bytes) => text(bytes),
+            Cow::Owned(bytes) => Cow::Owned(text(&bytes).into_owned()),
+        })
     })
+}
+
+/// Whether a line goes on with the field before it.
+fn is_folded(line: &[u8]) -> bool {
+    matches!(line.first(), Some(b' ' | b'\t'))
+}
+
+/// Whether the body behind a response head is chunked: the last transfer coding that is one says so.
+#[must_use]
+pub fn is_chunked(head: &[u8]) -> bool {
+    let mut last_is = false;
+    for value in field_texts(head, "transfer-encoding") {
+        for coding in
+            value.split(',').map(str::trim).filter(|coding| !coding.eq_ignore_ascii_case("identity"))
+        {
+            last_is = coding.eq_ignore_ascii_case("chunked");
+        }
+    }
+    last_is
 }
 
 fn text(bytes: &[u8]) -> Cow<'_, str> {
@@ -134,6 +158,20 @@ mod tests {
         assert_eq!(field_text(head, "Y").as_deref(), Some("one two"));
         assert_eq!(field_text(head, "a").as_deref(), Some("b Location: c"));
         assert_eq!(field_text(head, "absent"), None);
+        for (fields, expected) in [
+            ("Transfer-Encoding: chunked", true),
+            ("Transfer-Encoding: chunked, identity", true),
+            ("Transfer-Encoding:\r\n chunked", true),
+            ("Transfer-Encoding: gzip\r\ntransfer-encoding: Chunked", true),
+            ("Transfer-Encoding: chunked, gzip", false),
+            ("Content-Length: 4", false),
+        ] {
+            assert_eq!(
+                is_chunked(format!("HTTP/1.1 200 OK\r\n{fields}\r\n\r\n").as_bytes()),
+                expected,
+                "{fields}"
+            );
+        }
     }
 
     #[track_caller]

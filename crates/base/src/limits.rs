@@ -85,6 +85,9 @@ pub const RECORD_BLOCK_BYTES_MAX: usize = 256 * 1024 * 1024;
 const _: () = assert!(BODY_BYTES_MAX + HEAD_BYTES_MAX < RECORD_BLOCK_BYTES_MAX);
 const _: () = assert!(HEAD_BYTES_MAX < BODY_BYTES_MAX);
 
+/// The longest `ETag` or `Last-Modified` that is kept and sent back: real ones have fewer than a hundred bytes.
+pub const VALIDATOR_BYTES_MAX: usize = 1_024;
+
 // Decoding (H5).
 
 /// As much of a decoded body as is read by anyone.

@@ -10,8 +10,15 @@ const ZSTD_WINDOW_LOG_MAX: u32 = 23;
 /// How far a reader may read ahead of what it decodes.
 const AHEAD_BYTES: usize = 4 * 1024;
 
-/// Brotli; its window is at most 16 MiB by the format.
+/// What the first bits of a brotli stream are when its window is larger than the standard knows (RFC 7932).
+const LARGE_WINDOW: u8 = 0x11;
+
+/// Brotli, its window at most 16 MiB as the standard has it: the decoder knows larger ones, and fills a window before it
+/// gives out a byte.
 pub(super) fn unbrotli(bytes: &[u8], caps: Caps) -> Decoded<'static> {
+    if bytes.first().is_some_and(|first| first & 0x7f == LARGE_WINDOW) {
+        return Decoded::Broken { got: Vec::new() };
+    }
     let read = Cell::new(0);
     let reader = brotli_decompressor::Decompressor::new(Counted { rest: bytes, read: &read }, AHEAD_BYTES);
     to_end(reader, &read, bytes.len(), caps)

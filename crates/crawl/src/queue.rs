@@ -21,7 +21,7 @@ pub use page::{Before, Page, PageId};
 
 use crate::admit::fit;
 use address::Addresses;
-use base::door::{Failure, Found, Request};
+use base::door::{Cause, Failure, Found, Phase, Request};
 use base::limits::{REDIRECTS_MAX, ROBOTS_LIFETIME};
 use base::url::{Origin, Scheme};
 use base::{Interval, Outcome, PageUrl, Refusal, ServerName, Timestamp, UrlKey};
@@ -33,6 +33,9 @@ use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
 use std::net::SocketAddr;
 use std::sync::Arc;
+
+/// How long a server waits when the trouble is not its own.
+const OWN_TROUBLE_PAUSE: Interval = Interval::from_minutes(1);
 
 /// How the queue behaves.
 #[derive(Clone, Debug)]
@@ -220,6 +223,11 @@ impl Queue {
                 continue;
             }
             self.servers[server].listed_at = None;
+            // It may have been told to rest longer since it was listed.
+            if let Some(until) = self.servers[server].rests_until(now) {
+                self.list_at(server, until);
+                continue;
+            }
             if let Some(task) = self.step(server, now) {
                 self.servers[server].busy = true;
                 return Next::Do(task);
@@ -469,9 +477,9 @@ impl Queue {
                     return;
                 }
             }
-            // Nobody was asked, and the proxy says when it may be tried again: the page keeps its turn.
-            Outcome::Refused(Refusal::Proxy { retry_after: Some(wait), .. }) => {
-                state.back_off(Some(*wait), now);
+            // Nobody was asked: the page keeps its turn.
+            outcome if let Some(wait) = held_back(outcome) => {
+                state.leave_until(now.plus(wait));
                 state.fresh.push_front(id);
                 self.waiting += 1;
                 return;
@@ -497,6 +505,18 @@ impl Queue {
         } else {
             self.dropped += 1;
         }
+    }
+}
+
+/// How long to wait before asking again for what nobody was asked for: a proxy held it back, could not be reached itself,
+/// or this machine could not do its part.
+fn held_back(outcome: &Outcome) -> Option<Interval> {
+    match outcome {
+        Outcome::Refused(Refusal::Proxy { retry_after, .. }) => *retry_after,
+        Outcome::Unreachable(
+            Failure { phase: Phase::Proxy, .. } | Failure { cause: Cause::Machine(_), .. },
+        ) => Some(OWN_TROUBLE_PAUSE),
+        _ => None,
     }
 }
 

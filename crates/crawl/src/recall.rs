@@ -109,7 +109,10 @@ impl Memory<'_> {
             if entry.at.plus(ROBOTS_LIFETIME) < from {
                 break;
             }
-            if entry.at < ends && entry.url == place.as_str() {
+            // Whom a proxy held back nobody asked, so that tells nothing of the file.
+            let is_held_back =
+                || self.reader.refusal(&entry).is_ok_and(|why| why.as_deref() == Some("proxy"));
+            if entry.at < ends && entry.url == place.as_str() && !is_held_back() {
                 return Ok(self.answer(&entry)?.map(|answer| (answer, entry.at)));
             }
         }

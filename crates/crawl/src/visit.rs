@@ -5,11 +5,11 @@
 use crate::queue::{Conditions, Done, Step};
 use base::clock::Clock;
 use base::door::{Door, Exchange, Request};
+use base::limits::VALIDATOR_BYTES_MAX;
 use base::{Capture, Interval, PageUrl, Timestamp};
 use fetch::robots::{self, Answer};
 use fetch::{Decoded, Read};
 use html::LinkKind;
-use std::borrow::Cow;
 use std::net::SocketAddr;
 
 /// How a step ended.
@@ -72,13 +72,21 @@ async fn visit<D: Door, T: Send + 'static>(
 
 /// The text of a robots file; nothing when it is coded in a way that cannot be read within the limits.
 fn robots_text(_: &Exchange, content: &Decoded<'_>) -> Option<Vec<u8>> {
-    robots::text_of(content.clone()).map(Cow::into_owned)
+    robots::text_of(content).map(<[u8]>::to_vec)
 }
 
 /// What makes the next request conditional on this capture.
 pub(crate) fn conditions(capture: &Capture) -> Conditions {
-    let field =
-        |name| capture.exchange.as_ref().and_then(|exchange| exchange.field(name)).map(ToOwned::to_owned);
+    // What is too long for a validator is none: the next request is a plain one.
+    let fits = |value: &&str| value.len() <= VALIDATOR_BYTES_MAX;
+    let field = |name| {
+        capture
+            .exchange
+            .as_ref()
+            .and_then(|exchange| exchange.field(name))
+            .filter(fits)
+            .map(ToOwned::to_owned)
+    };
     Conditions { etag: field("etag"), last_modified: field("last-modified") }
 }
 

@@ -252,7 +252,8 @@ impl<D: Door + 'static> Walk<D> {
         let was_there = known.is_some_and(|page| page.before.is_some());
         let changed = match (&capture.outcome, known.map(|page| page.content)) {
             (Outcome::NotModified, _) => Some(false),
-            (Outcome::Fetched { content, .. }, Some(Some(last))) => Some(*content != Some(last)),
+            // What was cut off by chance says nothing.
+            (Outcome::Fetched { content: Some(content), .. }, Some(Some(last))) => Some(*content != last),
             _ => None,
         };
         let bytes = received_bytes(&capture);

@@ -97,7 +97,7 @@ impl WebDoor {
         let mut wire = Wire::new(stream, limits, visit);
         wire.send(&visit.request_head).await?;
         let (head, rest) = head::read(&mut wire, visit.request.head_only, limits).await?;
-        let body = body::read(&mut wire, rest, head.framing, limits, &self.store).await?;
+        let body = body::read(&mut wire, rest, head.framing, limits, &self.store).await;
         visit.times.first_byte = wire.first_byte_time();
         let stream = wire.into_stream();
         let marks = Marks {
@@ -119,6 +119,8 @@ impl Door for WebDoor {
         let Found { addresses, lifetime } = self.settings.resolver.find(origin).await.map_err(refuse)?;
         let (mut fit, mut unfit) = (Vec::new(), None);
         for address in addresses {
+            // An IPv4 address that is written as an IPv6 one is reached by IPv4, and is one address to be polite to.
+            let address = SocketAddr::new(address.ip().to_canonical(), address.port());
             match self.judge(address) {
                 Ok(()) => fit.push(address),
                 Err(trouble) => unfit = unfit.or(Some(trouble.cause)),

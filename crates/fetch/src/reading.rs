@@ -1,7 +1,8 @@
 //! Reading an answer without holding up the network.
 //!
 //! Decoding, digesting and parsing a page takes a millisecond; what a hostile server sends can take a thousand times
-//! that. So what is long goes to a thread of its own, one at a time, and only its own visit waits for it.
+//! that. So what is long goes to a thread of its own, one at a time: it waits for what else is long, and nobody waits for
+//! it but its own visit.
 //!
 //! **Invariant:** between two awaits no more than [`LIGHT_BYTES_MAX`] of content is made and read, and at any moment only
 //! one longer content is in memory.
@@ -10,6 +11,7 @@ use crate::outcome::{of_answer, of_failure};
 use base::door::{Exchange, Failure};
 use base::{Outcome, PageUrl};
 use coding::{Cap, Decoded};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 use tokio::runtime::Handle;
@@ -39,7 +41,7 @@ pub async fn read<T: Send + 'static>(
         Ok(exchange) => exchange,
         Err(failure) => return Read { outcome: of_failure(&failure), learned: None, exchange: None },
     };
-    if exchange.body.is_on_disk() {
+    if exchange.body.len() > LIGHT_BYTES_MAX {
         return read_long(url.clone(), exchange, learn).await;
     }
     match coding::content_within(&exchange, LIGHT_BYTES_MAX) {
@@ -84,7 +86,14 @@ fn reader() -> &'static Sender<Job> {
     READER.get_or_init(|| {
         let (sender, jobs) = channel::<Job>();
         let thread = std::thread::Builder::new().name("reader".to_owned());
-        thread.spawn(move || jobs.into_iter().for_each(|job| job())).expect("a thread can be started");
+        thread.spawn(move || jobs.into_iter().for_each(run)).expect("a thread can be started");
         sender
     })
+}
+
+/// Runs a job. One that panics takes its own visit with it, and not the thread that all others wait for.
+fn run(job: Job) {
+    if catch_unwind(AssertUnwindSafe(job)).is_err() {
+        tracing::error!("reading an answer failed");
+    }
 }

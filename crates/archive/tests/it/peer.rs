@@ -63,8 +63,14 @@ fn store(directory: &Path) -> u64 {
 fn warcio_finds_nothing_wrong() {
     let directory = tempfile::tempdir().unwrap();
     let captures = store(directory.path());
-    let summary = Reader::open(Arc::new(RealDisk), directory.path()).unwrap().summary().unwrap();
+    let reader = Reader::open(Arc::new(RealDisk), directory.path()).unwrap();
+    let summary = reader.summary().unwrap();
     assert_eq!(summary.captures(), captures);
+    // A visit without an answer may have a second record, with what came and is none.
+    let is_double = |entry: &archive::Entry| {
+        entry.kind == archive::Stored::Metadata && entry.group_bytes > entry.location.length
+    };
+    let doubles = reader.all().unwrap().filter(|entry| is_double(entry.as_ref().unwrap())).count() as u64;
     let Some(warcio) = std::env::var_os("UTSUSHI_WARCIO") else {
         say_skipped("`warcio check`", "UTSUSHI_WARCIO");
         return;
@@ -76,7 +82,7 @@ fn warcio_finds_nothing_wrong() {
     assert!(!said.contains("failed"), "{said}");
     let pairs = summary.responses + summary.revisits;
     let records = said.lines().filter(|line| line.contains("WARC-Record-ID")).count() as u64;
-    assert_eq!(records, summary.files + 2 * pairs + summary.unanswered);
+    assert_eq!(records, summary.files + 2 * pairs + summary.unanswered + doubles);
     assert_eq!(said.matches("digest pass").count() as u64, records - summary.revisits);
 }
 

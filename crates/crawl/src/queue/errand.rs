@@ -12,10 +12,10 @@
 //! **Invariant:** a server is away exactly as long as one errand, its own or another server's, carries it among its
 //! askers. Errands need no robots rules, so they never wait for each other.
 
-use super::{Done, Queue, Step, Task};
+use super::{Done, Queue, Step, Task, held_back};
 use base::door::Request;
 use base::url::Scheme;
-use base::{Outcome, PageUrl, Refusal, Timestamp};
+use base::{Outcome, PageUrl, Timestamp};
 use fetch::robots::{Answer, Need};
 use std::collections::HashMap;
 
@@ -104,12 +104,9 @@ impl Queue {
             (Step::LookUp(..), Done::LookedUp(Err(_))) | (Step::Refuse(..), Done::Refused) => {
                 &Answer::Unreachable(None)
             }
-            // Nobody was asked, and the proxy says when it may be tried again.
-            (
-                Step::Robots(..),
-                Done::Robots(Outcome::Refused(Refusal::Proxy { retry_after: Some(wait), .. }), _),
-            ) => {
-                self.servers[task.server].back_off(Some(*wait), now);
+            // Nobody was asked.
+            (Step::Robots(..), Done::Robots(outcome, _)) if let Some(wait) = held_back(outcome) => {
+                self.servers[task.server].leave_until(now.plus(wait));
                 self.servers[task.server].errands.push_front(url.clone());
                 return;
             }

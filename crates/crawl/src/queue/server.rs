@@ -154,6 +154,15 @@ impl Server {
         self.ready_at = self.ready_at.max(now.plus(pause.max(self.crawl_delay())));
     }
 
+    /// Nothing before this moment.
+    pub(super) fn leave_until(&mut self, moment: Timestamp) {
+        self.ready_at = self.ready_at.max(moment);
+    }
+    /// Until when it rests, if it does at `now`.
+    pub(super) fn rests_until(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.ready_at).filter(|until| *until > now)
+    }
+
     /// After a failure: nothing for as long as the server asks, or for ever longer times.
     pub(super) fn back_off(&mut self, asked: Option<Interval>, now: Timestamp) {
         self.failures = self.failures.saturating_add(1);

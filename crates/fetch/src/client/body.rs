@@ -6,10 +6,10 @@
 //!
 //! **Invariant:** a body is a beginning of what the server sent after the head; what is missing has a reason.
 
+use super::Limits;
 use super::chunks::{Chunks, State};
 use super::store::{Room, Sink, Store};
 use super::wire::{Got, Wire};
-use super::{Limits, Trouble};
 use base::door::Truncation;
 use base::http::Framing;
 
@@ -44,9 +44,9 @@ pub(super) async fn read(
     framing: Framing,
     limits: &Limits,
     store: &Store,
-) -> Result<Body, Trouble> {
+) -> Body {
     let mut reading = Reading::new(store.sink(start), framing, limits);
-    let (truncated, end) = reading.run(wire, limits).await?;
+    let (truncated, end) = reading.run(wire, limits).await;
     reading.ended(truncated, end).await
 }
 
@@ -66,22 +66,18 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads until the body ends, one way or another.
-    async fn run(
-        &mut self,
-        wire: &mut Wire<'_>,
-        limits: &Limits,
-    ) -> Result<(Option<Truncation>, End), Trouble> {
+    async fn run(&mut self, wire: &mut Wire<'_>, limits: &Limits) -> (Option<Truncation>, End) {
         loop {
             if let Some(end) = self.end().filter(|end| *end <= limits.body_bytes_max) {
-                return Ok((None, self.whole(end)));
+                return (None, self.whole(end));
             }
             if self.sink.len() > limits.body_bytes_max {
                 self.sink.truncate(limits.body_bytes_max);
-                return Ok((Some(Truncation::Length), End::Closed));
+                return (Some(Truncation::Length), End::Closed);
             }
             self.looked_at = self.sink.fresh.len();
-            if self.sink.settle().await? == Room::Spent {
-                return Ok((Some(Truncation::Length), End::Closed));
+            if self.sink.settle().await == Room::Spent {
+                return (Some(Truncation::Room), End::Closed);
             }
             self.looked_at = self.looked_at.min(self.sink.fresh.len());
             let missing = self.missing();
@@ -91,7 +87,7 @@ impl<'a> Reading<'a> {
                 Got::Broken(_) => self.broken(Truncation::Disconnect),
                 Got::TimeOut(_) => self.broken(Truncation::Time),
             };
-            return Ok((truncated, End::Closed));
+            return (truncated, End::Closed);
         }
     }
 
@@ -149,9 +145,10 @@ impl<'a> Reading<'a> {
         (!is_whole).then_some(reason)
     }
 
-    async fn ended(self, truncated: Option<Truncation>, end: End) -> Result<Body, Trouble> {
+    async fn ended(self, truncated: Option<Truncation>, end: End) -> Body {
         let is_in_doubt = matches!(self.chunks.state(), State::NotChunked | State::Broken);
-        let (framing, bytes) = (self.framing, self.sink.finish().await?);
-        Ok(Body { bytes, framing, truncated, is_in_doubt, end })
+        let (framing, (bytes, is_whole)) = (self.framing, self.sink.finish().await);
+        let truncated = truncated.or((!is_whole).then_some(Truncation::Room));
+        Body { bytes, framing, truncated, is_in_doubt, end }
     }
 }

@@ -144,8 +144,14 @@ async fn within<T>(
     }
 }
 
-/// What an error of the network says about the other side.
+/// What runs out on this machine: memory, descriptors, ports, buffers, and the network itself.
+const OWN_TROUBLES: [i32; 6] = [12, 23, 24, 99, 100, 105];
+
+/// What an error of the network says about the other side, or about this machine.
 pub(super) fn cause(error: &io::Error) -> Cause {
+    if error.raw_os_error().is_some_and(|code| OWN_TROUBLES.contains(&code)) {
+        return Cause::Machine(error.to_string());
+    }
     let is_tls = error.get_ref().is_some_and(<dyn std::error::Error + Send + Sync>::is::<rustls::Error>);
     let text = match error.kind() {
         io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),

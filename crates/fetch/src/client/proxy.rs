@@ -113,7 +113,8 @@ fn ends(head: &[u8]) -> bool {
 
 /// A 2xx with nothing behind it: whatever follows cannot be from the server, who was not asked yet.
 fn is_opened(head: &[u8]) -> bool {
-    matches!(http::status(head), Some(200..300)) && head.ends_with(b"\r\n\r\n")
+    matches!(http::status(head), Some(200..300))
+        && memchr::memmem::find(head, b"\r\n\r\n") == head.len().checked_sub(4)
 }
 
 /// What it means that there is no tunnel: the server could not be reached (502, 504), or the proxy does not want to.
@@ -164,6 +165,7 @@ mod tests {
         assert!(is_opened(b"HTTP/1.1 200 Connection established\r\n\r\n"));
         for head in [
             &b"HTTP/1.1 200 OK\r\n\r\nX"[..],
+            b"HTTP/1.1 200 OK\r\n\r\nX\r\n\r\n",
             b"HTTP/1.1 200 OK\r\n",
             b"HTTP/1.1 403 No\r\n\r\n",
             b"SSH-2.0\r\n\r\n",

@@ -6,16 +6,15 @@
 //! without memory a body goes to disk at once, without disk it is cut off. So a thousand servers that never end their
 //! bodies take nothing from the others but speed.
 
-use super::Trouble;
 use base::Body;
-use base::door::{Cause, Phase};
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What is gathered before it is written to disk; each body on disk has as much memory beside the budget.
+/// What is gathered before it is written to disk; each body on disk has as much memory beside the budget, and what one
+/// read brings.
 const SPILL_BYTES: usize = 128 * 1024;
 
 /// Room for the bodies of one door.
@@ -99,7 +98,7 @@ pub(super) struct Sink<'a> {
 pub(super) enum Room {
     /// It can.
     Left,
-    /// The disk budget is spent.
+    /// There is no room for more, in the budget or on the disk.
     Spent,
 }
 
@@ -114,59 +113,71 @@ impl Sink<'_> {
     }
 
     /// Brings what came within its budget: to disk, if it is too much for memory.
-    pub(super) async fn settle(&mut self) -> Result<Room, Trouble> {
+    pub(super) async fn settle(&mut self) -> Room {
         let fits = self.file.is_none()
             && self.fresh.capacity() <= self.store.memory_each_max
             && self.memory.grow_to(self.fresh.capacity());
         let is_small = self.file.is_some() && self.fresh.len() < SPILL_BYTES;
         if fits || is_small {
-            return Ok(Room::Left);
+            return Room::Left;
         }
-        if !self.disk.grow_to(self.len()) {
-            return Ok(Room::Spent);
-        }
-        self.spill().await.map(|()| Room::Left)
+        if self.disk.grow_to(self.len()) { self.spill().await } else { self.cut() }
     }
 
     /// Writes what came last to disk, away from the threads that serve the network.
-    async fn spill(&mut self) -> Result<(), Trouble> {
+    async fn spill(&mut self) -> Room {
         let (file, bytes) = (self.file.take(), std::mem::take(&mut self.fresh));
-        let directory = self.store.directory.clone();
+        let (directory, length) = (self.store.directory.clone(), self.spilled);
         let writing = tokio::task::spawn_blocking(move || {
-            let mut file = file.map_or_else(|| tempfile::tempfile_in(directory), Ok)?;
-            file.write_all(&bytes)?;
-            Ok((file, bytes))
+            let mut file = match file.map_or_else(|| tempfile::tempfile_in(directory), Ok) {
+                Ok(file) => file,
+                Err(error) => return (None, bytes, Err(error)),
+            };
+            let written = file.write_all(&bytes).or_else(|error| {
+                // What lies behind the last whole piece is none of the body.
+                file.set_len(length as u64).and(Err(error))
+            });
+            (Some(file), bytes, written)
         });
-        let written = writing.await.unwrap_or_else(|error| Err(io::Error::other(error)));
-        let (file, mut bytes) = written.map_err(|error| machine(&error))?;
+        let Ok((file, mut bytes, written)) = writing.await else { return Room::Spent };
+        if let Err(error) = written {
+            tracing::warn!(%error, "a body cannot be written to disk and is cut off");
+            (self.file, self.fresh) = (file.filter(|_| self.spilled > 0), bytes);
+            return self.cut();
+        }
         self.spilled += bytes.len();
         bytes.clear();
         bytes.shrink_to(SPILL_BYTES);
-        (self.file, self.fresh) = (Some(file), bytes);
+        (self.file, self.fresh) = (file, bytes);
         self.memory = Grant::none(&self.store.memory);
-        Ok(())
+        Room::Left
     }
 
-    /// The body, whole.
-    pub(super) async fn finish(mut self) -> Result<Body, Trouble> {
+    /// Leaves what there is room for: what is on disk already, or what memory was granted.
+    fn cut(&mut self) -> Room {
+        let left = if self.file.is_some() { 0 } else { self.memory.bytes };
+        self.fresh.truncate(left);
+        self.fresh.shrink_to_fit();
+        Room::Spent
+    }
+
+    /// The body, and whether it is all there.
+    pub(super) async fn finish(mut self) -> (Body, bool) {
         let is_spilling = match self.file {
             Some(_) => !self.fresh.is_empty(),
             None => !self.memory.grow_to(self.fresh.capacity()),
         };
+        let mut is_whole = true;
         if is_spilling {
-            // A last piece is written even when the budget is spent: it is no longer than `SPILL_BYTES` and a read.
+            // A last piece is written even when the budget is spent: it is bounded, and the body is done.
             self.disk.grow_to(self.len());
-            self.spill().await?;
+            is_whole = self.spill().await == Room::Left;
         }
         let length = self.len();
-        match self.file {
-            Some(file) => Ok(Body::on_disk(file, length, Some(Arc::new(self.disk)))),
-            None => Ok(Body::within(self.fresh, Arc::new(self.memory))),
-        }
+        let body = match self.file {
+            Some(file) => Body::on_disk(file, length, Some(Arc::new(self.disk))),
+            None => Body::within(self.fresh, Arc::new(self.memory)),
+        };
+        (body, is_whole)
     }
-}
-
-fn machine(error: &io::Error) -> Trouble {
-    let text = format!("cannot keep the body: {error}");
-    Trouble::new(Phase::Body, Cause::Machine(base::printable(&text).into_owned()))
 }

@@ -76,9 +76,12 @@ fn roots(settings: &Settings) -> Result<RootCertStore, SettingsError> {
 
 /// What the system trusts. Systems hold a few certificates that no strict reader takes; those are passed over.
 fn system_roots() -> Result<RootCertStore, SettingsError> {
-    let named = std::env::var_os(SYSTEM_VARIABLE).map(PathBuf::from);
-    let mut files = named.into_iter().chain(SYSTEM_FILES.map(PathBuf::from));
-    let pem = files.find_map(|file| std::fs::read(file).ok()).ok_or(SettingsError::RootsSystem)?;
+    // A file that was named counts alone: others would be trusted by mistake.
+    let files = match std::env::var_os(SYSTEM_VARIABLE) {
+        Some(named) => vec![PathBuf::from(named)],
+        None => SYSTEM_FILES.map(PathBuf::from).to_vec(),
+    };
+    let pem = files.iter().find_map(|file| std::fs::read(file).ok()).ok_or(SettingsError::RootsSystem)?;
     let mut roots = RootCertStore::empty();
     roots.add_parsable_certificates(CertificateDer::pem_slice_iter(&pem).flatten());
     if roots.is_empty() { Err(SettingsError::RootsSystem) } else { Ok(roots) }

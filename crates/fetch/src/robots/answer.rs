@@ -4,7 +4,6 @@ use super::Rules;
 use base::door::{Exchange, Truncation};
 use base::limits::ROBOTS_BYTES_MAX;
 use base::{Interval, Outcome, PageUrl, Refusal};
-use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What came of asking for a robots file once.
@@ -47,23 +46,24 @@ impl Answer {
 }
 
 fn is_enough(truncated: Option<Truncation>, text: &[u8]) -> bool {
-    matches!(truncated, None | Some(Truncation::Length)) || text.len() >= ROBOTS_BYTES_MAX
+    truncated.is_none() || text.len() >= ROBOTS_BYTES_MAX
 }
 
 /// The text of a robots file, its codings removed; nothing when it is coded in a way that cannot be read within the
 /// limits.
 #[must_use]
-pub fn text(exchange: &Exchange) -> Option<Cow<'_, [u8]>> {
-    text_of(coding::content(exchange))
+pub fn text(exchange: &Exchange) -> Option<Vec<u8>> {
+    text_of(&coding::content(exchange)).map(<[u8]>::to_vec)
 }
 
-/// The text of a robots file that was decoded as far as that goes: a coding that breaks off behind all that is read of
-/// a file does no harm.
+/// The text of a robots file that was decoded as far as that goes: all that is ever read of one, and a byte more, which
+/// tells whether a line was cut. A coding that breaks off behind that does no harm.
 #[must_use]
-pub fn text_of(decoded: coding::Decoded<'_>) -> Option<Cow<'_, [u8]>> {
-    match decoded {
-        coding::Decoded::Whole(text) => Some(text),
-        coding::Decoded::Broken { got } if got.len() >= ROBOTS_BYTES_MAX => Some(got.into()),
-        _ => None,
-    }
+pub fn text_of<'a>(decoded: &'a coding::Decoded<'_>) -> Option<&'a [u8]> {
+    let text = match decoded {
+        coding::Decoded::Whole(text) => text.as_ref(),
+        coding::Decoded::Broken { got } if got.len() >= ROBOTS_BYTES_MAX => got,
+        _ => return None,
+    };
+    Some(text.get(..=ROBOTS_BYTES_MAX).unwrap_or(text))
 }

@@ -249,6 +249,7 @@ impl Scene {
             accept_language: context.config.fetch.accept_language.clone(),
             extra_roots_pem: self.serving.authority_pem.clone().into_bytes(),
             resolver,
+            spool: Some(context.data.clone()),
             addresses: Policy::only(vec![Range::LOOPBACK]),
             limits: Limits { body_bytes_max: BODY_BYTES_MAX, ..Limits::default() },
             ..fetch::Settings::default()

@@ -85,7 +85,7 @@ pub(crate) const SETTINGS: [Setting; 37] = [
     },
     Setting {
         key: "fetch.body_bytes_max",
-        take: |c, v| memory(v, MIB / 16..=BODY_BYTES_MAX as u64).map(|n| c.fetch.body_bytes_max = n),
+        take: |c, v| memory(v, MIB / 2..=BODY_BYTES_MAX as u64).map(|n| c.fetch.body_bytes_max = n),
         show: |c| c.fetch.body_bytes_max.to_string(),
     },
     Setting {

@@ -199,7 +199,7 @@ fn told(content: &Decoded<'_>, is_robots: bool) -> Content {
         Decoded::Unknown(coding) => Err(format!("in the unknown coding `{coding}`")),
         Decoded::Broken { got } => Err(format!("broken after {} decoded bytes", got.len())),
     };
-    let text = || robots::text_of(content.clone()).map(std::borrow::Cow::into_owned);
+    let text = || robots::text_of(content).map(<[u8]>::to_vec);
     Content { decoded, robots: is_robots.then(text).flatten() }
 }
 
