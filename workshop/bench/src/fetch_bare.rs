@@ -5,11 +5,12 @@
 //! that ours writes: a response and a request, each a gzip member by libdeflate at the same level, both with the digests
 //! of WARC. Nothing is checked, nothing is remembered, no index is made.
 
-use crate::fetch_cell::CellArgs;
-use crate::fetch_pages;
+use crate::fetch_cell::{CellArgs, Packing};
 use crate::warc_pages::cannot;
+use crate::{fetch_pages, fetch_tls};
 use anyhow::{Context, Result, ensure};
 use base::clock::{Clock as _, RealClock};
+use base::url::Scheme;
 use base::{PageUrl, Sha1Digest};
 use libdeflater::{CompressionLvl, Compressor};
 use std::fs::File;
@@ -25,8 +26,10 @@ const READ_BYTES: usize = 64 << 10;
 
 pub(crate) fn run(args: &CellArgs) -> Result<()> {
     let servers = fetch_pages::read(&args.list)?;
-    let mut connections = servers.into_iter().map(Connection::open).collect::<Result<Vec<_>>>()?;
-    let mut file = Records::create(&args.directory, args.plain)?;
+    let roots_pem = args.roots_pem()?;
+    let open = |pages| Connection::open(pages, &roots_pem);
+    let mut connections = servers.into_iter().map(open).collect::<Result<Vec<_>>>()?;
+    let mut file = Records::create(&args.directory, args.compression)?;
     connections.iter_mut().try_for_each(Connection::send)?;
     let mut pages = 0;
     while !connections.is_empty() {
@@ -46,9 +49,13 @@ pub(crate) fn run(args: &CellArgs) -> Result<()> {
     file.sync()
 }
 
+/// What a connection can do, with TLS or without.
+trait ReadWrite: Read + Write {}
+impl<T: Read + Write> ReadWrite for T {}
+
 /// A connection to one server, and what is still to be asked of it.
 struct Connection {
-    stream: TcpStream,
+    stream: Box<dyn ReadWrite>,
     pages: std::vec::IntoIter<PageUrl>,
     /// What is under way; empty when nothing is.
     url: String,
@@ -58,9 +65,14 @@ struct Connection {
 }
 
 impl Connection {
-    fn open(pages: Vec<PageUrl>) -> Result<Self> {
-        let stream = TcpStream::connect(pages[0].server().as_str()).context("cannot connect")?;
+    fn open(pages: Vec<PageUrl>, roots_pem: &[u8]) -> Result<Self> {
+        let first = &pages[0];
+        let stream = TcpStream::connect(first.server().as_str()).context("cannot connect")?;
         stream.set_nodelay(true)?;
+        let stream: Box<dyn ReadWrite> = match first.scheme() {
+            Scheme::Http => Box::new(stream),
+            Scheme::Https => Box::new(fetch_tls::connect(stream, first.host(), roots_pem)?),
+        };
         let (url, request, answer, buffer) = (String::new(), Vec::new(), Vec::new(), vec![0; READ_BYTES]);
         Ok(Self { stream, pages: pages.into_iter(), url, request, answer, buffer })
     }
@@ -77,7 +89,8 @@ impl Connection {
         )
         .into_bytes();
         self.url = page.as_str().to_owned();
-        Ok(self.stream.write_all(&self.request)?)
+        self.stream.write_all(&self.request)?;
+        Ok(self.stream.flush()?)
     }
 
     /// Reads one answer; how long its head is.
@@ -121,7 +134,9 @@ struct Records {
 }
 
 impl Records {
-    fn create(directory: &Path, is_plain: bool) -> Result<Self> {
+    fn create(directory: &Path, packing: Packing) -> Result<Self> {
+        ensure!(packing != Packing::Zstd, "the bare loop knows no zstd");
+        let is_plain = packing == Packing::Plain;
         std::fs::create_dir_all(directory).with_context(|| cannot("make", directory))?;
         let path = directory.join(if is_plain { "bare.warc" } else { "bare.warc.gz" });
         let file = File::create(&path).with_context(|| cannot("make", &path))?;

@@ -4,6 +4,7 @@
 //! and hands every capture to the archive; all of it in one thread. There is no pause between requests.
 
 use crate::fetch_pages;
+use crate::warc_pages::cannot;
 use anyhow::{Context, Result};
 use archive::{Archive, Settings};
 use base::clock::{Clock as _, RealClock};
@@ -16,7 +17,7 @@ use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use tokio::task::LocalSet;
-use warc::Compression;
+use warc::{Compression, Level, ZstdLevel};
 
 /// What our side and the bare loop are told.
 #[derive(Debug, clap::Args)]
@@ -30,9 +31,38 @@ pub(crate) struct CellArgs {
     /// Pages between two syncs
     #[arg(long)]
     pub(crate) batch: u64,
-    /// Do not compress
+    /// How records are compressed
     #[arg(long)]
-    pub(crate) plain: bool,
+    pub(crate) compression: Packing,
+    /// Whom to trust, in PEM
+    #[arg(long)]
+    pub(crate) roots: Option<PathBuf>,
+}
+
+impl CellArgs {
+    /// Whom to trust, in PEM; empty for nobody in particular.
+    pub(crate) fn roots_pem(&self) -> Result<Vec<u8>> {
+        let read = |path: &PathBuf| std::fs::read(path).with_context(|| cannot("read", path));
+        self.roots.as_ref().map(read).unwrap_or_else(|| Ok(Vec::new()))
+    }
+}
+
+/// A compression at its usual level, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Packing {
+    Gzip,
+    Zstd,
+    Plain,
+}
+
+impl From<Packing> for Compression {
+    fn from(packing: Packing) -> Self {
+        match packing {
+            Packing::Gzip => Self::Gzip(Level::DEFAULT),
+            Packing::Zstd => Self::Zstd(ZstdLevel::DEFAULT),
+            Packing::Plain => Self::Plain,
+        }
+    }
 }
 
 /// The archive, and how much is in it.
@@ -56,14 +86,12 @@ impl Sink {
 pub(crate) fn run(args: &CellArgs) -> Result<()> {
     let servers = fetch_pages::read(&args.list)?;
     let clock = RealClock::start();
-    let mut settings = Settings::default();
-    if args.plain {
-        settings.compression = Compression::Plain;
-    }
+    let settings = Settings { compression: args.compression.into(), ..Settings::default() };
     let (archive, _) = Archive::open(Arc::new(RealDisk), &args.directory, settings, clock.now())?;
     let sink = Rc::new(RefCell::new(Sink { archive, pages: 0, batch: args.batch }));
     let settings = fetch::Settings {
         addresses: fetch::Policy::only(vec![Range::LOOPBACK]),
+        extra_roots_pem: args.roots_pem()?,
         ..fetch::Settings::default()
     };
     let door = Rc::new(WebDoor::new(settings)?);

@@ -9,8 +9,8 @@
 //! * wget, wget2, spider: as their manuals have them do it. wget2 knows no WARC and saves files; spider compresses
 //!   nothing, makes no digests, keeps no requests, and reads links, which it cannot be told not to.
 //!
-//! Compression is more than half of what ours does, so there is a second contest among those that do without: ours and the
-//! bare loop with plain records, wget2 with one thread, and the parts of spider that fetch and write, without its crawl.
+//! Compression is more than half of what ours does, and wget2 and spider do without: so there are ours and the bare loop
+//! with plain records, and the parts of spider that fetch and write without its crawl.
 
 mod contest;
 mod kept;
@@ -18,8 +18,10 @@ mod verdict;
 
 use crate::fetch_pages::List;
 use crate::fetch_server::Server;
+use crate::fetch_tls::Certificates;
 use crate::warc_pages::cannot;
 use anyhow::{Context, Result};
+use base::Chance;
 use contest::Contest;
 use std::path::{Path, PathBuf};
 use verdict::Verdict;
@@ -29,6 +31,7 @@ use verdict::Verdict;
 #[command(after_help = "Examples:
   cargo xtask bench fetch
   cargo xtask bench fetch --quick
+  cargo xtask bench fetch --tls
   cargo xtask bench fetch --only utsushi,bare --rounds 15
   cargo xtask bench fetch --json")]
 pub(crate) struct Args {
@@ -41,12 +44,15 @@ pub(crate) struct Args {
     /// Turns of every client
     #[arg(long, default_value_t = 7)]
     rounds: usize,
-    /// Pages between two syncs of ours and of the bare loop; the others never sync
-    #[arg(long, default_value_t = 500)]
+    /// Pages between two syncs of ours, as the crawler has it, and of the bare loop; the others never sync
+    #[arg(long, default_value_t = 512)]
     batch: u64,
     /// 800 pages, one turn each: to see that all of it works
     #[arg(long)]
     quick: bool,
+    /// Over TLS; without spider, which is built without it
+    #[arg(long)]
+    tls: bool,
     /// Only clients whose names begin so
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
@@ -67,24 +73,37 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     let directory = work_directory(args.directory.as_deref())?;
     let root = PathBuf::from(std::env::var_os(PAGES).context("run this through `cargo xtask bench fetch`")?);
     let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
-    let list = List::of(&root, pages, args.servers, port)?;
+    let tls = args.tls.then(|| Certificates::make(&directory.join("tls"), args.servers)).transpose()?;
+    let scheme = if args.tls { "https" } else { "http" };
+    let list = List::of(&root, pages, args.servers, port, scheme)?;
     let list_file = directory.join("list");
     list.write(&list_file)?;
-    let server = Server::start(&directory.join("nginx"), &root, args.servers, port)?;
-    let mut contests = contest::all(&directory, &list_file, args.batch)?;
+    let server = Server::start(&directory.join("nginx"), &root, args.servers, port, tls.as_ref())?;
+    let mut contests = contest::all(&directory, &list_file, args.batch, tls.as_ref())?;
     let is_wanted =
         |contest: &Contest| args.only.iter().any(|start| contest.name.starts_with(start.as_str()));
     contests.retain(|contest| args.only.is_empty() || is_wanted(contest));
-    for round in 0..rounds {
-        for contest in &mut contests {
-            contest
-                .take_turn(&server, &list)
-                .with_context(|| format!("{}, round {}", contest.name, round + 1))?;
-        }
-    }
+    contests.iter().try_for_each(Contest::clean)?;
+    take_turns(&mut contests, rounds, &server, &list)?;
+    contests.iter().try_for_each(Contest::clean)?;
     let verdicts = verdict::all(&contests);
     print(args.json, &list, &contests, &verdicts);
     Ok(verdicts.iter().all(Verdict::is_met))
+}
+
+/// Every round has another order: who comes behind whom matters to the memory of the machine, which the kernel finds warm or
+/// not.
+fn take_turns(contests: &mut [Contest], rounds: usize, server: &Server, list: &List) -> Result<()> {
+    let (mut chance, mut order) = (Chance::new(1), (0..contests.len()).collect::<Vec<_>>());
+    for round in 1..=rounds {
+        order.sort_by_cached_key(|_| chance.bits());
+        for place in &order {
+            let contest = &mut contests[*place];
+            let name = contest.name;
+            contest.take_turn(server, list).with_context(|| format!("{name}, round {round}"))?;
+        }
+    }
+    Ok(())
 }
 
 fn work_directory(given: Option<&Path>) -> Result<PathBuf> {
@@ -92,7 +111,8 @@ fn work_directory(given: Option<&Path>) -> Result<PathBuf> {
     let target = default.ancestors().nth(2).context("the program lies in a target directory")?;
     let directory = given.map_or_else(|| target.join("tmp/bench-fetch"), Path::to_owned);
     std::fs::create_dir_all(&directory).with_context(|| cannot("make", &directory))?;
-    Ok(directory)
+    // Clients are started elsewhere.
+    std::path::absolute(&directory).with_context(|| cannot("find", &directory))
 }
 
 fn print(is_json: bool, list: &List, contests: &[Contest], verdicts: &[Verdict]) {
@@ -105,7 +125,7 @@ fn print(is_json: bool, list: &List, contests: &[Contest], verdicts: &[Verdict])
     }
     println!("{pages} pages, {} bytes in the mean\n", list.body_bytes / pages.max(1) as u64);
     println!(
-        "{:<20} {:>9} {:>12} {:>14} {:>9} {:>12} {:>12}",
+        "{:<18} {:>9} {:>12} {:>14} {:>9} {:>12} {:>12}",
         "client", "pages/s", "CPU µs/page", "(least, most)", "peak MB", "MB written", "connections"
     );
     for contest in contests.iter().filter(|contest| !contest.turns.is_empty()) {
@@ -113,7 +133,7 @@ fn print(is_json: bool, list: &List, contests: &[Contest], verdicts: &[Verdict])
             contest.turns.iter().map(|turn| turn.used.cpu_seconds * 1e6 / pages as f64).collect();
         let (least, most) = each.iter().fold((f64::MAX, 0.0), |(a, b): (f64, f64), c| (a.min(*c), b.max(*c)));
         println!(
-            "{:<20} {:>9.0} {:>12.1} {:>14} {:>9.1} {:>12.1} {:>12}",
+            "{:<18} {:>9.0} {:>12.1} {:>14} {:>9.1} {:>12.1} {:>12}",
             contest.name,
             pages as f64 / contest.seconds(),
             contest.cpu_seconds() * 1e6 / pages as f64,

@@ -27,7 +27,7 @@ pub(crate) fn address(server: u8) -> IpAddr {
 
 impl List {
     /// At most `pages_max` pages below `root`, shared out among `servers` that listen on `port`.
-    pub(crate) fn of(root: &Path, pages_max: usize, servers: u8, port: u16) -> Result<Self> {
+    pub(crate) fn of(root: &Path, pages_max: usize, servers: u8, port: u16, scheme: &str) -> Result<Self> {
         let mut paths = Vec::new();
         find_html(root, &mut paths)?;
         // By a digest of the path: a short list has pages of every package.
@@ -49,7 +49,7 @@ impl List {
             let server = (seen.len() - 1) % usize::from(servers);
             let host = address(u8::try_from(server)?);
             let path = path.strip_prefix(root)?.to_string_lossy();
-            let url = PageUrl::parse(&format!("http://{host}:{port}/{path}"))?;
+            let url = PageUrl::parse(&format!("{scheme}://{host}:{port}/{path}"))?;
             by_server[server].push(url.as_str().to_owned());
         }
         ensure!(!seen.is_empty(), "no HTML below `{}`", root.display());

@@ -3,6 +3,7 @@
 //! It writes down every answer, so that what a client says of itself need not be believed.
 
 use crate::fetch_pages::address;
+use crate::fetch_tls::Certificates;
 use crate::process::{Process, write_file};
 use crate::warc_pages::cannot;
 use anyhow::{Context, Result};
@@ -33,11 +34,17 @@ pub(crate) struct Seen {
 
 impl Server {
     /// Starts nginx in `directory` with the files below `root`, on the first `servers` addresses.
-    pub(crate) fn start(directory: &Path, root: &Path, servers: u8, port: u16) -> Result<Self> {
+    pub(crate) fn start(
+        directory: &Path,
+        root: &Path,
+        servers: u8,
+        port: u16,
+        tls: Option<&Certificates>,
+    ) -> Result<Self> {
         let program =
             std::env::var_os("UTSUSHI_NGINX").context("run this through `cargo xtask bench fetch`")?;
         let configuration = directory.join("nginx.conf");
-        write_file(&configuration, configure(directory, root, servers, port).as_bytes())?;
+        write_file(&configuration, configure(directory, root, servers, port, tls).as_bytes())?;
         let mut command = Command::new(program);
         command.arg("-p").arg(directory).arg("-c").arg(&configuration);
         command.arg("-e").arg(directory.join("error.log"));
@@ -74,8 +81,13 @@ impl Server {
     }
 }
 
-fn configure(directory: &Path, root: &Path, servers: u8, port: u16) -> String {
-    let listen: String = (0..servers).map(|server| format!("listen {}:{port}; ", address(server))).collect();
+fn configure(directory: &Path, root: &Path, servers: u8, port: u16, tls: Option<&Certificates>) -> String {
+    let how = if tls.is_some() { " ssl" } else { "" };
+    let mut listen: String =
+        (0..servers).map(|server| format!("listen {}:{port}{how}; ", address(server))).collect();
+    if let Some(Certificates { server, key, .. }) = tls {
+        listen += &format!("ssl_certificate {}; ssl_certificate_key {}; ", server.display(), key.display());
+    }
     format!(
         "daemon off; user root; worker_processes 2; pid {0}/pid; error_log {0}/error.log;\n\
          events {{ worker_connections 1024; }}\n\

@@ -10,6 +10,7 @@ mod fetch_cell;
 mod fetch_compare;
 mod fetch_pages;
 mod fetch_server;
+mod fetch_tls;
 mod figures;
 mod load;
 mod meter;

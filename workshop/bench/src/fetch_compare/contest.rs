@@ -1,8 +1,9 @@
 //! The clients, how each is told to fetch the list, and what its turns took.
 
-use super::kept::Kept;
+use super::kept::{self, Kept};
 use crate::fetch_pages::List;
 use crate::fetch_server::Server;
+use crate::fetch_tls::Certificates;
 use crate::process::{self, Used};
 use crate::warc_pages::cannot;
 use anyhow::{Context, Result, ensure};
@@ -19,7 +20,7 @@ pub(super) struct Contest {
     program: OsString,
     arguments: Vec<OsString>,
     libraries: Option<OsString>,
-    /// Where everything that it writes goes; emptied before every turn.
+    /// Where everything that it writes goes, one directory a turn.
     directory: PathBuf,
     kept: Kept,
     pub(super) turns: Vec<Turn>,
@@ -33,56 +34,61 @@ pub(super) struct Turn {
     connections: usize,
 }
 
-/// All clients that can be had, in the order of their turns.
-pub(super) fn all(directory: &Path, list: &Path, batch: u64) -> Result<Vec<Contest>> {
+/// All clients that can be had. Over TLS spider is not among them.
+pub(super) fn all(
+    directory: &Path,
+    list: &Path,
+    batch: u64,
+    tls: Option<&Certificates>,
+) -> Result<Vec<Contest>> {
     let (list, batch) = (list.as_os_str(), OsString::from(batch.to_string()));
     let ourselves = std::env::current_exe().context("cannot find this program")?;
-    let ours = |name, task: &str, more: &[&str], kept| {
+    let ours = |name, task: &str, compression: &str, kept| {
         let contest = Contest::new(name, ourselves.as_os_str(), directory, kept);
-        let to = contest.directory.clone();
         let contest = contest.with([OsStr::new(task), "--list".as_ref(), list, "--batch".as_ref(), &batch]);
-        contest.with(["--directory".as_ref(), to.as_os_str()]).with(more.iter().map(OsStr::new))
+        let contest = contest.with(["--compression", compression, "--directory", HERE]);
+        contest.trusting("--roots", tls)
     };
     let mut contests = vec![
-        ours("utsushi", "fetch-cell", &[], Kept::Checked),
-        ours("bare loop", "fetch-bare", &[], Kept::Records),
-        ours("utsushi, plain", "fetch-cell", &["--plain"], Kept::Checked),
-        ours("bare loop, plain", "fetch-bare", &["--plain"], Kept::Records),
+        ours("utsushi", "fetch-cell", "gzip", Kept::Checked),
+        ours("bare loop", "fetch-bare", "gzip", Kept::Records),
+        ours("utsushi, zstd", "fetch-cell", "zstd", Kept::Checked),
+        ours("utsushi, plain", "fetch-cell", "plain", Kept::Checked),
+        ours("bare loop, plain", "fetch-bare", "plain", Kept::Records),
     ];
-    contests.extend(wget(directory, list));
-    contests.extend(wget2("wget2", directory, list, &[]));
-    contests.extend(wget2("wget2, one thread", directory, list, &["--max-threads=1"]));
-    contests.extend(spider("spider", "crawl", directory, list));
-    contests.extend(spider("spider, no crawl", "list", directory, list));
+    let others = [wget(directory, list), wget2(directory, list)];
+    contests.extend(others.into_iter().flatten().map(|contest| contest.trusting("--ca-certificate", tls)));
+    if tls.is_none() {
+        contests.extend(spider("spider", "crawl", directory, list));
+        contests.extend(spider("spider, no crawl", "list", directory, list));
+    }
     Ok(contests)
 }
+
+/// Stands in arguments for the directory of the turn, in which every client is started.
+const HERE: &str = ".";
 
 /// wget writes the archive alone: no files, and no log in the archive.
 fn wget(directory: &Path, list: &OsStr) -> Option<Contest> {
     let contest = Contest::new("wget --warc-file", &peer("UTSUSHI_WGET")?, directory, Kept::Records);
-    let mut file = OsString::from("--warc-file=");
-    file.push(contest.directory.join("pages"));
     let libraries = std::env::var_os("UTSUSHI_WGET_LIBS");
-    let contest =
-        contest.with(["--quiet", "--no-warc-keep-log", "--output-document=/dev/null", "--input-file"]);
-    Some(Contest { libraries, ..contest.with([list, &file]) })
+    let contest = contest.with(["--quiet", "--no-warc-keep-log", "--warc-file=pages"]);
+    let contest = contest.with(["--output-document=/dev/null".as_ref(), "--input-file".as_ref(), list]);
+    Some(Contest { libraries, ..contest })
 }
 
 /// wget2 knows no WARC: every page becomes a file.
-fn wget2(name: &'static str, directory: &Path, list: &OsStr, more: &[&str]) -> Option<Contest> {
-    let contest = Contest::new(name, &peer("UTSUSHI_WGET2")?, directory, Kept::Files);
-    let to = contest.directory.clone();
+fn wget2(directory: &Path, list: &OsStr) -> Option<Contest> {
+    let contest = Contest::new("wget2, files", &peer("UTSUSHI_WGET2")?, directory, Kept::Files);
     let libraries = std::env::var_os("UTSUSHI_WGET2_LIBS");
-    let contest = contest.with(["--quiet", "--force-directories"]).with(more);
     let contest =
-        contest.with(["--directory-prefix".as_ref(), to.as_os_str(), "--input-file".as_ref(), list]);
+        contest.with(["--quiet".as_ref(), "--force-directories".as_ref(), "--input-file".as_ref(), list]);
     Some(Contest { libraries, ..contest })
 }
 
 fn spider(name: &'static str, how: &str, directory: &Path, list: &OsStr) -> Option<Contest> {
     let contest = Contest::new(name, &peer("UTSUSHI_PEERS_FETCH")?, directory, Kept::Records);
-    let to = contest.directory.clone();
-    Some(contest.with([OsStr::new(how), list, to.as_os_str()]))
+    Some(contest.with([OsStr::new(how), list, OsStr::new(HERE)]))
 }
 
 /// What a variable leads to; without it the peer is left out, which is said.
@@ -106,28 +112,45 @@ impl Contest {
         self
     }
 
+    /// The same with an authority to trust, named by `option`.
+    fn trusting(self, option: &str, tls: Option<&Certificates>) -> Self {
+        match tls {
+            Some(tls) => self.with([OsStr::new(option), tls.authority.as_os_str()]),
+            None => self,
+        }
+    }
+
     /// Fetches the list once, and makes sure that it did.
     pub(super) fn take_turn(&mut self, server: &Server, list: &List) -> Result<()> {
-        make_empty(&self.directory)?;
+        let directory = self.directory.join(self.turns.len().to_string());
+        fs::create_dir_all(&directory).with_context(|| cannot("make", &directory))?;
         server.forget()?;
-        let used = process::measure(&mut self.command())?;
+        let used = process::measure(&mut self.command(&directory))?;
         let (seen, pages) = (server.seen()?, list.urls.len() as u64);
+        ensure!(seen.pages == pages, "the server saw {seen:?}, not {pages} pages");
         ensure!(
-            seen.pages == pages && seen.body_bytes >= list.body_bytes,
-            "the server saw {seen:?}, not {pages} pages"
+            seen.body_bytes >= list.body_bytes,
+            "the server sent {seen:?}, not {} bytes",
+            list.body_bytes
         );
         // What it wrote is looked at once: all turns are alike, and the server has counted.
         if self.turns.is_empty() {
-            self.kept.check(&self.directory, list)?;
+            self.kept.check(&directory, list)?;
         }
-        let bytes_written = super::kept::bytes_below(&self.directory)?;
+        let bytes_written = kept::bytes_below(&directory)?;
         self.turns.push(Turn { used, bytes_written, connections: seen.connections });
-        fs::remove_dir_all(&self.directory).with_context(|| cannot("remove", &self.directory))
+        // ext4 is slow to make files for minutes after many were removed, so those of wget2 stay until the end.
+        if self.kept == Kept::Files { Ok(()) } else { remove(&directory) }
     }
 
-    fn command(&self) -> Command {
+    /// Removes what it wrote, in this run or in one that was cut short.
+    pub(super) fn clean(&self) -> Result<()> {
+        if self.directory.exists() { remove(&self.directory) } else { Ok(()) }
+    }
+
+    fn command(&self, directory: &Path) -> Command {
         let mut command = Command::new(&self.program);
-        command.args(&self.arguments).stdin(Stdio::null()).stdout(Stdio::null());
+        command.args(&self.arguments).current_dir(directory).stdin(Stdio::null()).stdout(Stdio::null());
         if let Some(libraries) = &self.libraries {
             command.env("LD_LIBRARY_PATH", libraries);
         }
@@ -177,9 +200,6 @@ fn median(values: impl Iterator<Item = f64>) -> f64 {
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-fn make_empty(directory: &Path) -> Result<()> {
-    if directory.exists() {
-        fs::remove_dir_all(directory).with_context(|| cannot("remove", directory))?;
-    }
-    fs::create_dir_all(directory).with_context(|| cannot("make", directory))
+fn remove(directory: &Path) -> Result<()> {
+    fs::remove_dir_all(directory).with_context(|| cannot("remove", directory))
 }

@@ -51,7 +51,8 @@ impl Kept {
 }
 
 fn is_warc(path: &Path) -> bool {
-    path.to_str().is_some_and(|path| path.ends_with(".warc") || path.ends_with(".warc.gz"))
+    let ends = [".warc", ".warc.gz", ".warc.zst"];
+    path.to_str().is_some_and(|path| ends.iter().any(|end| path.ends_with(end)))
 }
 
 /// No clause of the standard may be broken.
