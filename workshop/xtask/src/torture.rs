@@ -208,7 +208,7 @@ mod tests {
     fn an_unknown_torture_is_answered_with_the_known_ones() {
         let message = find("feather").map(|torture| torture.name).unwrap_err().to_string();
         let known = "`archive-accepted`, `archive-cut`, `archive-detects`, `archive-model`, `archive-oracle`, \
-                     `disk`, `guard`, `guard-model`, `kill`, `sat-detects`, `sat-model`, `sat-survives`";
+                     `disk`, `fetch-hostile`, `guard`, `guard-model`, `kill`, `sat-detects`, `sat-model`, `sat-survives`";
         assert_eq!(message, format!("there is no torture `feather`; there are {known}"));
     }
 }

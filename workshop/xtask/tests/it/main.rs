@@ -63,7 +63,9 @@ fn write(path: &Path, text: &str) {
 fn an_unknown_torture_is_refused_with_the_known_names() {
     let text = check(&xtask(&workspace_root(), &["torture", "feather"]), 2);
     assert!(
-        text.contains("`archive-model`, `archive-oracle`, `disk`, `guard`, `guard-model`, `kill`"),
+        text.contains(
+            "`archive-model`, `archive-oracle`, `disk`, `fetch-hostile`, `guard`, `guard-model`, `kill`"
+        ),
         "{text}"
     );
 }
