@@ -184,7 +184,7 @@ impl Reader {
         }
         let record = self.record(entry)?;
         let fields = warc::Fields::read(&record.block).ok();
-        Ok(fields.and_then(|fields| fields.decoded(crate::records::name::REFUSAL).map(Into::into)))
+        Ok(fields.and_then(|fields| fields.decoded(crate::records::name::REFUSAL)))
     }
     /// The record at a place.
     pub fn record_at(&self, location: &Location) -> Result<Record, Error> {

@@ -4,7 +4,7 @@
 //! that. So what is long goes to a thread of its own, one at a time: it waits for what else is long, and nobody waits for
 //! it but its own visit.
 //!
-//! **Invariant:** between two awaits no more than [`LIGHT_BYTES_MAX`] of content is made and read, and at any moment only
+//! **Invariant:** between two awaits no more than 512 KiB of content is made and read, and at any moment only
 //! one longer content is in memory.
 
 use crate::outcome::{of_answer, of_failure};

@@ -43,7 +43,7 @@ impl CellArgs {
     /// Whom to trust, in PEM; empty for nobody in particular.
     pub(crate) fn roots_pem(&self) -> Result<Vec<u8>> {
         let read = |path: &PathBuf| std::fs::read(path).with_context(|| cannot("read", path));
-        self.roots.as_ref().map(read).unwrap_or_else(|| Ok(Vec::new()))
+        self.roots.as_ref().map_or_else(|| Ok(Vec::new()), read)
     }
 }
 

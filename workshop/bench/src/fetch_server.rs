@@ -71,9 +71,9 @@ impl Server {
             let mut next = || words.next().unwrap_or_default();
             connections.insert(next());
             if next() == "200" {
-                seen.pages += 1
+                seen.pages += 1;
             } else {
-                seen.others += 1
+                seen.others += 1;
             }
             seen.body_bytes += next().parse::<u64>().unwrap_or(0);
         }
