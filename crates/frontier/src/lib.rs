@@ -1,0 +1,13 @@
+//! Which page is visited next, and when.
+//!
+//! Not here: sockets, files, clocks; every moment is handed in, and the store of page states with it.
+
+mod role;
+mod scope;
+mod settings;
+mod tell;
+
+pub use role::Role;
+pub use scope::{Mode, Rule, RuleError, Scope, Verdict};
+pub use settings::{Agreed, AgreedError, Settings, Whom};
+pub use tell::{Bin, Explanation, Figures, Overview, ServerTold};

@@ -1,0 +1,122 @@
+//! How a frontier behaves.
+
+use crate::Scope;
+use base::{Interval, ServerName};
+use fetch::opt_out;
+use std::net::IpAddr;
+use std::sync::Arc;
+
+/// How a frontier behaves.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// What random choices are drawn from (D3).
+    pub seed: u64,
+    /// The product token that robots groups are matched with.
+    pub agent: String,
+    /// The time between two requests to one server, and to one address (C6).
+    pub pause: Interval,
+    /// Whose owners agreed to something else (C18).
+    pub agreed: Vec<Agreed>,
+    /// What belongs to the crawl (C13).
+    pub scope: Scope,
+    /// Whom to leave alone.
+    pub opt_out: Arc<opt_out::List>,
+    /// Other names of servers, and the names they are known by (C10).
+    pub aliases: Vec<(ServerName, ServerName)>,
+    /// Whether other names of servers are found out.
+    pub detects_aliases: bool,
+    /// Requests of the whole crawl in a day; `None`: no limit (D18).
+    pub requests_per_day_max: Option<u64>,
+    /// Bytes received by the whole crawl in a day (D18).
+    pub bytes_per_day_max: Option<u64>,
+    /// Requests to one server in a day (D18).
+    pub server_requests_per_day_max: Option<u64>,
+    /// Bytes received from one server in a day (D18).
+    pub server_bytes_per_day_max: Option<u64>,
+    /// The most pages of one server, however new they look (H10).
+    pub server_pages_max: u64,
+    /// Memory of the short-term queue (C7).
+    pub queue_bytes_max: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            agent: "utsushi".to_owned(),
+            pause: base::limits::SERVER_PAUSE_DEFAULT,
+            agreed: Vec::new(),
+            scope: Scope::default(),
+            opt_out: Arc::default(),
+            aliases: Vec::new(),
+            detects_aliases: true,
+            requests_per_day_max: None,
+            bytes_per_day_max: None,
+            server_requests_per_day_max: None,
+            server_bytes_per_day_max: None,
+            server_pages_max: 1_000_000,
+            queue_bytes_max: 128 << 20,
+        }
+    }
+}
+
+/// An owner who agreed that a server, or an address, is asked in another way (C18).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Agreed {
+    /// Who.
+    pub whom: Whom,
+    /// The time between two requests.
+    pub pause: Interval,
+    /// How many requests at once.
+    pub width: u32,
+}
+
+/// A server or an address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Whom {
+    /// A server by its name. One whose name is an address and a port stands for that address too.
+    Server(ServerName),
+    /// An address.
+    Address(IpAddr),
+}
+
+/// Why a text is no agreed exception.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{text}` is no agreed exception: {why}; write it as `www.example.jp pause=1s width=2`")]
+pub struct AgreedError {
+    text: String,
+    why: &'static str,
+}
+
+impl std::str::FromStr for Agreed {
+    type Err = AgreedError;
+
+    /// Reads `server-or-address pause=TIME width=N`; either of the latter two may be left out, not both.
+    fn from_str(text: &str) -> Result<Self, AgreedError> {
+        let refuse = |why| AgreedError { text: text.to_owned(), why };
+        let mut words = text.split_whitespace();
+        let name = words.next().ok_or_else(|| refuse("it names nobody"))?;
+        let whom = match name.parse() {
+            Ok(address) => Whom::Address(address),
+            Err(_) => Whom::Server(ServerName::parse(name).map_err(|_| refuse("it names no server"))?),
+        };
+        let (mut pause, mut width) = (None, None);
+        for word in words {
+            match word.split_once('=') {
+                Some(("pause", time)) => {
+                    pause = Some(time.parse().map_err(|_| refuse("its pause is no length of time"))?);
+                }
+                Some(("width", number)) => {
+                    let number = number.parse().ok().filter(|number| (1..=256).contains(number));
+                    width = Some(number.ok_or_else(|| refuse("its width is no number from 1 to 256"))?);
+                }
+                _ => return Err(refuse("only `pause=` and `width=` may stand behind the name")),
+            }
+        }
+        if pause.is_none() && width.is_none() {
+            return Err(refuse("it says nothing of a pause or a width"));
+        }
+        let pause = pause.unwrap_or(base::limits::SERVER_PAUSE_DEFAULT);
+        Ok(Self { whom, pause, width: width.unwrap_or(1) })
+    }
+}

@@ -1,0 +1,152 @@
+//! What a frontier tells of itself: one page, one server, the whole.
+
+use crate::Role;
+use base::{Interval, Timestamp};
+use std::net::IpAddr;
+
+/// A page's life so far, its next visit and why, or why never (O2, D17).
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Explanation {
+    /// The URL as it is requested.
+    pub url: String,
+    /// What the page is known by.
+    pub key: String,
+    /// Its server.
+    pub server: String,
+    /// Where the server answers, if that is known.
+    pub address: Option<IpAddr>,
+    /// `unknown`, `new`, `live`, `gone`, `moved`, `failing`, `refused` or `dropped`.
+    pub state: &'static str,
+    /// Why it is visited when it is, or why never: a sentence.
+    pub reason: String,
+    /// What it is visited for.
+    pub role: Role,
+    /// When its URL was first seen.
+    pub first_seen: Option<Timestamp>,
+    /// The page on which it was found first.
+    pub found_on: Option<String>,
+    /// Answered visits.
+    pub visits: u32,
+    /// Changes seen (m).
+    pub changes: u32,
+    /// Since the first visit (T).
+    pub elapsed: Interval,
+    /// The intervals in which no change was seen, together (U).
+    pub unchanged_sum: Interval,
+    /// How often it changes, by estimate; nothing when nothing can be estimated.
+    pub estimate: Option<Interval>,
+    /// The policy that chose the interval.
+    pub policy: &'static str,
+    /// The interval that was chosen.
+    pub interval: Option<Interval>,
+    /// When it was last visited.
+    pub last_visit: Option<Timestamp>,
+    /// When it is due, by the policy.
+    pub next_due: Option<Timestamp>,
+    /// When it comes out of the long-term queue: later than `next_due` when something limits it.
+    pub queued_for: Option<Timestamp>,
+    /// What makes it wait longer: `overload`, `neighbourhood`, `queue`, `back-off`, `budget`, `pause`; nothing if nothing does.
+    pub limited_by: Option<&'static str>,
+    /// The share of its server's requests that it gets.
+    pub budget_share: Option<f64>,
+    /// What a feed, a sitemap or the server said of it, such as `Last-Modified`.
+    pub hint: Option<String>,
+    /// How the last visit ended.
+    pub last_outcome: Option<String>,
+}
+
+/// One server.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ServerTold {
+    /// Its name.
+    pub server: String,
+    /// Where it answers, if that is known.
+    pub address: Option<IpAddr>,
+    /// Pages known of it.
+    pub pages: u64,
+    /// Those never visited.
+    pub new: u64,
+    /// Those in the short-term queue.
+    pub queued: u64,
+    /// Those that no longer exist.
+    pub gone: u64,
+    /// Those dropped because they do not fit into its means.
+    pub dropped: u64,
+    /// Requests a second that the schedule asks for, L (C5).
+    pub load: f64,
+    /// 1/L: the longest interval between requests that keeps the schedule; nothing without pages.
+    pub interval: Option<Interval>,
+    /// The interval between requests that is kept.
+    pub pause: Interval,
+    /// Whether the schedule asks for more than the pause allows.
+    pub overloaded: bool,
+    /// L of all servers at its address.
+    pub address_load: f64,
+    /// The load once its budget has been divided anew; the same as `load` when it is not overloaded.
+    pub resolved_load: f64,
+    /// Whether its owner agreed to something else (C18).
+    pub agreed: bool,
+    /// Until when it is left alone, if it is.
+    pub resting_until: Option<Timestamp>,
+    /// Failures in a row.
+    pub failures: u32,
+    /// Requests since the crawl began.
+    pub requests: u64,
+    /// The server it is another name of (C10).
+    pub alias_of: Option<String>,
+}
+
+/// The whole.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Overview {
+    /// Servers known.
+    pub servers: u64,
+    /// Pages known.
+    pub pages: u64,
+    /// Pages never visited.
+    pub new: u64,
+    /// Pages in the short-term queue, over all servers.
+    pub queued: u64,
+    /// Links waiting to be judged.
+    pub offered: u64,
+    /// Servers that are overloaded.
+    pub overloaded: u64,
+    /// Pages dropped because their servers are.
+    pub dropped: u64,
+    /// Requests a second that the schedule asks for, over all servers.
+    pub load: f64,
+    /// Whether the crawl is paused.
+    pub paused: bool,
+    /// Whether nobody answers, so that the network seems to be down.
+    pub network_down: bool,
+    /// Requests today, and bytes.
+    pub requests_today: u64,
+    /// Bytes received today.
+    pub bytes_today: u64,
+    /// The next moment at which there is something to do.
+    pub next: Option<Timestamp>,
+}
+
+/// A bar of a histogram.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Bin {
+    /// From this interval on.
+    pub from: Interval,
+    /// Up to this one.
+    pub to: Interval,
+    /// How many.
+    pub count: u64,
+}
+
+/// The figures of paper 003.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Figures {
+    /// Figure 3: pages by the interval at which they are visited again.
+    pub revisit_intervals: Vec<Bin>,
+    /// Figure 4: for the bars of figure 3, changes seen a visit: mean and standard deviation.
+    pub change_ratios: Vec<(f64, f64)>,
+    /// Figure 5: servers by the interval between requests that their schedule asks for, 1/L.
+    pub server_intervals: Vec<Bin>,
+    /// The same once overload is resolved.
+    pub server_intervals_resolved: Vec<Bin>,
+}
