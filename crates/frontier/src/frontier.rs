@@ -102,7 +102,7 @@ impl Step {
 #[derive(Debug)]
 pub(crate) enum Held {
     /// In the queue of its server.
-    Queued(u32, Rank),
+    Queued(Rank),
     /// It waits for its shape to prove worth it.
     Deferred,
     /// It is being visited, or on its way into the archive.

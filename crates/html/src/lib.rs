@@ -25,7 +25,7 @@ mod token;
 
 pub use links::{Link, LinkKind};
 pub use page::{Page, read};
-pub use text::Text;
+pub use text::{BLOCKS_MAX, Text};
 
 /// As many links as are taken from one page: more is a trap or a mistake.
 pub const LINKS_MAX: usize = 10_000;

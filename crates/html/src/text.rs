@@ -23,6 +23,10 @@ use zone::Zones;
 const BLOCK_BYTES_MAX: usize = 64 * 1024;
 /// Blocks with fewer letters are labels.
 const LETTERS_MIN: usize = 20;
+/// So many blocks of a page are told.
+pub const BLOCKS_MAX: usize = 64;
+/// Blocks with fewer letters are not worth telling.
+const TOLD_LETTERS_MIN: usize = 12;
 /// A part of the page with fewer letters is not its main text.
 const MAIN_LETTERS_MIN: usize = 100;
 
@@ -39,6 +43,9 @@ pub struct Text {
     pub main: u64,
     /// The digest of all visible text without digits, addresses and months: pages of a calendar look alike by it.
     pub skeleton: u64,
+    /// Hashes of its blocks without digits, addresses and months, those that are mostly links and labels left out: what
+    /// there is to read on the page, in whatever order. At most [`BLOCKS_MAX`], the first.
+    pub blocks: Vec<u32>,
 }
 
 /// Gathers the text of a page while it is read.
@@ -57,6 +64,7 @@ pub(crate) struct Gather {
     /// Whatever is long enough.
     broad: Part,
     sample: Sample,
+    blocks: Vec<u32>,
 }
 
 /// A part of the text.
@@ -125,14 +133,27 @@ impl Gather {
         let (weight, digest) = (self.block.weight(), self.block.digest());
         self.chars += weight.chars;
         self.all.add(digest, weight.letters);
-        match self.block.skeleton(weight) {
-            None => self.skeleton.add(digest, 0),
-            Some(bare) if bare.is_empty() => {}
-            Some(bare) => self.skeleton.add(digest::of(bare.as_bytes()), 0),
+        let bare = match self.block.skeleton(weight) {
+            None => Some(digest),
+            Some(bare) if bare.is_empty() => None,
+            Some(bare) => Some(digest::of(bare.as_bytes())),
+        };
+        if let Some(bare) = bare {
+            self.skeleton.add(bare, 0);
+            self.tell(weight, bare);
         }
         self.sample.add(self.block.text());
         self.weigh(weight, digest);
         self.block.clear();
+    }
+
+    /// Tells the block, if there is something to read in it.
+    fn tell(&mut self, weight: Weight, bare: u64) {
+        let is_linked = self.block.linked * 2 > self.block.text().len();
+        if weight.letters >= TOLD_LETTERS_MIN && !is_linked && self.blocks.len() < BLOCKS_MAX {
+            #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
+            self.blocks.push(bare as u32);
+        }
     }
 
     /// Adds the block to the parts it belongs to.
@@ -168,6 +189,7 @@ impl Gather {
             main,
             skeleton: self.skeleton.digest,
             sample: self.sample.finish(),
+            blocks: self.blocks,
         }
     }
 }

@@ -221,7 +221,7 @@ impl Frontier {
     }
     fn take_out_for_look_up(&mut self, server: u32, page: sat::Number) {
         let found = match self.held.get(&page.0) {
-            Some(Held::Queued(_, rank)) => self.servers[server as usize].queue.remove(rank),
+            Some(Held::Queued(rank)) => self.servers[server as usize].queue.remove(rank),
             _ => None,
         };
         if let Some(hand) = found {

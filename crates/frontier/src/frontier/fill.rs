@@ -106,7 +106,7 @@ impl Frontier {
     /// Puts a page into the queue of its server; what does not fit goes back to the store.
     pub(super) fn enqueue(&mut self, server: u32, hand: Hand, state: &State, now: Timestamp) -> Result<()> {
         let rank = hand.rank(state);
-        self.held.insert(hand.number.0, Held::Queued(server, rank));
+        self.held.insert(hand.number.0, Held::Queued(rank));
         self.queue_bytes += hand.memory_bytes();
         self.queued += 1;
         let most = self.queue_length_max(server);

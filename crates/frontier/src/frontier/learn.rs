@@ -75,7 +75,7 @@ impl Frontier {
     fn let_go(&mut self, server: u32, number: u32) {
         let state = &mut self.servers[server as usize];
         match self.held.get(&number) {
-            Some(Held::Queued(_, rank)) => {
+            Some(Held::Queued(rank)) => {
                 if let Some(hand) = state.queue.remove(rank) {
                     self.release(&hand);
                 }

@@ -224,19 +224,24 @@ impl Frontier {
             next: self.ready.peek().map(|std::cmp::Reverse((at, ..))| *at),
         }
     }
-    /// Whether nothing is left that was never visited and could be: nothing waits, nothing is under way. What only waits
-    /// for its shape to prove worth it is not waited for.
+    /// Whether nothing is left that was never visited and could be. What only waits for its shape to prove worth it is not
+    /// waited for.
     #[must_use]
     pub fn has_nothing_new(&self) -> bool {
-        let in_hand = |held: &Held| match held {
-            Held::Deferred => false,
-            Held::Out(..) => true,
-            Held::Queued(server, rank) => {
-                let hand = self.servers[*server as usize].queue.get(rank);
-                hand.is_some_and(|hand| hand.state().is_new())
-            }
-        };
-        self.offered.is_empty() && !self.is_full && !self.held.values().any(in_hand)
+        let new: u64 = self.servers.iter().map(|server| server.kept.new).sum();
+        self.offered.is_empty() && new <= self.deferred()
+    }
+    /// When the next server with something to do may be asked.
+    #[must_use]
+    pub fn next_turn(&self) -> Option<Timestamp> {
+        self.ready.peek().map(|std::cmp::Reverse((at, ..))| *at)
+    }
+    /// Whether a page is known, or about to be.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn knows(&self, url: &PageUrl) -> Result<bool> {
+        Ok(self.store.find(url.key().as_str().as_bytes())?.is_some())
     }
     /// New pages that wait for their shape to prove worth it (H10).
     #[must_use]

@@ -189,7 +189,7 @@ impl Frontier {
     ///
     /// # Errors
     /// When the store cannot be read or written.
-    pub fn know(&mut self, pages: &[(&PageUrl, Timestamp)]) -> Result<()> {
+    pub fn know(&mut self, pages: &[(PageUrl, Timestamp)]) -> Result<()> {
         for (url, at) in pages {
             let key = url.key();
             let hash = chance::hash_bytes(self.settings.seed, key.as_str().as_bytes());
