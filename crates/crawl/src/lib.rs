@@ -30,4 +30,4 @@ pub use order::{Added, Order, Orders};
 pub use reading::{Reading, Reads};
 pub use recall::recall_robots;
 pub use report::{Kept, Report};
-pub use visit::{Ended, take};
+pub use visit::{Ended, What, take};

@@ -57,6 +57,8 @@ pub(crate) struct Gather {
     chars: usize,
     all: Part,
     skeleton: Part,
+    /// Room for the skeleton of a block.
+    bare: Vec<u8>,
     /// What stands in `main` and `article`.
     core: Part,
     /// What stands in no frame.
@@ -133,10 +135,9 @@ impl Gather {
         let (weight, digest) = (self.block.weight(), self.block.digest());
         self.chars += weight.chars;
         self.all.add(digest, weight.letters);
-        let bare = match self.block.skeleton(weight) {
-            None => Some(digest),
-            Some(bare) if bare.is_empty() => None,
-            Some(bare) => Some(digest::of(bare.as_bytes())),
+        let bare = match self.block.skeleton(weight, &mut self.bare) {
+            false => Some(digest),
+            true => (!self.bare.is_empty()).then(|| digest::of(&self.bare)),
         };
         if let Some(bare) = bare {
             self.skeleton.add(bare, 0);
