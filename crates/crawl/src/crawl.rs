@@ -40,6 +40,8 @@ pub struct Parts<D> {
     pub archive: Archive,
     /// The archive as it was before, for what is known of robots files.
     pub reader: Reader,
+    /// Where languages, titles and the like are noted (D11).
+    pub derived: Option<archive::derived::Writer>,
     /// Which page comes next.
     pub frontier: Frontier,
     /// What tells the time.
@@ -105,9 +107,9 @@ pub async fn crawl<D: Door + 'static>(
     stop: impl Future<Output = ()>,
     mut on_event: impl FnMut(Event<'_>, &Report),
 ) -> Result<Report, Error> {
-    let Parts { door, archive, reader, frontier, clock, orders } = parts;
+    let Parts { door, archive, reader, derived, frontier, clock, orders } = parts;
     let taken_down: Vec<archive::Target> = archive.taken_down().cloned().collect();
-    let writer = Writer::start(archive, settings.captures_max + NOTES_MAX);
+    let writer = Writer::start(archive, derived, settings.captures_max + NOTES_MAX);
     let mut crawl = Crawl {
         door,
         clock,
@@ -333,13 +335,14 @@ impl<D: Door + 'static> Crawl<D> {
         Ok(())
     }
 
-    fn keep(&mut self, capture: Capture, ticket: Ticket) {
+    fn keep(&mut self, capture: Capture, mut ticket: Ticket) {
         let is_excluded = !self.taken_down.is_empty() && {
             let key = capture.url.key().into();
             self.taken_down.iter().any(|target| target.holds(&key))
         };
         if !is_excluded {
-            let work = Work { item: Item::Capture(capture), ticket };
+            let facts = if let Ticket::Page { reading, .. } = &mut ticket { reading.facts.take() } else { None };
+            let work = Work { item: Item::Capture(capture), facts, ticket };
             self.report.bytes_received += work.item.bytes();
             self.hand_over(work);
         }
@@ -364,7 +367,7 @@ impl<D: Door + 'static> Crawl<D> {
     }
     fn note(&mut self, kind: &'static str, text: String, ticket: Ticket) {
         self.notes += 1;
-        self.hand_over(Work { item: Item::Note(kind, self.clock.now(), text), ticket });
+        self.hand_over(Work { item: Item::Note(kind, self.clock.now(), text), facts: None, ticket });
     }
 
     /// Does what it is told. Causes are noted in the archive first (D3).
