@@ -2,11 +2,13 @@
 //!
 //! Not here: sockets, files, clocks; every moment is handed in, and the store of page states with it.
 
+pub mod filter;
 mod role;
 mod scope;
 mod settings;
 mod tell;
 
+pub use filter::{Filter, Language, MediaRange};
 pub use role::Role;
 pub use scope::{Mode, Rule, RuleError, Scope, Verdict};
 pub use settings::{Agreed, AgreedError, Settings, Whom};
