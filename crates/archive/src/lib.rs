@@ -31,6 +31,7 @@
 //! a snapshot (`formats`).
 
 mod append;
+mod arrivals;
 mod choice;
 mod describe;
 mod entry;
@@ -39,8 +40,10 @@ mod fetch_record;
 mod file;
 mod import;
 mod index;
+mod learned;
 mod list;
 mod name;
+mod note;
 mod reader;
 mod recipe;
 mod records;
@@ -60,10 +63,12 @@ mod versions;
 
 pub use append::rebuild_index;
 pub use append::{Archive, Settings};
+pub use arrivals::{Arrivals, Place};
 pub use choice::{Asked, Choice, ChoiceError, MediaRange, WordError};
 pub use entry::{ContentKey, Entry, Flag, Key, Location, Stored};
 pub use error::Error;
 pub use import::{Group, Grouper, Imported};
+pub use learned::{Ended, Learned};
 pub use list::{files, list, list_files};
 pub use reader::{Document, Reader, why};
 pub use recipe::{Recipe, RecipeError};

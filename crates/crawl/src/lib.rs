@@ -1,25 +1,33 @@
-//! The first walk: a queue of pages, a door, an archive; visits that keep every pause.
+//! Joins frontier, door, archive and html into the two loops: discovery and revisit (C1).
 //!
-//! [`Queue`] is a state machine without I/O that says what to do next and when; [`walk`] drives it: it looks up,
-//! asks for robots files, visits, reads the links, and hands every capture to the archive, whose batches are
-//! synced before they are acknowledged.
+//! [`crawl`] drives a [`frontier::Frontier`]: it looks up, asks for robots files, visits, reads what came, hands every
+//! capture to the archive, and lets the frontier learn from it once the archive has it. What an archive holds already is
+//! learned by the same functions ([`learn_all`]): after a crash, after an import, or from the beginning.
 //!
-//! **Invariant:** all requests to one server, and all to one address, come one after the other with at least the
-//! pause between the end of one and the beginning of the next. The time comes from the clock that is handed in.
+//! **Invariant:** the frontier learns from captures in the order in which the archive has them, and its place in the
+//! archive commits together with what it learned. So whatever happens, nothing is learned twice and nothing is left out.
 //!
-//! Not here: HTTP, robots rules, the form of the archive, when to look again (pages are revisited in turn).
+//! Not here: HTTP, robots rules, the form of the archive, which page comes next.
 
-mod admit;
-mod queue;
+mod crawl;
+mod filter;
+mod learn;
+mod lesson;
+mod open;
+mod order;
+mod reading;
 mod recall;
 mod report;
 mod visit;
-mod walk;
 mod write;
 
-pub use admit::{Unfit, fit};
-pub use queue::{Before, Conditions, Done, Next, Page, PageId, Queue, QueueSettings, Step, Task};
+pub use crawl::{Error, Event, Parts, Settings, crawl};
+pub use filter::Filter;
+pub use learn::{Learning, learn_all};
+pub use lesson::{Teachings, told};
+pub use open::{FRONTIER, open_frontier, open_store};
+pub use order::{Added, Order, Orders};
+pub use reading::{Reading, Reads};
 pub use recall::recall_robots;
 pub use report::{Kept, Report};
 pub use visit::{Ended, take};
-pub use walk::{Error, Event, Parts, Settings, Start, walk};

@@ -2,32 +2,65 @@
 //!
 //! The running crawler takes steps in tasks, a simulation in a plain loop; both take them here.
 
-use crate::queue::{Conditions, Done, Step};
+use crate::reading::{Reading, Reads};
 use base::clock::Clock;
-use base::door::{Door, Exchange, Request};
-use base::limits::VALIDATOR_BYTES_MAX;
+use base::door::{Door, Exchange, Failure, Found, Request};
 use base::{Capture, Interval, PageUrl, Timestamp};
 use fetch::robots::{self, Answer};
 use fetch::{Decoded, Read};
-use html::LinkKind;
+use frontier::{Done, Step};
 use std::net::SocketAddr;
 
 /// How a step ended.
 #[derive(Debug)]
 pub struct Ended {
-    /// What the queue learns from it.
-    pub done: Done,
     /// What the archive keeps of it.
     pub capture: Option<Capture>,
     /// How long it took, by the clock that was handed in.
     pub took: Interval,
+    /// What the frontier, and the page, learn from it.
+    pub what: What,
 }
 
-/// Takes one step through the door, known to robots files and pages as `agent`.
+/// What there is to learn from a step.
+#[derive(Debug)]
+pub enum What {
+    /// Where a server is.
+    LookedUp(Result<Found, Failure>),
+    /// What a robots file says.
+    Robots(Answer),
+    /// What stands on a page.
+    Page(Reading),
+}
+
+impl Ended {
+    /// The end, in the frontier's words.
+    ///
+    /// # Panics
+    /// Never: what brings an answer brings a capture.
+    #[must_use]
+    pub fn done(&self) -> Done<'_> {
+        let capture = || self.capture.as_ref().expect("what brings an answer brings a capture");
+        match &self.what {
+            What::LookedUp(result) => Done::LookedUp(result.clone()),
+            What::Robots(answer) => Done::Robots(&capture().outcome, answer),
+            What::Page(_) => Done::Visited(&capture().outcome, received_bytes(capture())),
+        }
+    }
+}
+
+/// The bytes that came for a capture.
+#[must_use]
+pub(crate) fn received_bytes(capture: &Capture) -> u64 {
+    let bytes = |exchange: &Exchange| exchange.response_head.len() + exchange.body.len();
+    capture.exchange.as_ref().map_or(0, bytes) as u64
+}
+
+/// Takes one step through the door.
 ///
 /// # Panics
 /// When the step is a refusal, which needs no door.
-pub async fn take<D: Door>(door: &D, clock: &dyn Clock, agent: &str, step: &Step) -> Ended {
+pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &Reads, step: &Step) -> Ended {
     let at = clock.now();
     match step {
         Step::LookUp(_, url, origin) => {
@@ -36,20 +69,18 @@ pub async fn take<D: Door>(door: &D, clock: &dyn Clock, agent: &str, step: &Step
                 let outcome = fetch::outcome(url, &Err(failure.clone()));
                 Capture { url: url.clone(), at, outcome, exchange: None }
             });
-            Ended { done: Done::LookedUp(result), capture, took: Interval::ZERO }
+            Ended { capture, took: Interval::ZERO, what: What::LookedUp(result) }
         }
         Step::Robots(to, request) => {
             let (capture, text, took) = visit(door, clock, *to, request, at, robots_text).await;
-            let answer = Answer::read(&capture.outcome, text.flatten().as_deref(), agent);
-            Ended { done: Done::Robots(capture.outcome.clone(), answer), capture: Some(capture), took }
+            let answer = Answer::read(&capture.outcome, text.flatten().as_deref(), &reads.agent);
+            Ended { capture: Some(capture), took, what: What::Robots(answer) }
         }
         Step::Visit(_, to, request) => {
-            let (url, agent) = (request.url.clone(), agent.to_owned());
-            let learn =
-                move |exchange: &Exchange, content: &Decoded<'_>| links(&url, exchange, content, &agent);
-            let (capture, links, took) = visit(door, clock, *to, request, at, learn).await;
-            let done = Done::Visited(capture.outcome.clone(), links.unwrap_or_default());
-            Ended { done, capture: Some(capture), took }
+            let (url, reads): (PageUrl, Reads) = (request.url.clone(), reads.clone());
+            let learn = move |exchange: &Exchange, content: &Decoded<'_>| reads.read(&url, exchange, content);
+            let (capture, reading, took) = visit(door, clock, *to, request, at, learn).await;
+            Ended { capture: Some(capture), took, what: What::Page(reading.unwrap_or_default()) }
         }
         Step::Refuse(..) => unreachable!("a refusal needs no door"),
     }
@@ -73,78 +104,4 @@ async fn visit<D: Door, T: Send + 'static>(
 /// The text of a robots file; nothing when it is coded in a way that cannot be read within the limits.
 fn robots_text(_: &Exchange, content: &Decoded<'_>) -> Option<Vec<u8>> {
     robots::text_of(content).map(<[u8]>::to_vec)
-}
-
-/// What makes the next request conditional on this capture.
-pub(crate) fn conditions(capture: &Capture) -> Conditions {
-    // What is too long for a validator is none: the next request is a plain one.
-    let fits = |value: &&str| value.len() <= VALIDATOR_BYTES_MAX;
-    let field = |name| {
-        capture
-            .exchange
-            .as_ref()
-            .and_then(|exchange| exchange.field(name))
-            .filter(fits)
-            .map(ToOwned::to_owned)
-    };
-    Conditions { etag: field("etag"), last_modified: field("last-modified") }
-}
-
-/// The pages that a page points to and that its author lets us follow (C8).
-fn links(url: &PageUrl, exchange: &Exchange, content: &Decoded<'_>, agent: &str) -> Vec<PageUrl> {
-    let content = match content {
-        Decoded::Whole(content) if is_page(exchange) => content,
-        _ => return Vec::new(),
-    };
-    let page = html::read(url, exchange.field("content-type"), content, agent);
-    if page.asks.and(fetch::exclusion(&exchange.response_head, agent)).nofollow {
-        return Vec::new();
-    }
-    let followed = |kind| !matches!(kind, LinkKind::Embed | LinkKind::Feed);
-    let links = page.links.into_iter();
-    links.filter(|link| followed(link.kind) && !link.nofollow).map(|link| link.url).collect()
-}
-
-fn is_page(exchange: &Exchange) -> bool {
-    let kind = exchange.media_type();
-    (200..300).contains(&exchange.status)
-        && matches!(kind.as_str(), "text/html" | "application/xhtml+xml" | "")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use base::door::{Marks, Times};
-    use base::http::Framing;
-
-    /// How many links are followed of a page with one link, under these fields and with this in its head.
-    #[track_caller]
-    fn check(fields: &str, element: &str, expected: usize) {
-        let url = PageUrl::parse("http://a.example/").unwrap();
-        let exchange = Exchange {
-            address: ([127, 0, 0, 1], 80).into(),
-            request_head: Vec::new(),
-            response_head: format!("HTTP/1.1 200 OK\r\n{fields}\r\n").into_bytes(),
-            body: format!("{element}<a href=x>x</a>").into_bytes().into(),
-            status: 200,
-            framing: Framing::UntilClose,
-            truncated: None,
-            marks: Marks::default(),
-            times: Times::default(),
-        };
-        let found = links(&url, &exchange, &fetch::content(&exchange), "utsushi");
-        assert_eq!(found.len(), expected, "{fields}{element}");
-    }
-
-    #[test]
-    fn nofollow_is_obeyed_when_it_is_for_us() {
-        check("", "", 1);
-        check("X-Robots-Tag: noindex\r\nX-Robots-Tag: nofollow\r\n", "", 0);
-        check("X-Robots-Tag: otherbot: nofollow\r\n", "", 1);
-        check("X-Robots-Tag: otherbot: nofollow\r\nX-Robots-Tag: utsushi: none\r\n", "", 0);
-        check("", "<meta name=robots content=nofollow>", 0);
-        check("", "<meta name=utsushi content=nofollow>", 0);
-        check("", "<meta name=otherbot content=nofollow>", 1);
-        check("X-Robots-Tag: noarchive\r\n", "<meta name=robots content=noindex>", 1);
-    }
 }

@@ -7,8 +7,8 @@
 //! when the disk is full and when it no longer is. So their channel needs no bound of its own.
 
 use archive::{Appended, Archive};
-use base::Capture;
 use base::limits::BATCH_WAIT_MAX;
+use base::{Capture, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
@@ -19,16 +19,40 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 /// As many captures as one batch holds.
 const BATCH_CAPTURES_MAX: usize = 512;
 /// As many received bytes as one batch holds.
-const BATCH_BYTES_MAX: usize = 16 * 1024 * 1024;
+const BATCH_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// How long a batch that could grow waits at a time.
 const GATHER_STEP: Duration = Duration::from_millis(20);
 /// How often a full disk is tried again.
 const FULL_RETRY: Duration = Duration::from_millis(250);
 
-/// A capture on its way into the archive, with whatever its sender wants back.
+/// Something on its way into the archive, with whatever its sender wants back.
 pub(crate) struct Work<T> {
-    pub capture: Capture,
+    pub item: Item,
     pub ticket: T,
+}
+
+/// What the archive takes.
+pub(crate) enum Item {
+    /// A visit.
+    Capture(Capture),
+    /// A note: its kind, its moment, its text (D3).
+    Note(&'static str, Timestamp, String),
+}
+
+impl Item {
+    /// The bytes that it holds in memory.
+    pub(crate) fn bytes(&self) -> u64 {
+        match self {
+            Self::Capture(capture) => crate::visit::received_bytes(capture),
+            Self::Note(_, _, text) => text.len() as u64,
+        }
+    }
+    fn append_to(&self, archive: &mut Archive) -> Result<Appended, archive::Error> {
+        match self {
+            Self::Capture(capture) => archive.append(capture),
+            Self::Note(kind, at, text) => archive.note(kind, *at, text),
+        }
+    }
 }
 
 /// Captures that are in the archive, or about to be.
@@ -125,8 +149,8 @@ impl<T> Far<T> {
         let mut patience = BATCH_WAIT_MAX / 2;
         let mut next = Some(first);
         while let Some(work) = next.take() {
-            bytes += work.capture.exchange.as_ref().map_or(0, |exchange| exchange.body.len());
-            let append = |archive: &mut Archive| archive.append(&work.capture);
+            bytes += work.item.bytes();
+            let append = |archive: &mut Archive| work.item.append_to(archive);
             let Some(appended) = self.with_room(append)? else { return Ok((batch, 1)) };
             batch.push((work, appended));
             if batch.len() < BATCH_CAPTURES_MAX && bytes < BATCH_BYTES_MAX {

@@ -1,13 +1,10 @@
-//! Which answers are kept, and which of them lead on (C13).
+//! Pages for adults, told by their words (C13).
 //!
-//! The filter for adults is simple: a short list of Japanese and English words, each with a weight. A title counts three
+//! The filter is simple: a short list of Japanese and English words, each with a weight. A title counts three
 //! times, a word at most three times. A page is held for one when different words together weigh enough. It errs
 //! both ways: it knows no pictures, no other languages and no irony.
 //!
 //! **Invariant:** a verdict is a function of what is handed in, and says why.
-
-use std::fmt;
-use std::str::FromStr;
 
 /// As much of a text as is looked at, in bytes.
 const TEXT_BYTES_MAX: usize = 20_000;
@@ -16,70 +13,6 @@ const ADULT_WEIGHT_MIN: u32 = 12;
 const ADULT_WORDS_MIN: usize = 3;
 /// How often a word counts at most.
 const COUNT_MAX: u32 = 3;
-
-/// Which answers are kept.
-#[derive(Clone, Debug, Default)]
-pub struct Filter {
-    /// The languages whose pages lead on; all without any.
-    pub languages: Vec<Language>,
-    /// Whether pages for adults are left out.
-    pub drops_adult: bool,
-    /// The media types that are kept; all without any.
-    pub types: Vec<MediaRange>,
-    /// The longest answer that is kept; nothing for any.
-    pub bytes_max: Option<u64>,
-}
-
-/// What is seen of an answer.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Seen<'a> {
-    /// Its media type, without parameters; empty if it has none.
-    pub media_type: &'a str,
-    /// Its length.
-    pub bytes: u64,
-    /// Its language, if it could be told.
-    pub language: Option<&'a str>,
-    /// Its title.
-    pub title: &'a str,
-    /// Its text, or the beginning of it.
-    pub text: &'a str,
-}
-
-/// What becomes of an answer.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Choice {
-    /// It is kept, and leads on.
-    Keep,
-    /// It is kept, but its links are not followed and it is looked at rarely: why.
-    Aside(String),
-    /// Only the fact is kept: why.
-    Drop(String),
-}
-
-impl Filter {
-    /// What becomes of an answer.
-    #[must_use]
-    pub fn judge(&self, seen: &Seen<'_>) -> Choice {
-        if !self.types.is_empty() && !self.types.iter().any(|range| range.holds(seen.media_type)) {
-            return Choice::Drop(format!("its type `{}` is not among `filter.types`", seen.media_type));
-        }
-        if let Some(most) = self.bytes_max.filter(|most| seen.bytes > *most) {
-            let bytes = seen.bytes;
-            return Choice::Drop(format!("its {bytes} bytes are more than `filter.size_max`, {most}"));
-        }
-        if let Some(why) = self.drops_adult.then(|| adult(seen.title, seen.text)).flatten() {
-            return Choice::Drop(why);
-        }
-        match seen.language {
-            Some(language)
-                if !self.languages.is_empty() && !self.languages.iter().any(|l| l.is(language)) =>
-            {
-                Choice::Aside(format!("its language `{language}` is not among `filter.languages`"))
-            }
-            _ => Choice::Keep,
-        }
-    }
-}
 
 /// Words and their weights. Those that stand in other words, or on pages about health, weigh little.
 const ADULT_WORDS: [(&str, u32); 30] = [
@@ -128,7 +61,7 @@ pub fn adult(title: &str, text: &str) -> Option<String> {
     found.sort_by_key(|(_, weight)| std::cmp::Reverse(*weight));
     let words: Vec<&str> = found.iter().take(ADULT_WORDS_MIN).map(|(word, _)| *word).collect();
     (weight >= ADULT_WEIGHT_MIN && words.len() >= ADULT_WORDS_MIN)
-        .then(|| format!("it reads like a page for adults: `{}` (`filter.adult`)", words.join("`, `")))
+        .then(|| format!("it reads like a page for adults: `{}`", words.join("`, `")))
 }
 
 /// The beginning of a text, cut between letters.
@@ -154,123 +87,16 @@ fn count(text: &str, word: &str) -> u32 {
     u32::try_from(found).unwrap_or(COUNT_MAX)
 }
 
-/// A language by its code, such as `ja`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Language(Box<str>);
-
-impl Language {
-    /// The code.
-    #[must_use]
-    pub fn as_str(&self) -> &str {
-        &self.0
-    }
-    /// Whether a code means this language; `en-GB` is `en`.
-    #[must_use]
-    pub fn is(&self, code: &str) -> bool {
-        code.split(['-', '_']).next().is_some_and(|primary| primary.eq_ignore_ascii_case(&self.0))
-    }
-}
-
-impl fmt::Display for Language {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl FromStr for Language {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let fits = (2..=3).contains(&text.len()) && text.bytes().all(|b| b.is_ascii_alphabetic());
-        let refuse = || {
-            format!(
-                "`{}` is no code of a language; write two or three letters such as `ja`",
-                base::printable(text)
-            )
-        };
-        if fits { Ok(Self(text.to_ascii_lowercase().into())) } else { Err(refuse()) }
-    }
-}
-
-/// A media type such as `text/html`, or all of a kind such as `image/*`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct MediaRange(Box<str>);
-
-impl MediaRange {
-    /// Whether a media type without parameters lies in it.
-    #[must_use]
-    pub fn holds(&self, media_type: &str) -> bool {
-        match self.0.strip_suffix('*') {
-            Some(kind) => media_type.get(..kind.len()).is_some_and(|start| start.eq_ignore_ascii_case(kind)),
-            None => media_type.eq_ignore_ascii_case(&self.0),
-        }
-    }
-}
-
-impl fmt::Display for MediaRange {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl FromStr for MediaRange {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let is_token = |part: &str| {
-            !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&b))
-        };
-        let fits =
-            text.split_once('/').is_some_and(|(kind, sub)| is_token(kind) && (sub == "*" || is_token(sub)));
-        let refuse = || {
-            format!(
-                "`{}` is no media type; write one such as `text/html` or `image/*`",
-                base::printable(text)
-            )
-        };
-        if fits { Ok(Self(text.to_ascii_lowercase().into())) } else { Err(refuse()) }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn seen<'a>(media_type: &'a str, language: Option<&'a str>) -> Seen<'a> {
-        Seen { media_type, bytes: 100, language, title: "", text: "" }
-    }
-
-    #[test]
-    fn without_settings_everything_is_kept() {
-        let text = "xxx porn hentai milf アダルト動画 無修正";
-        let seen = Seen { text, language: Some("fr"), bytes: u64::MAX, ..Seen::default() };
-        assert_eq!(Filter::default().judge(&seen), Choice::Keep);
-    }
-
-    #[test]
-    fn types_sizes_and_languages_are_told_apart() {
-        let filter = Filter {
-            languages: vec!["ja".parse().unwrap()],
-            types: vec!["text/HTML".parse().unwrap(), "image/*".parse().unwrap()],
-            bytes_max: Some(100),
-            drops_adult: false,
-        };
-        assert_eq!(filter.judge(&seen("text/html", Some("ja-JP"))), Choice::Keep);
-        assert_eq!(filter.judge(&seen("IMAGE/png", None)), Choice::Keep);
-        let aside = "its language `en` is not among `filter.languages`".to_owned();
-        assert_eq!(filter.judge(&seen("text/html", Some("en"))), Choice::Aside(aside));
-        for (media_type, bytes) in [("video/mp4", 1), ("", 1), ("imag", 1), ("text/html", 101)] {
-            let choice = filter.judge(&Seen { bytes, ..seen(media_type, None) });
-            assert!(matches!(choice, Choice::Drop(_)), "{media_type}: {choice:?}");
-        }
-    }
 
     #[test]
     fn pages_for_adults_are_told_by_several_words() {
         assert!(adult("無修正アダルト動画", "人妻 熟女 素人").is_some());
         assert!(adult("Free porn", "xxx hardcore milf videos, naked, adults only").is_some());
         let why = adult("XXX hentai", "nude").unwrap();
-        assert_eq!(why, "it reads like a page for adults: `hentai`, `xxx`, `nude` (`filter.adult`)");
+        assert_eq!(why, "it reads like a page for adults: `hentai`, `xxx`, `nude`");
         for (title, text) in [
             ("Sex education", "sex and health: naked facts, sex, sex, over 18"),
             ("Essex and Sussex", "the sexes in Middlesex"),
@@ -281,16 +107,5 @@ mod tests {
             assert_eq!(adult(title, text), None, "{title}");
         }
         assert_eq!(adult("", &"日".repeat(100_000)), None);
-    }
-
-    #[test]
-    fn codes_and_types_are_checked() {
-        assert_eq!("JA".parse::<Language>().unwrap().to_string(), "ja");
-        for text in ["", "j", "japanese", "日本", "e1"] {
-            assert!(text.parse::<Language>().is_err(), "{text}");
-        }
-        for text in ["", "html", "text/", "/html", "*/*", "text/html; charset=utf-8", "te xt/a"] {
-            assert!(text.parse::<MediaRange>().is_err(), "{text}");
-        }
     }
 }

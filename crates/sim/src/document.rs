@@ -3,7 +3,7 @@
 //! **Invariant:** a strong `ETag` stands for one sequence of bytes: it is made from the page, the instant of its last
 //! byte change and the coding. `Last-Modified` is that instant.
 
-use crate::answer::{Answer, Asked, Manner};
+use crate::answer::{Answer, Asked, Head, Manner, Source};
 use crate::change::Second;
 use crate::draw::{draw, push_all, push_hex};
 use crate::history::History;
@@ -15,25 +15,24 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
 
-/// What is answered to a request for a page, under the old or the new name of its directory.
-pub(crate) fn answer(page: &Page<'_>, under_new_name: bool, asked: &Asked<'_>, now: Timestamp) -> Answer {
+/// The head of what is answered to a request for a page, under the old or the new name of its directory.
+pub(crate) fn head(page: &Page<'_>, under_new_name: bool, asked: &Asked<'_>, now: Timestamp) -> Head {
     let second = now.as_seconds();
     if page.born() > second {
-        return missing(&page.server, 404);
+        return missing(&page.server, 404).into();
     }
     if page.deleted().is_some_and(|at| at <= second) {
-        return missing(&page.server, page.deleted_status());
+        return missing(&page.server, page.deleted_status()).into();
     }
     match (under_new_name, page.has_moved(second)) {
-        (false, true) if page.server.leaves_redirects() => redirect_to(page, asked.host),
-        (old, new) if old != new => missing(&page.server, 404),
+        (false, true) if page.server.leaves_redirects() => redirect_to(page, asked.host).into(),
+        (old, new) if old != new => missing(&page.server, 404).into(),
         _ => present(page, asked, second),
     }
 }
 
-fn present(page: &Page<'_>, asked: &Asked<'_>, now: Second) -> Answer {
-    let history = History::of(page);
-    let changed = history.bytes_changed(now);
+fn present(page: &Page<'_>, asked: &Asked<'_>, now: Second) -> Head {
+    let changed = History::of(page).bytes_changed(now);
     let server = &page.server;
     let compressed = server.compresses() && asked.accepts_gzip;
     let mut fields =
@@ -42,11 +41,16 @@ fn present(page: &Page<'_>, asked: &Asked<'_>, now: Second) -> Answer {
     push_further(&mut fields, page, compressed);
     if is_unchanged(&fields, asked, changed) {
         fields.retain(|(name, _)| !matches!(*name, "Content-Type" | "Content-Encoding"));
-        return Answer { status: 304, fields, body: Vec::new(), manner: Manner::Plain };
+        return Head { status: 304, fields, manner: Manner::Plain, source: Source::Made(Vec::new()) };
     }
-    let body = in_charset(render::page(page, &history, now), server.charset());
-    let body = if compressed { gzip(&body) } else { body };
-    Answer { status: 200, fields, body, manner: manner(server) }
+    let source = Source::Page { server: server.number, page: page.number, now, compressed };
+    Head { status: 200, fields, manner: manner(server), source }
+}
+
+/// The body of a page as it is sent.
+pub(crate) fn body(page: &Page<'_>, now: Second, compressed: bool) -> Vec<u8> {
+    let body = in_charset(render::page(page, &History::of(page), now), page.server.charset());
+    if compressed { gzip(&body) } else { body }
 }
 
 fn content_type(charset: Charset) -> String {

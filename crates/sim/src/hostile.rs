@@ -11,6 +11,7 @@ mod bomb;
 mod charset;
 mod framing;
 mod head;
+mod maze;
 mod refuse;
 mod slow;
 mod trap;
@@ -52,11 +53,19 @@ pub enum Kind {
     Malformed,
     /// Many names on one address.
     Crowd,
+    /// Relative links that repeat directories: `/docs/guide/docs/guide/`.
+    PathEcho,
+    /// Filters over the same products, in every combination and order.
+    Facets,
+    /// Paging that goes on after the last entry.
+    Paging,
+    /// Ever new names for one page.
+    Listing,
 }
 
 impl Kind {
     /// All of them; hostile server `n` is of kind `n % ALL.len()`.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 18] = [
         Self::Slow,
         Self::Hang,
         Self::Endless,
@@ -71,6 +80,10 @@ impl Kind {
         Self::HugeHead,
         Self::Malformed,
         Self::Crowd,
+        Self::PathEcho,
+        Self::Facets,
+        Self::Paging,
+        Self::Listing,
     ];
 
     /// The word that names begin with.
@@ -91,6 +104,24 @@ impl Kind {
             Self::HugeHead => "huge-head",
             Self::Malformed => "malformed",
             Self::Crowd => "crowd",
+            Self::PathEcho => "path-echo",
+            Self::Facets => "facets",
+            Self::Paging => "paging",
+            Self::Listing => "listing",
+        }
+    }
+
+    /// How many different pages there are beneath the names without number of a trap, home included; none for what is
+    /// no trap. Two pages that differ in nothing but their links or a date are one.
+    #[must_use]
+    pub const fn pages(self) -> Option<u64> {
+        match self {
+            Self::Calendar | Self::Listing => Some(2),
+            Self::SessionIds => Some(1 + trap::PAGES),
+            Self::PathEcho => Some(1 + maze::ECHOES.len() as u64),
+            Self::Facets => Some(2 + maze::PRODUCTS),
+            Self::Paging => Some(1 + maze::FULL_PAGES + maze::FULL_PAGES * maze::ENTRIES),
+            _ => None,
         }
     }
 }
@@ -159,6 +190,10 @@ pub fn answer(seed: u64, number: u32, asked: &Asked<'_>, now: Timestamp) -> Answ
         Kind::HugeHead => head::answer(&place),
         Kind::Malformed => framing::answer(&place),
         Kind::Crowd => refuse::crowd(&place),
+        Kind::PathEcho => maze::echo(&place),
+        Kind::Facets => maze::facets(&place),
+        Kind::Paging => maze::paging(&place),
+        Kind::Listing => maze::listing(&place),
     }
 }
 

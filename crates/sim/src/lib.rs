@@ -54,7 +54,7 @@ pub mod tls;
 pub mod truth;
 mod web;
 
-pub use answer::{Answer, Asked, Manner};
+pub use answer::{Answer, Asked, Head, Manner};
 pub use change::{Mix, Process};
 pub use door::SimulatedDoor;
 pub use truth::{ServerTruth, Truth};

@@ -233,7 +233,7 @@ mod tests {
 
     #[test]
     fn addresses_are_shared_by_groups_and_by_nobody_else() {
-        let names = Names::new(7, 20_000, 280);
+        let names = Names::new(7, 20_000, 360);
         let mut tenants: HashMap<Ipv4Addr, Vec<u32>> = HashMap::new();
         for number in 0..20_000 {
             let address = names.address(Owner::Honest { number, alias: false });
@@ -245,8 +245,8 @@ mod tests {
         let groups =
             tenants.values().all(|all| all.iter().all(|n| n % 2_000 == all[0] % 2_000) || all.len() == 1);
         assert!(groups, "a shared address is a group's");
-        let hostile: HashSet<Ipv4Addr> = (0..280).map(|n| names.address(Owner::Hostile(n))).collect();
-        assert_eq!(hostile.len(), 260 + 1);
+        let hostile: HashSet<Ipv4Addr> = (0..360).map(|n| names.address(Owner::Hostile(n))).collect();
+        assert_eq!(hostile.len(), 340 + 1);
         assert!(hostile.iter().all(|address| !tenants.contains_key(address)));
     }
 

@@ -3,21 +3,28 @@
 //! Nothing here is shared with a crawler. Every request is reported twice, when it arrives and when it is finished,
 //! so that whatever happens between the two is known to have happened at the same time.
 //!
-//! **Invariant:** memory grows with the servers of the web, not with requests. A request is finished, for this
-//! judgement, no later than the client can have seen its end, so a client that keeps its pauses is never accused.
+//! **Invariant:** memory grows with the servers of the web, and with what is asked within two double windows, not with
+//! requests. A request is finished, for this judgement, no later than the client can have seen its end, so a client that
+//! keeps its pauses is never accused.
 
+use crate::Web;
+use crate::hostile::{self, Kind};
 use crate::log::Entry;
-use crate::{Web, hostile};
+use crate::name::Owner;
+use crate::robots::{self, Robots};
+use base::url::Scheme;
 use base::{Interval, Timestamp, chance};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::net::Ipv4Addr;
 use std::sync::Arc;
 
+mod recent;
+
+use recent::Recent;
+
 /// How many offenders a report names.
 pub const OFFENDERS_MAX: usize = 20;
-/// How many of a server's last requests are compared to find one that is made twice.
-const RECENT_MAX: usize = 8;
 
 /// What is asked of a polite client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +33,36 @@ pub struct Rules {
     pub pause: Interval,
     /// Whether a server's `Crawl-delay` counts if it is longer.
     pub crawl_delay: bool,
-    /// Within this time a page needs no second look.
+    /// Within this time a page needs no second look: the time between two moments at which a page can be due.
     pub double_window: Interval,
+}
+
+/// A request as a server sees it come.
+#[derive(Clone, Copy, Debug)]
+pub struct Coming<'a> {
+    /// http or https.
+    pub scheme: Scheme,
+    /// The host that is asked.
+    pub host: &'a str,
+    /// Path and query.
+    pub target: &'a str,
+    /// Where the server stands.
+    pub address: Ipv4Addr,
+    /// When it came.
+    pub at: Timestamp,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Going {
+    /// The status of the answer; 0 when there was none.
+    pub status: u16,
+    /// How long after its end the answer asks to stay away.
+    pub retry_after: Option<Interval>,
+    /// Until when the answer asks to stay away, if it names a date.
+    pub retry_at: Option<Timestamp>,
+    /// When it ended.
+    pub at: Timestamp,
 }
 
 impl Default for Rules {
@@ -43,39 +78,55 @@ pub struct Observer {
     rules: Rules,
     servers: HashMap<Box<str>, Server>,
     addresses: HashMap<Ipv4Addr, Traffic>,
+    recent: Recent,
 }
 
 impl Observer {
     /// An observer that has seen nothing yet.
     #[must_use]
     pub fn new(web: Arc<Web>, rules: Rules) -> Self {
-        Self { web, rules, servers: HashMap::new(), addresses: HashMap::new() }
+        let recent = Recent::new(rules.double_window);
+        Self { web, rules, servers: HashMap::new(), addresses: HashMap::new(), recent }
     }
 
     /// A request has arrived. Those for servers that do not exist are nobody's concern.
     pub fn arrived(&mut self, request: &Entry) {
-        let (host, at) = (request.host(), request.arrived);
-        let Some(address) = request.server else { return };
-        if !self.servers.contains_key(host) {
-            let required = self.required_pause(host);
-            self.servers.insert(host.into(), Server { required, ..Server::default() });
+        if let Some(coming) = coming(request) {
+            self.came(&coming);
         }
-        let forbidden = request.target() != "/robots.txt" && !self.robots_allows(host, request.target());
-        let window = self.rules.double_window;
-        if let Some(server) = self.servers.get_mut(host) {
-            server.arrived(request, forbidden, window);
-        }
-        self.addresses.entry(address).or_default().arrived(at, self.rules.pause);
     }
 
     /// A request that had arrived is finished.
     pub fn finished(&mut self, request: &Entry) {
-        let Some(address) = request.server else { return };
-        if let Some(server) = self.servers.get_mut(request.host()) {
-            server.finished(request);
+        let Entry { status, retry_after, retry_at, .. } = *request;
+        if let Some(coming) = coming(request) {
+            self.went(&coming, &Going { status, retry_after, retry_at, at: request.finished });
         }
-        if let Some(traffic) = self.addresses.get_mut(&address) {
-            traffic.finished(request.finished);
+    }
+
+    /// A request has arrived at a server that exists.
+    pub fn came(&mut self, request: &Coming<'_>) {
+        if !self.servers.contains_key(request.host) {
+            let server = self.stranger(request.host);
+            self.servers.insert(request.host.into(), server);
+        }
+        let double = self.recent.note(page_hash(request), request.at);
+        if let Some(server) = self.servers.get_mut(request.host) {
+            server.came(request, double);
+        }
+        self.addresses.entry(request.address).or_default().arrived(request.at, self.rules.pause);
+    }
+
+    /// A request that came is finished.
+    pub fn went(&mut self, request: &Coming<'_>, how: &Going) {
+        if let Some(server) = self.servers.get_mut(request.host) {
+            server.went(how);
+        }
+        if let Some(traffic) = self.addresses.get_mut(&request.address) {
+            traffic.finished(how.at);
+        }
+        if !is_answer(how.status) {
+            self.recent.forget(page_hash(request));
         }
     }
 
@@ -121,17 +172,29 @@ impl Observer {
         report
     }
 
-    fn robots_allows(&self, host: &str, target: &str) -> bool {
-        match hostile::number(host, self.web.plan().hostile) {
-            Some(number) => hostile::robots_allows(number, target),
-            None => self.web.robots_allows(host, target),
-        }
+    /// A server that nobody asked before, with what it asks of visitors.
+    fn stranger(&self, host: &str) -> Server {
+        let (forbids, delay) = match self.web.names().owner(host) {
+            Some(Owner::Hostile(number)) if hostile::kind(number) == Kind::RobotsBroken => {
+                (Forbids::Everything, None)
+            }
+            Some(Owner::Hostile(_)) => (Forbids::Private, None),
+            Some(Owner::Honest { number, .. }) => match robots::kind(&self.web.server(number)) {
+                Robots::Missing | Robots::Open | Robots::OtherRobot => (Forbids::Nothing, None),
+                Robots::Private => (Forbids::Private, None),
+                Robots::Delay(seconds) => (Forbids::Private, Some(Interval::from_seconds(seconds))),
+            },
+            None => (Forbids::Nothing, None),
+        };
+        let delay = delay.filter(|_| self.rules.crawl_delay).unwrap_or_default();
+        Server { required: delay.max(self.rules.pause), forbids, ..Server::default() }
     }
+}
 
-    fn required_pause(&self, host: &str) -> Interval {
-        let truth = self.web.server_truth(host).filter(|_| self.rules.crawl_delay);
-        truth.and_then(|truth| truth.crawl_delay).unwrap_or_default().max(self.rules.pause)
-    }
+fn coming(request: &Entry) -> Option<Coming<'_>> {
+    let (scheme, at) = (request.scheme, request.arrived);
+    let address = request.server?;
+    Some(Coming { scheme, host: request.host(), target: request.target(), address, at })
 }
 
 /// What was counted, of one server, one address or all of them.
@@ -262,52 +325,43 @@ impl Traffic {
 struct Server {
     traffic: Traffic,
     required: Interval,
+    forbids: Forbids,
     not_before: Option<Timestamp>,
-    recent: [Recent; RECENT_MAX],
-    oldest: usize,
     forbidden: u64,
     early: u64,
     doubles: u64,
 }
 
-/// A page by its hash and when it was last asked for.
-#[derive(Clone, Copy, Debug)]
-struct Recent {
-    page: u64,
-    at: Timestamp,
+/// What a server's robots file forbids. The file itself may always be seen.
+#[derive(Clone, Copy, Debug, Default)]
+enum Forbids {
+    #[default]
+    Nothing,
+    Private,
+    Everything,
 }
 
-impl Default for Recent {
-    fn default() -> Self {
-        Self { page: 0, at: Timestamp::MIN }
+impl Forbids {
+    fn covers(self, target: &str) -> bool {
+        match self {
+            Self::Nothing => false,
+            Self::Private => target.starts_with("/private/"),
+            Self::Everything => target != "/robots.txt",
+        }
     }
 }
 
 impl Server {
-    fn arrived(&mut self, request: &Entry, forbidden: bool, window: Interval) {
-        let at = request.arrived;
-        self.traffic.arrived(at, self.required);
-        self.forbidden += u64::from(forbidden);
-        self.early += u64::from(self.not_before.is_some_and(|moment| at < moment));
-        let page = page_hash(request);
-        let again = self.recent.iter().any(|seen| seen.page == page && at.since(seen.at) < window);
-        self.doubles += u64::from(again);
-        self.recent[self.oldest] = Recent { page, at };
-        self.oldest = (self.oldest + 1) % RECENT_MAX;
+    fn came(&mut self, request: &Coming<'_>, double: bool) {
+        self.traffic.arrived(request.at, self.required);
+        self.forbidden += u64::from(self.forbids.covers(request.target));
+        self.early += u64::from(self.not_before.is_some_and(|moment| request.at < moment));
+        self.doubles += u64::from(double);
     }
-    fn finished(&mut self, request: &Entry) {
-        self.traffic.finished(request.finished);
-        if let Some(wait) = request.retry_after {
-            self.not_before = self.not_before.max(Some(request.finished.plus(wait)));
-        }
-        self.not_before = self.not_before.max(request.retry_at);
-        if !is_answer(request.status) {
-            let page = page_hash(request);
-            self.recent
-                .iter_mut()
-                .filter(|seen| seen.page == page)
-                .for_each(|seen| *seen = Recent::default());
-        }
+    fn went(&mut self, how: &Going) {
+        self.traffic.finished(how.at);
+        let wait = how.retry_after.map(|wait| how.at.plus(wait));
+        self.not_before = self.not_before.max(wait).max(how.retry_at);
     }
     fn counts(&self) -> Counts {
         let Self { forbidden, early, doubles, .. } = *self;
@@ -320,8 +374,9 @@ fn is_answer(status: u16) -> bool {
     (200..500).contains(&status) && status != 429
 }
 
-fn page_hash(request: &Entry) -> u64 {
-    chance::hash_bytes(u64::from(request.scheme.default_port()), request.target().as_bytes())
+fn page_hash(request: &Coming<'_>) -> u64 {
+    let host = chance::hash_bytes(u64::from(request.scheme.default_port()), request.host.as_bytes());
+    chance::hash_bytes(host, request.target.as_bytes())
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! **Invariant:** memory is one number a server, whatever the number of pages; an answer depends on nothing but plan,
 //! question and moment.
 
-use crate::answer::{Answer, Asked};
+use crate::answer::{Answer, Asked, Head, Source};
 use crate::name::{Names, Owner};
 use crate::page::Page;
 use crate::path::{self, Place};
@@ -115,11 +115,31 @@ impl Web {
     /// What is answered to `asked` at `now`.
     #[must_use]
     pub fn answer(&self, asked: &Asked<'_>, now: Timestamp) -> Answer {
+        self.complete(self.head(asked, now))
+    }
+
+    /// The head of what is answered to `asked` at `now`. The body of a page is left to [`Web::complete`], which may
+    /// be called on another thread, and later.
+    #[must_use]
+    pub fn head(&self, asked: &Asked<'_>, now: Timestamp) -> Head {
         match self.names.owner(asked.host) {
-            Some(Owner::Honest { number, .. }) => answer_honest(&self.server(number), asked, now),
-            Some(Owner::Hostile(number)) => hostile::answer(self.plan.seed, number, asked, now),
-            None => Answer::plain(421, "text/plain", "no such server\n"),
+            Some(Owner::Honest { number, .. }) => head_of_honest(&self.server(number), asked, now),
+            Some(Owner::Hostile(number)) => hostile::answer(self.plan.seed, number, asked, now).into(),
+            None => Answer::plain(421, "text/plain", "no such server\n").into(),
         }
+    }
+
+    /// The answer with this head.
+    #[must_use]
+    pub fn complete(&self, head: Head) -> Answer {
+        let Head { status, fields, manner, source } = head;
+        let body = match source {
+            Source::Made(body) => body,
+            Source::Page { server, page, now, compressed } => {
+                document::body(&self.page(server, page), now, compressed)
+            }
+        };
+        Answer { status, fields, body, manner }
     }
 
     pub(crate) fn server(&self, number: u32) -> Server<'_> {
@@ -133,19 +153,20 @@ impl Web {
     }
 }
 
-fn answer_honest(server: &Server<'_>, asked: &Asked<'_>, now: Timestamp) -> Answer {
+fn head_of_honest(server: &Server<'_>, asked: &Asked<'_>, now: Timestamp) -> Head {
     if server.scheme() == Scheme::Https && asked.scheme == Scheme::Http {
-        return document::redirect(server, &format!("https://{}{}", asked.host, asked.target));
+        return document::redirect(server, &format!("https://{}{}", asked.host, asked.target)).into();
     }
-    match path::read(server, asked.target) {
-        Some(Place::Page { page, moved }) => document::answer(&page, moved, asked, now),
+    let file = match path::read(server, asked.target) {
+        Some(Place::Page { page, moved }) => return document::head(&page, moved, asked, now),
         Some(Place::Robots) => robots::answer(server),
         Some(Place::Sitemap(part)) => sitemap::answer(server, part, asked, now),
         Some(Place::Feed) => feed::answer(server, asked, now),
         Some(Place::Style(number)) => requisite::style(server, number, asked),
         Some(Place::Image(number)) => requisite::image(server, number, asked),
         None => document::missing(server, 404),
-    }
+    };
+    file.into()
 }
 
 /// Divides the pages: one each, the rest in proportion to (rank + 1)^−¾, so that a few servers have most.

@@ -6,17 +6,19 @@
 //! **Invariant:** `default.toml` names every setting; what it does not name is refused in any file.
 
 mod error;
+mod filter;
 mod keep;
 mod settings;
 mod value;
 
 pub(crate) use error::{Error, Problem};
+pub(crate) use filter::{Code, Filter, MediaRange};
 pub(crate) use keep::keep_contact;
 pub(crate) use settings::SETTINGS;
 pub(crate) use value::{Agreement, Alias};
 pub(crate) use value::{parse_bytes, parse_contact};
 
-use crate::logs::{Filter, Form};
+use crate::logs::{self, Form};
 use base::Interval;
 use fetch::{Certificates, Proxy, Range, Roots};
 use frontier::{Mode, Rule};
@@ -42,7 +44,7 @@ pub(crate) struct Config {
     /// How the crawler presents itself.
     pub(crate) fetch: Fetch,
     /// Which answers are kept.
-    pub(crate) filter: frontier::Filter,
+    pub(crate) filter: Filter,
     /// How captures are kept.
     pub(crate) archive: Archive,
     /// How the states of pages are kept.
@@ -190,7 +192,7 @@ pub(crate) struct Sim {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     /// What is logged.
-    pub(crate) level: Filter,
+    pub(crate) level: logs::Filter,
     /// The form of log lines.
     pub(crate) format: Form,
 }
@@ -243,7 +245,7 @@ impl Config {
     }
 
     /// Sets what is logged, for this run.
-    pub(crate) fn set_log_level(&mut self, level: Filter, origin: Origin) {
+    pub(crate) fn set_log_level(&mut self, level: logs::Filter, origin: Origin) {
         self.log.level = level;
         self.origins.insert("log.level", origin);
     }

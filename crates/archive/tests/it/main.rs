@@ -6,6 +6,7 @@
 )]
 
 mod append;
+mod arrivals;
 mod beside;
 mod captures;
 mod cuts;
@@ -16,6 +17,7 @@ mod full;
 mod import;
 mod model;
 mod model_tests;
+mod notes;
 mod oracle;
 mod peer;
 mod snapshots;

@@ -20,9 +20,12 @@ fn ask(number: u32, target: &str, now: Timestamp) -> Answer {
     answer(7, number, &asked, now)
 }
 
+/// One of each kind.
+const ALL: u32 = Kind::ALL.len() as u32;
+
 /// The number of the first server of a kind.
 fn first(kind: Kind) -> u32 {
-    (0..14).find(|number| super::kind(*number) == kind).unwrap()
+    (0..ALL).find(|number| super::kind(*number) == kind).unwrap()
 }
 
 fn links(answer: &Answer) -> Vec<String> {
@@ -37,7 +40,7 @@ fn field<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {
 
 #[test]
 fn every_server_has_an_honest_home_that_leads_to_pages() {
-    for number in 0..14 {
+    for number in 0..ALL {
         let home = ask(number, "/", NOW);
         assert_eq!((home.status, &home.manner), (200, &Manner::Plain), "{}", host(number));
         let links: Vec<String> = links(&home).into_iter().filter(|link| link != "/").collect();
@@ -52,19 +55,19 @@ fn every_server_has_an_honest_home_that_leads_to_pages() {
 
 #[test]
 fn even_one_crowd_is_many_names_on_one_address() {
-    let web = crate::Web::new(crate::Plan { hostile: 14, ..crate::Plan::default() });
+    let web = crate::Web::new(crate::Plan { hostile: ALL, ..crate::Plan::default() });
     let crowd = first(Kind::Crowd);
     let address = web.address(&host(crowd)).unwrap();
     let pages = links(&ask(crowd, "/", NOW)).into_iter().filter_map(|link| base::PageUrl::parse(&link).ok());
     let names: HashSet<String> = pages.map(|page| page.host().to_owned()).collect();
     assert_eq!(names.len(), CROWD_NAMES as usize);
     assert!(names.iter().all(|name| web.address(name) == Some(address)), "{names:?}");
-    assert_eq!(super::number("crowd-00013-99.example", 14), None);
+    assert_eq!(super::number("crowd-00013-99.example", ALL), None);
 }
 
 #[test]
 fn answers_depend_on_nothing_else() {
-    for number in 0..28 {
+    for number in 0..2 * ALL {
         for link in links(&ask(number, "/", NOW)) {
             assert!(ask(number, &link, NOW) == ask(number, &link, NOW), "{}{link}", host(number));
         }
@@ -84,7 +87,7 @@ fn names_lead_back_to_numbers() {
 
 #[test]
 fn robots_files_answer_except_where_they_are_the_fault() {
-    for number in 0..14 {
+    for number in 0..ALL {
         let broken = kind(number) == Kind::RobotsBroken;
         let status = ask(number, "/robots.txt", NOW).status;
         assert_eq!(status >= 500, broken, "{}: {status}", host(number));
@@ -123,7 +126,7 @@ fn a_calendar_leads_to_ever_new_days() {
 
 #[test]
 fn session_ids_are_new_at_every_look_and_the_pages_are_not() {
-    for number in [first(Kind::SessionIds), first(Kind::SessionIds) + 14] {
+    for number in [first(Kind::SessionIds), first(Kind::SessionIds) + ALL] {
         let (one, later) =
             (ask(number, "/", NOW), ask(number, "/", NOW.plus(base::Interval::from_seconds(1))));
         let keys = |answer: &Answer| {
@@ -138,6 +141,65 @@ fn session_ids_are_new_at_every_look_and_the_pages_are_not() {
         assert_ne!(links(&one), links(&later));
         assert_eq!(keys(&one), keys(&later), "the same pages by their keys");
         assert_eq!(ask(number, &links(&one)[0], NOW).status, 200);
+    }
+}
+
+/// Walks a trap breadth first, and gives the different answers and targets met in so many requests.
+fn walk(kind: Kind, requests: usize) -> (HashSet<String>, HashSet<String>) {
+    let number = first(kind);
+    let home = base::PageUrl::parse(&format!("http://{}/", host(number))).unwrap();
+    let mut waiting = std::collections::VecDeque::from([home.clone()]);
+    let mut targets = HashSet::from([home.target().to_owned()]);
+    let mut titles = HashSet::new();
+    for _ in 0..requests {
+        let Some(page) = waiting.pop_front() else { break };
+        let answer = ask(number, page.target(), NOW);
+        assert_eq!(answer.status, 200, "{}", page.target());
+        let text = String::from_utf8_lossy(&answer.body).into_owned();
+        titles.insert(text.split("<title>").nth(1).unwrap().split("</title>").next().unwrap().to_owned());
+        for link in links(&answer) {
+            let link = page.join(&link.replace("&amp;", "&")).unwrap();
+            if link.target() != "/private/" && targets.insert(link.target().to_owned()) {
+                waiting.push_back(link);
+            }
+        }
+    }
+    assert!(!waiting.is_empty(), "{kind:?} ends");
+    (titles, targets)
+}
+
+#[test]
+fn a_maze_has_names_without_number_for_a_few_pages() {
+    let (titles, targets) = walk(Kind::PathEcho, 2_000);
+    assert_eq!(titles.len() as u64, Kind::PathEcho.pages().unwrap());
+    assert!(targets.contains("/docs/guide/docs/guide/"));
+    let (titles, targets) = walk(Kind::Facets, 5_000);
+    assert_eq!(titles.len() as u64, Kind::Facets.pages().unwrap());
+    let both = |one: &str, other: &str| targets.contains(&format!("/shop?{one}&{other}"));
+    assert!(both("colour=blue", "size=s") && both("size=s", "colour=blue"), "in any order");
+    let (titles, targets) = walk(Kind::Paging, 3_000);
+    let empty = |target: &&String| {
+        target.strip_prefix("/list?page=").is_some_and(|page| page.parse::<u64>().unwrap() > 40)
+    };
+    assert_eq!(titles.len() as u64, 2 + 200);
+    assert!(targets.iter().filter(empty).count() > 2_000);
+    let (titles, targets) = walk(Kind::Listing, 2_000);
+    assert_eq!((titles.len() as u64, targets.len()), (Kind::Listing.pages().unwrap(), 1 + 12 * 2_000));
+}
+
+#[test]
+fn who_asks_a_maze_for_what_it_never_links_to_finds_nothing() {
+    for (kind, target) in [
+        (Kind::PathEcho, "/docs/elsewhere/"),
+        (Kind::PathEcho, "/docs"),
+        (Kind::Facets, "/shop?colour=purple"),
+        (Kind::Facets, "/shop?colour=red&colour=red"),
+        (Kind::Facets, "/product/30"),
+        (Kind::Paging, "/list?page=0"),
+        (Kind::Paging, "/entry/200"),
+        (Kind::Listing, "/topic/A/"),
+    ] {
+        assert_eq!(ask(first(kind), target, NOW).status, 404, "{target}");
     }
 }
 

@@ -7,7 +7,7 @@ use base::{Timestamp, chance};
 
 const DAY_SECONDS: i64 = 86_400;
 /// How many pages lie beneath all the session ids.
-const PAGES: u64 = 20;
+pub(super) const PAGES: u64 = 20;
 
 /// Redirects: to itself, in a pair, ever on, to the other scheme and back, and to where nobody should go.
 pub(super) fn redirects(place: &Place<'_>) -> Answer {

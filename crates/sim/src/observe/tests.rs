@@ -12,7 +12,7 @@ fn at(millis: u64) -> Timestamp {
 }
 
 fn observer(rules: Rules) -> Observer {
-    let plan = Plan { seed: 3, pages: 4_000, servers: 200, hostile: 28, ..Plan::default() };
+    let plan = Plan { seed: 3, pages: 4_000, servers: 200, hostile: 36, ..Plan::default() };
     Observer::new(Arc::new(Web::new(plan)), rules)
 }
 
@@ -77,7 +77,7 @@ fn overlaps_are_counted_exactly() {
 #[test]
 fn pauses_are_kept_by_address_too() {
     let mut observer = observer(plain_rules());
-    let crowd: Vec<u32> = (0..28).filter(|n| hostile::kind(*n) == Kind::Crowd).collect();
+    let crowd: Vec<u32> = (0..36).filter(|n| hostile::kind(*n) == Kind::Crowd).collect();
     let entries: Vec<Entry> = crowd
         .iter()
         .zip([(0, 10), (20, 30)])
@@ -104,7 +104,7 @@ fn a_longer_crawl_delay_counts_when_it_should() {
 fn what_robots_forbids_is_counted_and_the_robots_file_is_not() {
     let mut observer = observer(plain_rules());
     let host = observer.host_with(|robots| robots == Robots::Private);
-    let broken = hostile::host((0..28).find(|n| hostile::kind(*n) == Kind::RobotsBroken).unwrap());
+    let broken = hostile::host((0..36).find(|n| hostile::kind(*n) == Kind::RobotsBroken).unwrap());
     let entries = [
         observer.entry(&host, "/robots.txt", (0, 1)),
         observer.entry(&host, "/private/x", (2_000, 2_001)),

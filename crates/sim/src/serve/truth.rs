@@ -107,11 +107,9 @@ fn push_server(body: &mut String, house: &House, at: u32, now: Timestamp) {
         let truth = format!("<a href=\"/truth.html?url={}\">truth of its home page</a>", query(&home));
         (home, house.web.server_pages(at).to_string(), truth)
     } else {
-        (
-            format!("http://{host}/"),
-            String::new(),
-            format!("misbehaves: {}", hostile::kind(at - honest).word()),
-        )
+        let kind = hostile::kind(at - honest);
+        let pages = kind.pages().map_or_else(String::new, |pages| pages.to_string());
+        (format!("http://{host}/"), pages, format!("misbehaves: {}", kind.word()))
     };
     let (home, host) = (escape(&home), escape(&host));
     let _ = write!(body, "<tr><td><a href=\"{home}\">{host}</a><td>{address}<td class=n>{pages}<td>{note}");

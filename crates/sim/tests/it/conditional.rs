@@ -33,6 +33,32 @@ fn who_has_the_bytes_gets_304() {
 }
 
 #[test]
+fn a_head_tells_what_the_answer_says_and_leaves_the_body_to_be_made() {
+    let web = web(2_000, 100);
+    for url in homes(&web) {
+        let answer = get(&web, &url, day(3));
+        let tag = field(&answer, "ETag");
+        let page = base::PageUrl::parse(&url).unwrap();
+        let mut asked = sim::Asked {
+            scheme: page.scheme(),
+            host: page.host(),
+            target: page.target(),
+            head_only: false,
+            if_none_match: None,
+            if_modified_since: None,
+            accepts_gzip: false,
+        };
+        let head = web.head(&asked, day(3));
+        assert!(head.has_body_to_make());
+        assert_eq!((head.status, head.field("ETag")), (200, tag));
+        assert_eq!(web.complete(head), answer);
+        asked.if_none_match = tag;
+        let unchanged = web.head(&asked, day(3));
+        assert_eq!((unchanged.status == 304, unchanged.has_body_to_make()), (tag.is_some(), tag.is_none()));
+    }
+}
+
+#[test]
 fn the_tag_wins_over_the_date_and_every_change_makes_a_new_one() {
     let web = web(2_000, 50);
     let url = homes(&web)

@@ -63,6 +63,6 @@ impl Rig {
 
 /// The home page of the first hostile server whose name begins with `word`.
 fn hostile(word: &str) -> String {
-    let number = (0..14).find(|number| sim::hostile::kind(*number).word() == word).unwrap();
+    let number = (0..28).find(|number| sim::hostile::kind(*number).word() == word).unwrap();
     format!("http://{}/", sim::hostile::host(number))
 }

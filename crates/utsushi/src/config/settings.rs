@@ -196,8 +196,8 @@ pub(crate) const SETTINGS: [Setting; 57] = [
     },
     Setting {
         key: "filter.size_max",
-        take: |c, v| bytes(v, 1024..=BODY_BYTES_MAX as u64).map(|n| c.filter.bytes_max = Some(n)),
-        show: |c| c.filter.bytes_max.unwrap_or(BODY_BYTES_MAX as u64).to_string(),
+        take: |c, v| bytes(v, 1024..=BODY_BYTES_MAX as u64).map(|n| c.filter.size_max = n),
+        show: |c| c.filter.size_max.to_string(),
     },
     Setting {
         key: "archive.file_bytes_max",

@@ -24,8 +24,8 @@ Examples:
   utsushi sim serve --accelerate 3600                   an hour passes every second";
 
 /// The number of kinds of hostile servers.
-const ONE_OF_EACH: &str = "14";
-const _: () = assert!(hostile::Kind::ALL.len() == 14);
+const ONE_OF_EACH: &str = "18";
+const _: () = assert!(hostile::Kind::ALL.len() == 18);
 /// How many servers are looked at to find one that speaks http.
 const HOMES_TRIED_MAX: usize = 100;
 /// How often the number of requests is shown anew.

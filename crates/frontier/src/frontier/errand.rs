@@ -12,7 +12,9 @@
 //! **Invariant:** a server is away exactly as long as one errand, its own or another server's, carries it among its
 //! askers. Errands need no robots rules, so they never wait for each other.
 
-use super::{Done, Queue, Step, Task, held_back};
+use super::done::{Done, Worth};
+use super::{Frontier, Step, Task};
+use crate::hand::split_key;
 use base::door::Request;
 use base::url::Scheme;
 use base::{Outcome, PageUrl, Timestamp};
@@ -20,15 +22,15 @@ use fetch::robots::{Answer, Need};
 use std::collections::HashMap;
 
 /// Who waits for a robots file: servers, and the scheme by which they asked.
-pub(super) type Askers = HashMap<PageUrl, Vec<(usize, Scheme)>>;
+pub(crate) type Askers = HashMap<PageUrl, Vec<(u32, Scheme)>>;
 
-/// So many servers are known, for each page that may be, before no robots file is looked for on a new one.
-const SERVERS_A_PAGE_MAX: usize = 2;
+/// So many servers are known before no robots file is looked for on a new one.
+const SERVERS_MAX: usize = 50_000_000;
 
-impl Queue {
+impl Frontier {
     /// Sends a server for its robots file, and lists it for whatever it is asked for meanwhile.
-    pub(super) fn send(&mut self, server: usize, scheme: Scheme, url: PageUrl, now: Timestamp) {
-        self.servers[server].away = true;
+    pub(super) fn send(&mut self, server: u32, scheme: Scheme, url: PageUrl, now: Timestamp) {
+        self.servers[server as usize].away = true;
         let asker = (server, scheme);
         match (self.said_at(&url, now), self.room_for(&url)) {
             (Some((answer, came)), _) => self.return_from(vec![asker], &answer, came),
@@ -40,49 +42,49 @@ impl Queue {
 
     /// What is known of a robots file that was asked for by others.
     fn said_at(&mut self, url: &PageUrl, now: Timestamp) -> Option<(Answer, Timestamp)> {
-        let server = *self.by_name.get(&url.server()).filter(|_| is_home(url))?;
-        self.servers[server].robots_said(url.scheme(), now)
+        let server = self.known_server(url).filter(|_| is_home(url))?;
+        self.servers[server as usize].robots_said(url.scheme(), now)
     }
 
     /// Adds who asks to an errand that stands or is under way, or makes a new one.
-    fn ask_at(&mut self, target: usize, url: PageUrl, asker: (usize, Scheme)) {
+    fn ask_at(&mut self, target: u32, url: PageUrl, asker: (u32, Scheme)) {
         if let Some(askers) = self.askers.get_mut(&url) {
             askers.push(asker);
             return;
         }
         self.askers.insert(url.clone(), vec![asker]);
-        self.servers[target].errands.push_back(url);
+        self.servers[target as usize].errands.push_back(url);
         self.arrange(target);
     }
 
     /// The server of a robots file, if it may be asked, and is known or there is room for one more. A robots file that
     /// was taken down is still obeyed, and not archived; any other page that was taken down is left alone.
-    fn room_for(&mut self, url: &PageUrl) -> Option<usize> {
-        let known = self.by_name.contains_key(&url.server());
-        let room = known || self.servers.len() < SERVERS_A_PAGE_MAX * self.settings.pages_max;
-        let fit = is_home(url) || !self.is_excluded(url);
-        (room && fit).then(|| self.server_of(url))
+    fn room_for(&mut self, url: &PageUrl) -> Option<u32> {
+        let room = self.known_server(url).is_some() || self.servers.len() < SERVERS_MAX;
+        let fit = is_home(url) || !(self.excluded)(url.key().as_str());
+        (room && fit).then(|| self.server_of(&url.server(), split_key(url.key().as_str()).0))
     }
 
     /// Whether a robots file is asked for here next. A page that is due comes in between, so that a server which many
     /// are sent to is not asked for robots files alone.
-    pub(super) fn errand_is_next(&self, server: usize, now: Timestamp) -> bool {
-        let state = &self.servers[server];
-        let page_waits = || self.pages_due(server).is_none_or(|at| at > now);
+    pub(super) fn errand_is_next(&self, server: u32, now: Timestamp) -> bool {
+        let state = &self.servers[server as usize];
+        let page_waits = || state.pages_due().is_none_or(|at| at > now);
         !state.errands.is_empty() && (!state.ran_errand || page_waits())
     }
 
     /// The first robots file to ask for here; nothing when its address is not free.
-    pub(super) fn run_errand(&mut self, server: usize, now: Timestamp) -> Option<Task> {
-        let url = self.servers[server].errands.front()?.clone();
+    pub(super) fn run_errand(&mut self, server: u32, now: Timestamp) -> Option<Step> {
+        let url = self.servers[server as usize].errands.front()?.clone();
         let step = self.errand_step(server, &url, now)?;
-        self.servers[server].errands.pop_front();
-        self.servers[server].ran_errand = true;
-        Some(Task { server, step })
+        let state = &mut self.servers[server as usize];
+        state.errands.pop_front();
+        state.ran_errand = true;
+        Some(step)
     }
 
-    fn errand_step(&mut self, server: usize, url: &PageUrl, now: Timestamp) -> Option<Step> {
-        let address = self.servers[server].address(url.scheme(), now);
+    fn errand_step(&mut self, server: u32, url: &PageUrl, now: Timestamp) -> Option<Step> {
+        let address = self.servers[server as usize].address(url.scheme(), now);
         if let Some(refusal) = self.opted_out(url, address) {
             return Some(Step::Refuse(None, url.clone(), refusal));
         }
@@ -94,27 +96,33 @@ impl Queue {
     }
 
     /// Takes back a step of an errand.
-    pub(super) fn errand_done(&mut self, task: &Task, url: &PageUrl, done: &Done, now: Timestamp) {
+    pub(super) fn errand_done(
+        &mut self,
+        task: &Task,
+        url: &PageUrl,
+        done: &Done<'_>,
+        now: Timestamp,
+    ) -> Worth {
+        if self.is_nobodys_fault(task.server, done, now) {
+            self.servers[task.server as usize].errands.push_front(url.clone());
+            return Worth::Nothing;
+        }
+        let state = &mut self.servers[task.server as usize];
         let answer = match (&task.step, done) {
             (Step::LookUp(_, _, origin), Done::LookedUp(Ok(found))) => {
+                state.errands.push_front(url.clone());
                 self.set_address(task.server, origin.scheme, found, now);
-                self.servers[task.server].errands.push_front(url.clone());
-                return;
+                return Worth::Nothing;
             }
             (Step::LookUp(..), Done::LookedUp(Err(_))) | (Step::Refuse(..), Done::Refused) => {
                 &Answer::Unreachable(None)
             }
-            // Nobody was asked.
-            (Step::Robots(..), Done::Robots(outcome, _)) if let Some(wait) = held_back(outcome) => {
-                self.servers[task.server].leave_until(now.plus(wait));
-                self.servers[task.server].errands.push_front(url.clone());
-                return;
-            }
             (Step::Robots(..), Done::Robots(outcome, answer)) => {
                 if let Outcome::Failed { retry_after: Some(wait), .. } = outcome {
-                    self.servers[task.server].back_off(Some(*wait), now);
+                    state.back_off(Some(*wait), now);
+                    self.touch(task.server);
                 }
-                answer
+                *answer
             }
             (step, done) => panic!("`{done:?}` is no end of `{step:?}`"),
         };
@@ -123,26 +131,27 @@ impl Queue {
             self.tell_owner(task.server, url, answer, now);
         }
         self.return_from(askers, answer, now);
+        Worth::Keeping
     }
 
     /// Tells the server whose own file this is what it said, unless it knows, or is asking elsewhere.
-    fn tell_owner(&mut self, server: usize, url: &PageUrl, answer: &Answer, now: Timestamp) {
-        let state = &mut self.servers[server];
+    fn tell_owner(&mut self, server: u32, url: &PageUrl, answer: &Answer, now: Timestamp) {
+        let state = &mut self.servers[server as usize];
         if matches!(state.robots(url.scheme(), now), Need::Ask(place) if place == *url) {
             state.learn_robots(url.scheme(), answer, now);
         }
     }
 
-    fn return_from(&mut self, askers: Vec<(usize, Scheme)>, answer: &Answer, now: Timestamp) {
+    fn return_from(&mut self, askers: Vec<(u32, Scheme)>, answer: &Answer, now: Timestamp) {
         for (asker, scheme) in askers {
-            self.servers[asker].learn_robots(scheme, answer, now);
-            self.servers[asker].away = false;
+            self.servers[asker as usize].learn_robots(scheme, answer, now);
+            self.servers[asker as usize].away = false;
             self.arrange(asker);
         }
     }
 }
 
 /// Whether a robots file lies where its server's own belongs.
-fn is_home(url: &PageUrl) -> bool {
+pub(super) fn is_home(url: &PageUrl) -> bool {
     url.target() == "/robots.txt"
 }

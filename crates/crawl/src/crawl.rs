@@ -1,0 +1,506 @@
+//! Drives the frontier: looks up, asks, visits, reads, archives, learns, until told to stop.
+
+use crate::learn::{ADD, PAUSE, RESUME, add, sitemaps};
+use crate::lesson::Teachings;
+use crate::order::{Added, Order, Orders};
+use crate::reading::{Reading, Reads};
+use crate::recall::recall_robots;
+use crate::report::{Kept, Report};
+use crate::visit::{Ended, What, take};
+use crate::write::{Item, Word, Work, Writer};
+use archive::{Archive, Flag, Learned, Reader};
+use base::clock::Clock;
+use base::door::Door;
+use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
+use fetch::robots::{Answer, Need};
+use frontier::{Done, Found, Frontier, Next, Step, Task, Worth};
+use std::collections::HashSet;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::oneshot;
+use tokio::task::JoinSet;
+
+/// How long visits under way may still take when the crawl is told to stop.
+const STOP_GRACE: Duration = Duration::from_millis(1_500);
+/// How long there is nothing to do at most before one looks again.
+const IDLE: Duration = Duration::from_secs(1);
+/// Judging offers takes no more than one part in so many of the time.
+const SETTLE_SHARE: f64 = 10.0;
+const SETTLE_WAIT_MIN: Interval = Interval::from_millis(50);
+/// A crawl that ends when nothing new is left does not wait longer than this for somebody who is left alone.
+const ONCE_PATIENCE: Interval = Interval::from_minutes(10);
+
+/// What a crawl works with.
+#[derive(Debug)]
+pub struct Parts<D> {
+    /// What leads to the web, or to a web.
+    pub door: Arc<D>,
+    /// Where captures are kept.
+    pub archive: Archive,
+    /// The archive as it was before, for what is known of robots files.
+    pub reader: Reader,
+    /// Which page comes next.
+    pub frontier: Frontier,
+    /// What tells the time.
+    pub clock: Arc<dyn Clock>,
+    /// What tells it what to do meanwhile.
+    pub orders: Orders,
+}
+
+/// How a crawl goes.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How bodies are read.
+    pub reads: Reads,
+    /// Pages to begin with.
+    pub seeds: Vec<Added>,
+    /// The most visits at once.
+    pub connections_max: usize,
+    /// The most captures between the visit and the sync.
+    pub captures_max: usize,
+    /// The most bytes of bodies between the visit and the sync; visits under way come on top (D15).
+    pub bytes_max: u64,
+    /// After how many archived pages the crawl ends by itself.
+    pub pages_max: Option<u64>,
+    /// Whether it ends when nothing new is left.
+    pub once: bool,
+}
+
+/// What happens during a crawl.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// These captures are durable.
+    Kept(&'a [Kept]),
+    /// The disk is full; the crawl waits for room.
+    Full(&'a archive::Error),
+    /// There is room again.
+    Room,
+}
+
+/// Why a crawl cannot go on.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The archive cannot be read or written.
+    #[error("cannot keep what was visited")]
+    Archive(#[from] archive::Error),
+    /// The schedule cannot be read or written.
+    #[error(transparent)]
+    Frontier(#[from] frontier::Error),
+    /// The store of the schedule cannot be opened.
+    #[error("cannot open the schedule")]
+    Store(#[from] sat::Error),
+}
+
+/// Crawls through the door into the archive until `stop` comes, or the settings end it.
+///
+/// Returns when everything that was acknowledged is durable, and archive and frontier are closed.
+///
+/// # Errors
+/// When the archive or the schedule can no longer be written.
+pub async fn crawl<D: Door + 'static>(
+    parts: Parts<D>,
+    settings: Settings,
+    stop: impl Future<Output = ()>,
+    mut on_event: impl FnMut(Event<'_>, &Report),
+) -> Result<Report, Error> {
+    let Parts { door, archive, reader, frontier, clock, orders } = parts;
+    let taken_down: Vec<archive::Target> = archive.taken_down().cloned().collect();
+    let writer = Writer::start(archive, settings.captures_max + NOTES_MAX);
+    let mut crawl = Crawl {
+        door,
+        clock,
+        reader,
+        taken_down,
+        frontier,
+        writer,
+        orders: Some(orders),
+        running: JoinSet::new(),
+        recalled: HashSet::new(),
+        unsynced: 0,
+        unsynced_bytes: 0,
+        notes: 0,
+        settle_at: Timestamp::MIN,
+        full_since: None,
+        report: Report::default(),
+        settings,
+    };
+    crawl.count();
+    tracing::info!(known = crawl.report.known, "the crawl begins");
+    crawl.note_seeds();
+    crawl.run(stop, &mut on_event).await?;
+    let report = crawl.end(&mut on_event).await?;
+    tracing::info!(pages = report.pages, requests = report.requests, "the crawl has ended");
+    Ok(report)
+}
+
+/// So many notes may be on their way beside the captures.
+const NOTES_MAX: usize = 64;
+
+struct Crawl<D> {
+    door: Arc<D>,
+    clock: Arc<dyn Clock>,
+    reader: Reader,
+    taken_down: Vec<archive::Target>,
+    frontier: Frontier,
+    writer: Writer<Ticket>,
+    orders: Option<Orders>,
+    running: JoinSet<(Task, Ended)>,
+    /// Robots files that were looked for in the archive.
+    recalled: HashSet<PageUrl>,
+    /// What was handed to the archive and is not yet durable, and the bytes of it.
+    unsynced: usize,
+    unsynced_bytes: u64,
+    notes: usize,
+    /// When offers may be judged again.
+    settle_at: Timestamp,
+    full_since: Option<Timestamp>,
+    report: Report,
+    settings: Settings,
+}
+
+/// What comes back with something durable.
+enum Ticket {
+    Page { page: Option<frontier::Number>, reading: Reading },
+    Robots { sitemaps: Vec<Found> },
+    Add(Vec<Added>, Option<oneshot::Sender<usize>>),
+    Pause(bool, Option<oneshot::Sender<()>>),
+}
+
+impl<D: Door + 'static> Crawl<D> {
+    async fn run(
+        &mut self,
+        stop: impl Future<Output = ()>,
+        on_event: &mut impl FnMut(Event<'_>, &Report),
+    ) -> Result<(), Error> {
+        let mut stop = pin!(stop);
+        loop {
+            let wait = self.start_steps()?;
+            if self.finished() {
+                return Ok(());
+            }
+            let can_order = self.notes < NOTES_MAX / 2;
+            tokio::select! {
+                biased;
+                () = &mut stop => return Ok(()),
+                word = self.writer.words.recv() => match word {
+                    Some(word) => self.hear(word, on_event)?,
+                    None => return self.writer.join().map(drop).map_err(Error::from),
+                },
+                Some(ended) = self.running.join_next() => self.take_back(ended)?,
+                order = next_order(&mut self.orders), if can_order => self.obey(order)?,
+                () = tokio::time::sleep(wait) => {}
+            }
+        }
+    }
+
+    /// Stops: visits under way get a little time, what is in hand is synced and learned, archive and frontier are closed.
+    async fn end(mut self, on_event: &mut impl FnMut(Event<'_>, &Report)) -> Result<Report, Error> {
+        let grace = tokio::time::sleep(STOP_GRACE);
+        let mut grace = pin!(grace);
+        loop {
+            tokio::select! {
+                () = &mut grace => break,
+                ended = self.running.join_next() => match ended {
+                    Some(ended) => self.take_back(ended)?,
+                    None => break,
+                },
+            }
+        }
+        self.running.shutdown().await;
+        self.writer.finish();
+        if self.full_since.is_some() {
+            self.writer.give_up();
+        }
+        while let Some(word) = self.writer.words.recv().await {
+            if matches!(word, Word::Full(_)) {
+                self.writer.give_up();
+            }
+            self.hear(word, on_event)?;
+        }
+        self.report.lost = self.writer.join()?;
+        self.count();
+        let now = self.clock.now();
+        self.frontier.close(now)?;
+        Ok(self.report)
+    }
+
+    fn finished(&self) -> bool {
+        let is_enough = self.settings.pages_max.is_some_and(|most| self.report.pages >= most);
+        is_enough || (self.settings.once && self.has_nothing_new())
+    }
+    /// Whether nothing new is left, or only what is left alone for long.
+    fn has_nothing_new(&self) -> bool {
+        if !self.running.is_empty() || self.unsynced > 0 {
+            return false;
+        }
+        let patience = self.clock.now().plus(ONCE_PATIENCE);
+        self.frontier.has_nothing_new() || self.frontier.next_turn().is_some_and(|next| next > patience)
+    }
+
+    /// Starts what may be started; how long it makes sense to wait after that.
+    fn start_steps(&mut self) -> Result<Duration, Error> {
+        while self.running.len() < self.settings.connections_max && self.has_room() {
+            let now = self.clock.now();
+            let until = match self.frontier.next(now)? {
+                Next::Do(task) => {
+                    self.start(task, now)?;
+                    continue;
+                }
+                Next::Wait(until) => Some(until),
+                Next::Idle => None,
+            };
+            if self.frontier.offered() > 0 && (now >= self.settle_at || self.frontier.should_settle()) {
+                self.settle()?;
+                continue;
+            }
+            let until = until
+                .map(|until| if self.frontier.offered() > 0 { until.min(self.settle_at) } else { until });
+            return Ok(until.map_or(IDLE, |until| self.clock.real_wait(until.since(now)).min(IDLE)));
+        }
+        Ok(IDLE)
+    }
+    fn settle(&mut self) -> Result<(), Error> {
+        let began = self.clock.now();
+        self.frontier.settle(began)?;
+        let ended = self.clock.now();
+        self.settle_at = ended.plus(ended.since(began).times(SETTLE_SHARE).max(SETTLE_WAIT_MIN));
+        Ok(())
+    }
+
+    /// Whether one more visit's capture could be handed over, and would still be wanted.
+    fn has_room(&self) -> bool {
+        let coming = self.running.len() + self.unsynced;
+        let wanted = self.settings.pages_max.is_none_or(|most| self.report.pages + (coming as u64) < most);
+        coming < self.settings.captures_max && self.unsynced_bytes < self.settings.bytes_max && wanted
+    }
+
+    fn start(&mut self, task: Task, now: Timestamp) -> Result<(), Error> {
+        match &task.step {
+            Step::Refuse(page, url, refusal) => {
+                let outcome = Outcome::Refused(refusal.clone());
+                let capture = Capture { url: url.clone(), at: now, outcome, exchange: None };
+                self.keep(capture, Ticket::Page { page: *page, reading: Reading::default() });
+                self.frontier.done(&task, &Done::Refused, Interval::ZERO, now)?;
+                return Ok(());
+            }
+            Step::Robots(_, request) if self.recalls(&request.url.clone(), &task, now)? => return Ok(()),
+            _ => {}
+        }
+        self.report.requests += u64::from(!matches!(task.step, Step::LookUp(..)));
+        let (door, clock) = (Arc::clone(&self.door), Arc::clone(&self.clock));
+        let reads = self.settings.reads.clone();
+        self.running.spawn(async move {
+            let ended = take(&*door, &*clock, &reads, &task.step).await;
+            (task, ended)
+        });
+        Ok(())
+    }
+    /// Whether the archive knows what a robots file says, so that it need not be asked for (D3).
+    fn recalls(&mut self, url: &PageUrl, task: &Task, now: Timestamp) -> Result<bool, Error> {
+        if !crate::learn::is_robots(url) || !self.recalled.insert(url.clone()) {
+            return Ok(false);
+        }
+        let known = recall_robots(&self.reader, &self.settings.reads.agent, [url.clone()])?;
+        match known.into_iter().next() {
+            Some((_, standing)) if !matches!(standing.needs(now), Need::Ask(_)) => {
+                self.frontier.recalled(task, standing, now);
+                Ok(true)
+            }
+            _ => Ok(false),
+        }
+    }
+
+    fn take_back(&mut self, ended: Result<(Task, Ended), tokio::task::JoinError>) -> Result<(), Error> {
+        let (task, ended) = ended.expect("a visit neither panics nor is stopped");
+        let worth = self.frontier.done(&task, &ended.done(), ended.took, self.clock.now())?;
+        let Ended { capture, took, what } = ended;
+        let Some(capture) = capture else { return Ok(()) };
+        tracing::debug!(url = %capture.url, outcome = capture.outcome.as_str(), %took, "visited");
+        if worth == Worth::Nothing {
+            return Ok(());
+        }
+        let ticket = match what {
+            What::Page(reading) => Ticket::Page { page: task.step.page(), reading },
+            What::LookedUp(_) if task.step.page().is_some() => {
+                Ticket::Page { page: task.step.page(), reading: Reading::default() }
+            }
+            What::Robots(Answer::Rules(rules)) => Ticket::Robots { sitemaps: sitemaps(&rules, &capture.url) },
+            What::LookedUp(_) | What::Robots(_) => Ticket::Robots { sitemaps: Vec::new() },
+        };
+        self.keep(capture, ticket);
+        Ok(())
+    }
+
+    fn keep(&mut self, capture: Capture, ticket: Ticket) {
+        let is_excluded = !self.taken_down.is_empty() && {
+            let key = capture.url.key().into();
+            self.taken_down.iter().any(|target| target.holds(&key))
+        };
+        if !is_excluded {
+            let work = Work { item: Item::Capture(capture), ticket };
+            self.report.bytes_received += work.item.bytes();
+            self.hand_over(work);
+        }
+    }
+    fn hand_over(&mut self, work: Work<Ticket>) {
+        let bytes = work.item.bytes();
+        if self.writer.hand_over(work) {
+            self.unsynced += 1;
+            self.unsynced_bytes += bytes;
+        }
+    }
+
+    fn note_seeds(&mut self) {
+        let seeds = std::mem::take(&mut self.settings.seeds);
+        if !seeds.is_empty() {
+            self.note_add(seeds, None);
+        }
+    }
+    fn note_add(&mut self, pages: Vec<Added>, answer: Option<oneshot::Sender<usize>>) {
+        let text = pages.iter().map(Added::line).collect();
+        self.note(ADD, text, Ticket::Add(pages, answer));
+    }
+    fn note(&mut self, kind: &'static str, text: String, ticket: Ticket) {
+        self.notes += 1;
+        self.hand_over(Work { item: Item::Note(kind, self.clock.now(), text), ticket });
+    }
+
+    /// Does what it is told. Causes are noted in the archive first (D3).
+    fn obey(&mut self, order: Option<Order>) -> Result<(), Error> {
+        let now = self.clock.now();
+        match order {
+            None => self.orders = None,
+            Some(Order::Add(pages, answer)) => self.note_add(pages, Some(answer)),
+            Some(Order::Pause(is_paused, answer)) => {
+                let kind = if is_paused { PAUSE } else { RESUME };
+                self.note(kind, String::new(), Ticket::Pause(is_paused, Some(answer)));
+            }
+            // Whoever asked may have gone meanwhile.
+            Some(Order::Explain(url, answer)) => drop(answer.send(self.frontier.explain(&url, now)?)),
+            Some(Order::Servers(answer)) => drop(answer.send(self.frontier.servers())),
+            Some(Order::Overview(answer)) => drop(answer.send(self.frontier.overview())),
+            Some(Order::Figures(answer)) => drop(answer.send(self.frontier.figures()?)),
+        }
+        Ok(())
+    }
+
+    fn hear(
+        &mut self,
+        word: Word<Ticket>,
+        on_event: &mut impl FnMut(Event<'_>, &Report),
+    ) -> Result<(), Error> {
+        let now = self.clock.now();
+        match word {
+            Word::Kept(batch) => {
+                self.unsynced -= batch.len();
+                self.unsynced_bytes -= batch.iter().map(|(work, _)| work.item.bytes()).sum::<u64>();
+                let mut kept = Vec::with_capacity(batch.len());
+                for (work, stored) in batch {
+                    kept.extend(self.kept(work, stored)?);
+                }
+                self.frontier.commit(now)?;
+                self.count();
+                on_event(Event::Kept(&kept), &self.report);
+            }
+            Word::Full(error) => {
+                tracing::warn!(%error, "the disk is full");
+                self.full_since = Some(now);
+                on_event(Event::Full(&error), &self.report);
+            }
+            Word::Room => {
+                tracing::info!("there is room again");
+                let waited = self.full_since.take().map_or(Interval::ZERO, |since| now.since(since));
+                self.report.full = self.report.full.max(waited);
+                on_event(Event::Room, &self.report);
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets the frontier learn from something that the archive holds now.
+    fn kept(&mut self, work: Work<Ticket>, stored: archive::Appended) -> Result<Option<Kept>, Error> {
+        let place = stored.place().to_string();
+        let archive::Appended { entry, bytes_written } = stored;
+        let (at, is_robots) = (entry.at, !matches!(work.ticket, Ticket::Page { page: Some(_), .. }));
+        let capture = match (work.item, work.ticket) {
+            (Item::Capture(capture), Ticket::Page { page: Some(page), reading }) => {
+                let learned = Learned::of(&capture, &entry);
+                let teachings = Teachings { url: capture.url.clone(), learned, reading, place };
+                self.frontier.learn(&teachings.lesson(Some(page)))?;
+                capture
+            }
+            (Item::Capture(capture), ticket) => {
+                if let Ticket::Robots { sitemaps } = ticket {
+                    self.frontier.found(&sitemaps, at)?;
+                }
+                self.frontier.pass(&place);
+                capture
+            }
+            (Item::Note(..), ticket) => {
+                self.noted(ticket, at)?;
+                self.frontier.pass(&place);
+                return Ok(None);
+            }
+        };
+        let changed = match capture.outcome {
+            Outcome::NotModified => Some(false),
+            Outcome::Fetched { .. } => match entry.flag {
+                Flag::Changed => None,
+                _ => Some(false),
+            },
+            _ => None,
+        };
+        let kept = Kept {
+            url: capture.url,
+            at: capture.at,
+            outcome: capture.outcome,
+            robots: is_robots,
+            changed,
+            stored: entry.kind,
+            location: entry.location,
+        };
+        self.report.count(&kept, bytes_written);
+        Ok(Some(kept))
+    }
+    /// A note is in the archive: now it counts.
+    fn noted(&mut self, ticket: Ticket, at: Timestamp) -> Result<(), Error> {
+        self.notes -= 1;
+        let now = self.clock.now();
+        match ticket {
+            Ticket::Add(pages, answer) => {
+                let offered = add(&mut self.frontier, &pages, at)?;
+                self.frontier.settle(now)?;
+                self.frontier.commit_durably(now)?;
+                answer.map(|answer| answer.send(offered));
+            }
+            Ticket::Pause(is_paused, answer) => {
+                self.frontier.pause(is_paused);
+                self.frontier.commit_durably(now)?;
+                answer.map(|answer| answer.send(()));
+            }
+            Ticket::Page { .. } | Ticket::Robots { .. } => {}
+        }
+        Ok(())
+    }
+
+    fn count(&mut self) {
+        let overview = self.frontier.overview();
+        self.report = Report {
+            servers: overview.servers,
+            known: overview.pages,
+            waiting: overview.new,
+            dropped: self.frontier.dropped_links(),
+            ..self.report
+        };
+    }
+}
+
+/// The next order; for ever nothing once nobody can give one.
+async fn next_order(orders: &mut Option<Orders>) -> Option<Order> {
+    match orders {
+        Some(orders) => orders.recv().await,
+        None => std::future::pending().await,
+    }
+}

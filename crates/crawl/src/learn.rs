@@ -1,0 +1,240 @@
+//! Learning from the archive what was not learned while it happened: after a crash, after an import, from the beginning.
+//!
+//! The captures are played in the order in which they arrived, through the very functions that learn from visits. What was
+//! visited by a crawl was found before, so the same pages become known at the same moments (D3). What came from elsewhere
+//! is not found on any page: it is made known first, many pages at a time (C17). A capture that is older than what its page
+//! has learned lets the page be folded anew from all of its captures (D4).
+
+use crate::lesson::Teachings;
+use crate::order::Added;
+use crate::reading::{Reading, Reads};
+use archive::{Entry, Place, Reader, Stored};
+use base::{PageUrl, Timestamp};
+use fetch::robots::{self, Rules};
+use frontier::{Found, Frontier, Learned, Lesson, Role};
+use std::collections::VecDeque;
+
+/// So many captures are looked ahead when pages must be made known.
+const AHEAD: usize = 4_096;
+/// After so many captures what was learned is committed.
+const COMMIT_CAPTURES: u64 = 2_048;
+
+/// What was learned from an archive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Learning {
+    /// Captures that were looked at.
+    pub captures: u64,
+    /// Pages that no page of ours had led to.
+    pub foreign: u64,
+    /// Pages that were folded anew.
+    pub refolded: u64,
+    /// Captures that are damaged, and teach nothing.
+    pub damaged: u64,
+}
+
+/// Lets a frontier learn everything that arrived behind its place. `tell` hears of it now and then.
+///
+/// # Errors
+/// When the archive cannot be read, or the frontier's store cannot be written.
+pub fn learn_all(
+    frontier: &mut Frontier,
+    reader: &Reader,
+    reads: &Reads,
+    now: Timestamp,
+    mut tell: impl FnMut(&Learning),
+) -> Result<Learning, crate::Error> {
+    let place = Place::parse(frontier.place());
+    let mut arrivals = reader.since(place.as_ref())?;
+    let mut pupil = Pupil { frontier, reader, reads, now, learning: Learning::default() };
+    let mut ahead = VecDeque::new();
+    loop {
+        while ahead.len() < AHEAD
+            && let Some(arrival) = arrivals.next()
+        {
+            ahead.push_back(arrival?);
+        }
+        let Some((entry, place)) = ahead.pop_front() else { break };
+        pupil.learn(&entry, &place.to_string(), &ahead)?;
+        if pupil.learning.captures.is_multiple_of(COMMIT_CAPTURES) {
+            pupil.frontier.commit(now)?;
+            tell(&pupil.learning);
+        }
+    }
+    let learning = pupil.learning;
+    frontier.commit(now)?;
+    Ok(learning)
+}
+
+struct Pupil<'a> {
+    frontier: &'a mut Frontier,
+    reader: &'a Reader,
+    reads: &'a Reads,
+    now: Timestamp,
+    learning: Learning,
+}
+
+impl Pupil<'_> {
+    fn learn(
+        &mut self,
+        entry: &Entry,
+        place: &str,
+        ahead: &VecDeque<(Entry, Place)>,
+    ) -> Result<(), crate::Error> {
+        self.learning.captures += 1;
+        let url = PageUrl::parse(&entry.url).ok().filter(|_| entry.is_visit());
+        match url {
+            None => self.learn_note(entry)?,
+            Some(url) if url.target() == "/robots.txt" => self.learn_robots(&url, entry)?,
+            Some(url) => self.learn_page(url, entry, place, ahead)?,
+        }
+        self.frontier.pass(place);
+        Ok(())
+    }
+    fn learn_note(&mut self, entry: &Entry) -> Result<(), crate::Error> {
+        let Some((kind, text)) = self.reader.note(entry)? else { return Ok(()) };
+        play_note(self.frontier, &kind, &text, entry.at)
+    }
+    fn learn_robots(&mut self, url: &PageUrl, entry: &Entry) -> Result<(), crate::Error> {
+        let Some((_, content)) = self.content(entry)? else { return Ok(()) };
+        let rules = Rules::for_agent(&content, &self.reads.agent);
+        Ok(self.frontier.found(&sitemaps(&rules, url), entry.at)?)
+    }
+    fn learn_page(
+        &mut self,
+        url: PageUrl,
+        entry: &Entry,
+        place: &str,
+        ahead: &VecDeque<(Entry, Place)>,
+    ) -> Result<(), crate::Error> {
+        let Some(learned) = self.reader.learned(entry)? else { return Ok(()) };
+        let reading = self.read(&url, entry)?;
+        self.make_known(&url, entry.at, ahead)?;
+        let teachings = Teachings { url, learned, reading, place: place.to_owned() };
+        let lesson = teachings.lesson(None);
+        if self.frontier.learn(&lesson)? == Learned::Older {
+            self.refold(&lesson)?;
+        }
+        Ok(())
+    }
+    /// Makes sure that a page is known. When nothing led to it, it comes from elsewhere, and so do others, probably.
+    fn make_known(
+        &mut self,
+        url: &PageUrl,
+        at: Timestamp,
+        ahead: &VecDeque<(Entry, Place)>,
+    ) -> Result<(), crate::Error> {
+        if self.frontier.knows(url)? {
+            return Ok(());
+        }
+        self.frontier.know(&[])?;
+        if self.frontier.knows(url)? {
+            return Ok(());
+        }
+        let mut pages = vec![(url.clone(), at)];
+        for (entry, _) in ahead.iter().filter(|(entry, _)| entry.is_visit()) {
+            if let Ok(page) = PageUrl::parse(&entry.url)
+                && !self.frontier.knows(&page)?
+            {
+                pages.push((page, entry.at));
+            }
+        }
+        self.learning.foreign += pages.len() as u64;
+        Ok(self.frontier.know(&pages)?)
+    }
+
+    /// What the body of a capture teaches; nothing when there is none, or it is damaged.
+    fn read(&mut self, url: &PageUrl, entry: &Entry) -> Result<Reading, crate::Error> {
+        let is_content = entry.status.is_none_or(|status| (200..300).contains(&status)) && !entry.truncated;
+        if !is_content || entry.kind == Stored::Metadata {
+            return Ok(Reading::default());
+        }
+        let Some((head, content)) = self.content(entry)? else { return Ok(Reading::default()) };
+        let asks = fetch::exclusion(&head, &self.reads.agent);
+        let content_type = base::http::field(&head, "content-type");
+        Ok(self.reads.read_content(url, content_type, &content, asks.nofollow))
+    }
+    /// The head and the content of a capture, whole.
+    fn content(&mut self, entry: &Entry) -> Result<Option<(Vec<u8>, Vec<u8>)>, crate::Error> {
+        if !matches!(entry.kind, Stored::Response | Stored::Revisit | Stored::Resource) {
+            return Ok(None);
+        }
+        let document = match self.reader.document(entry) {
+            Ok(document) => document,
+            Err(error) => {
+                tracing::warn!(url = %entry.url, %error, "a capture cannot be read back and teaches nothing");
+                self.learning.damaged += 1;
+                return Ok(None);
+            }
+        };
+        let content = match document.content() {
+            fetch::Decoded::Whole(content) => content.into_owned(),
+            _ => return Ok(None),
+        };
+        Ok(Some((document.head, content)))
+    }
+
+    /// Folds a page anew from all of its captures (D4).
+    fn refold(&mut self, lesson: &Lesson<'_>) -> Result<(), crate::Error> {
+        let mut all = Vec::new();
+        for entry in self.reader.newest_first(&lesson.url.key().into())? {
+            let entry = entry?;
+            if let (Some(learned), Ok(url)) = (self.reader.learned(&entry)?, PageUrl::parse(&entry.url)) {
+                let reading = self.read(&url, &entry)?;
+                all.push(Teachings { url, learned, reading, place: lesson.place.to_owned() });
+            }
+        }
+        let lessons: Vec<Lesson<'_>> = all.iter().rev().map(|teachings| teachings.lesson(None)).collect();
+        self.frontier.refold(&lessons)?;
+        self.frontier.found(lesson.links, lesson.at)?;
+        self.learning.refolded += 1;
+        let _ = self.now;
+        Ok(())
+    }
+}
+
+/// Plays a note again.
+pub(crate) fn play_note(
+    frontier: &mut Frontier,
+    kind: &str,
+    text: &str,
+    at: Timestamp,
+) -> Result<(), crate::Error> {
+    match kind {
+        ADD => {
+            add(frontier, &Added::read(text), at)?;
+        }
+        PAUSE => frontier.pause(true),
+        RESUME => frontier.pause(false),
+        _ => {}
+    }
+    Ok(())
+}
+
+/// Kinds of notes.
+pub(crate) const ADD: &str = "add";
+pub(crate) const PAUSE: &str = "pause";
+pub(crate) const RESUME: &str = "resume";
+
+/// Adds pages; how many were offered.
+pub(crate) fn add(frontier: &mut Frontier, pages: &[Added], at: Timestamp) -> Result<usize, crate::Error> {
+    let mut offered = 0;
+    for added in pages {
+        let found = Found { url: added.url.clone(), role: added.role, announced: None };
+        offered += frontier.add(&[found], added.priority, at)?;
+    }
+    Ok(offered)
+}
+
+/// The sitemaps that a robots file names.
+pub(crate) fn sitemaps(rules: &Rules, url: &PageUrl) -> Vec<Found> {
+    let found = |text: &String| {
+        let url = url.join(text).ok()?;
+        Some(Found { url, role: Role::Sitemap, announced: None })
+    };
+    rules.sitemaps().iter().filter_map(found).collect()
+}
+
+/// Whether a URL is that of a robots file, which is no page.
+pub(crate) fn is_robots(url: &PageUrl) -> bool {
+    robots::home(&url.origin()).is_some_and(|home| home == *url)
+}

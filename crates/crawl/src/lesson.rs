@@ -1,0 +1,55 @@
+//! From what the archive holds of a visit to what the frontier learns from it.
+
+use crate::reading::Reading;
+use archive::{Ended, Learned};
+use base::PageUrl;
+use frontier::{Lesson, Number, Text, Told};
+
+/// A capture with what was read in it: what a [`Lesson`] borrows from.
+#[derive(Clone, Debug)]
+pub struct Teachings {
+    /// What was requested.
+    pub url: PageUrl,
+    /// What the archive tells of the visit.
+    pub learned: Learned,
+    /// What its body taught.
+    pub reading: Reading,
+    /// The place in the archive behind it.
+    pub place: String,
+}
+
+impl Teachings {
+    /// The lesson for the page, which is known by its number when it was handed out just now.
+    #[must_use]
+    pub fn lesson(&self, page: Option<Number>) -> Lesson<'_> {
+        let Reading { links, main, blocks, filtered } = &self.reading;
+        Lesson {
+            page,
+            url: &self.url,
+            at: self.learned.at,
+            told: told(&self.learned),
+            etag: self.learned.etag.as_deref(),
+            last_modified: self.learned.last_modified.as_deref(),
+            text: main.map(|main| Text { main, blocks }),
+            filtered,
+            links,
+            place: &self.place,
+        }
+    }
+}
+
+/// How a visit ended, as far as a page learns from it.
+#[must_use]
+pub fn told(learned: &Learned) -> Told<'_> {
+    let status = learned.status.unwrap_or(0);
+    match &learned.ended {
+        _ if learned.is_held_back() => Told::HeldBack,
+        Ended::Fetched { .. } => learned.content.map_or(Told::Cut, |content| Told::Content(content.0)),
+        Ended::NotModified => Told::Same,
+        Ended::Moved { target } => Told::Moved { status, target: target.as_ref() },
+        Ended::Gone => Told::Gone(status),
+        Ended::Failed { retry_after } => Told::Failed { status, retry_after: *retry_after },
+        Ended::Refused(refusal) => Told::Refused(refusal),
+        Ended::Unreachable { .. } => Told::Unreachable,
+    }
+}

@@ -1,0 +1,57 @@
+//! A frontier over a data directory: its store opened, what it has not learned yet learned from the archive.
+
+use crate::learn::{Learning, learn_all};
+use crate::reading::Reads;
+use archive::{Reader, Target};
+use base::Timestamp;
+use base::disk::Disk;
+use frontier::{Frontier, Policy, Settings};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The folder of the frontier's store in a data directory.
+pub const FRONTIER: &str = "frontier";
+
+/// Opens the store of a frontier in a data directory, which is made if it does not exist.
+///
+/// # Errors
+/// When it cannot be read or written.
+pub fn open_store(
+    disk: Arc<dyn Disk>,
+    data: &Path,
+    pool_bytes: usize,
+    now: Timestamp,
+) -> Result<sat::Store, crate::Error> {
+    let mut options = frontier::store_options(now);
+    options.pool_bytes = pool_bytes;
+    Ok(sat::Store::open(disk, &path(data), options)?)
+}
+
+/// Where the store of a frontier is.
+#[must_use]
+pub(crate) fn path(data: &Path) -> PathBuf {
+    data.join(FRONTIER)
+}
+
+/// Makes a frontier of a store, and lets it learn what arrived in the archive since.
+///
+/// # Errors
+/// When the archive cannot be read, or the store cannot be read or written.
+pub fn open_frontier(
+    store: sat::Store,
+    (settings, policy): (Settings, Box<dyn Policy>),
+    (reader, taken_down): (&Reader, Vec<Target>),
+    reads: &Reads,
+    now: Timestamp,
+    tell: impl FnMut(&Learning),
+) -> Result<(Frontier, Learning), crate::Error> {
+    let mut frontier = Frontier::open(store, settings, policy, now)?;
+    if !taken_down.is_empty() {
+        frontier.exclude(Box::new(move |key| {
+            let key = archive::Key::from_stored(key);
+            taken_down.iter().any(|target| target.holds(&key))
+        }));
+    }
+    let learning = learn_all(&mut frontier, reader, reads, now, tell)?;
+    Ok((frontier, learning))
+}

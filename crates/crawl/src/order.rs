@@ -1,0 +1,79 @@
+//! Orders to a crawl that runs, such as those that come through its control socket (D1).
+
+use base::PageUrl;
+use frontier::{Explanation, Figures, Overview, Role, ServerTold};
+use tokio::sync::{mpsc, oneshot};
+
+/// What waits for a crawl to look at.
+pub type Orders = mpsc::Receiver<Order>;
+
+/// An order, and where the answer goes. What changes anything is answered when it is durable (D2).
+#[derive(Debug)]
+pub enum Order {
+    /// Take up these pages; how many were not known.
+    Add(Vec<Added>, oneshot::Sender<usize>),
+    /// Stop visiting, or go on.
+    Pause(bool, oneshot::Sender<()>),
+    /// Tell of a page.
+    Explain(Box<PageUrl>, oneshot::Sender<Explanation>),
+    /// Tell of all servers.
+    Servers(oneshot::Sender<Vec<ServerTold>>),
+    /// Tell of the whole.
+    Overview(oneshot::Sender<Overview>),
+    /// Draw the figures of paper 003.
+    Figures(oneshot::Sender<Figures>),
+}
+
+/// A page that somebody adds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Added {
+    /// The page.
+    pub url: PageUrl,
+    /// What it is visited for.
+    pub role: Role,
+    /// Pages of a higher priority are visited first; 0 is plain.
+    pub priority: i8,
+}
+
+impl Added {
+    /// A plain page.
+    #[must_use]
+    pub fn page(url: PageUrl) -> Self {
+        Self { url, role: Role::Page, priority: 0 }
+    }
+    /// The page as a line of a note: role, priority, URL.
+    pub(crate) fn line(&self) -> String {
+        format!("{} {} {}\n", self.role.as_str(), self.priority, self.url)
+    }
+    /// Reads the lines of a note.
+    pub(crate) fn read(note: &str) -> Vec<Self> {
+        let line = |line: &str| {
+            let mut words = line.splitn(3, ' ');
+            let role = words.next().and_then(Role::named)?;
+            let priority = words.next()?.parse().ok()?;
+            let url = PageUrl::parse(words.next()?).ok()?;
+            Some(Self { url, role, priority })
+        };
+        note.lines().filter_map(line).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_noted_is_read_again() {
+        let url = |text| PageUrl::parse(text).unwrap();
+        let added = [
+            Added::page(url("http://a.example/?a b")),
+            Added { url: url("https://b.example/feed"), role: Role::Feed, priority: -5 },
+        ];
+        let note: String = added.iter().map(Added::line).collect();
+        assert_eq!(Added::read(&note), added);
+        assert_eq!(
+            Added::read("page x http://a/\nnonsense\n\nfeed 1 http://a.example/"),
+            [Added { url: url("http://a.example/"), role: Role::Feed, priority: 1 }]
+        );
+    }
+}

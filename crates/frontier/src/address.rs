@@ -1,0 +1,71 @@
+//! Addresses: many servers may share one, and it is asked for one thing at a time (C6), unless its owner agreed (C18).
+//!
+//! **Invariant:** an address that is taken is given back exactly once; servers that came in the meantime wait in
+//! order and are told when it is free.
+
+use base::{Interval, Timestamp};
+use std::collections::{HashMap, VecDeque};
+use std::net::IpAddr;
+
+/// The addresses that are known.
+#[derive(Debug, Default)]
+pub(crate) struct Addresses(HashMap<IpAddr, Address>);
+
+/// An address.
+#[derive(Debug)]
+pub(crate) struct Address {
+    in_flight: u32,
+    free_at: Timestamp,
+    waiting: VecDeque<u32>,
+    /// What the servers on it ask for together, in the units of [`crate::load`].
+    pub load: u64,
+    /// What is kept between two requests, and how many there may be at once.
+    pub pause: Interval,
+    width: u32,
+}
+
+impl Addresses {
+    /// An address; `new` tells its pause, its width and when it may first be asked.
+    pub(crate) fn of(
+        &mut self,
+        ip: IpAddr,
+        new: impl FnOnce() -> (Interval, u32, Timestamp),
+    ) -> &mut Address {
+        self.0.entry(ip).or_insert_with(|| {
+            let (pause, width, free_at) = new();
+            Address { in_flight: 0, free_at, waiting: VecDeque::new(), load: 0, pause, width }
+        })
+    }
+    pub(crate) fn get(&self, ip: IpAddr) -> Option<&Address> {
+        self.0.get(&ip)
+    }
+    pub(crate) fn get_mut(&mut self, ip: IpAddr) -> Option<&mut Address> {
+        self.0.get_mut(&ip)
+    }
+}
+
+impl Address {
+    /// Takes the address for a server. If it rests, tells until when; if it is busy, the server waits for it.
+    pub(crate) fn take(&mut self, server: u32, now: Timestamp) -> Result<(), Option<Timestamp>> {
+        if self.in_flight >= self.width {
+            self.waiting.push_back(server);
+            return Err(None);
+        }
+        if self.free_at > now {
+            return Err(Some(self.free_at));
+        }
+        self.in_flight += 1;
+        Ok(())
+    }
+    /// Gives the address back until it is free again; whoever waited is returned in order.
+    pub(crate) fn give_back(&mut self, free_at: Timestamp) -> VecDeque<u32> {
+        assert!(self.in_flight > 0, "an address is given back once");
+        self.in_flight -= 1;
+        self.free_at = self.free_at.max(free_at);
+        std::mem::take(&mut self.waiting)
+    }
+    /// When it is free again.
+    pub(crate) fn free_at(&self) -> Timestamp {
+        self.free_at
+    }
+}

@@ -1,0 +1,23 @@
+//! Links, as a frontier takes them.
+
+use crate::Role;
+use base::{PageUrl, Timestamp};
+
+/// A URL that was found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The URL.
+    pub url: PageUrl,
+    /// What it is visited for.
+    pub role: Role,
+    /// When it changed, by the word of a feed or a sitemap.
+    pub announced: Option<Timestamp>,
+}
+
+impl Found {
+    /// A plain link.
+    #[must_use]
+    pub fn page(url: PageUrl) -> Self {
+        Self { url, role: Role::Page, announced: None }
+    }
+}

@@ -1,0 +1,311 @@
+//! The frontier: which page is visited next, and when.
+//!
+//! The life of a URL: it is found, judged by scope and shape, offered to the store, and known from then on ([`offer`]).
+//! Being due it is taken in hand: it joins the short-term queue of its server ([`fill`]). When server and address have
+//! rested it is handed out ([`turn`]); what came of it frees server and address ([`done`]), and once the archive has it, the page
+//! learns from it and goes back to the store until its next time ([`learn`]). Robots files are asked for on the way
+//! ([`errand`]).
+//!
+//! **Invariant:** between a task that is handed out and the one that takes it back, no other task of that server or of
+//! that address is handed out, unless their owners agreed to more; after it, none for the pause.
+//!
+//! **Invariant:** a page is in hand once, or in nobody's hand. What is in hand stays in the store until it is written back (D5).
+
+pub(crate) mod alias;
+pub(crate) mod done;
+pub(crate) mod errand;
+pub(crate) mod fill;
+pub(crate) mod keep;
+pub(crate) mod learn;
+pub(crate) mod look;
+pub(crate) mod offer;
+pub(crate) mod turn;
+
+use crate::address::Addresses;
+use crate::error::Result;
+use crate::hand::{Hand, Rank, split_key};
+use crate::moment::{at_seconds, minute};
+use crate::partition::{LinkBatch, Outbox, Owned};
+use crate::revisit::Policy;
+use crate::seen::Seen;
+use crate::server::Server;
+use crate::settings::{Settings, Whom};
+use base::door::Request;
+use base::url::Origin;
+use base::{Interval, PageUrl, Refusal, ServerName, Timestamp};
+use errand::Askers;
+use sat::{Minute, Number, Store};
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+use std::net::{IpAddr, SocketAddr};
+
+/// What to do now.
+#[derive(Debug)]
+pub enum Next {
+    /// This, at once.
+    Do(Task),
+    /// Nothing before this moment, unless a task comes back.
+    Wait(Timestamp),
+    /// Nothing before a task comes back, or something is added.
+    Idle,
+}
+
+/// A step that belongs to one server; it comes back by [`Frontier::done`].
+#[derive(Debug)]
+pub struct Task {
+    pub(crate) server: u32,
+    /// What is to be done.
+    pub step: Step,
+}
+
+/// The steps.
+#[derive(Clone, Debug)]
+pub enum Step {
+    /// Find the address of an origin, so that a page, or a robots file, can be asked for.
+    LookUp(Option<Number>, PageUrl, Origin),
+    /// Ask for a robots file.
+    Robots(SocketAddr, Request),
+    /// Visit a page.
+    Visit(Number, SocketAddr, Request),
+    /// Do not ask for a page, or for a robots file, for this reason; nothing is sent.
+    Refuse(Option<Number>, PageUrl, Refusal),
+}
+
+impl Step {
+    /// The page that the step is taken for; nothing when it is for a robots file.
+    #[must_use]
+    pub fn page(&self) -> Option<Number> {
+        match self {
+            Self::Visit(page, ..) => Some(*page),
+            Self::LookUp(page, ..) | Self::Refuse(page, ..) => *page,
+            Self::Robots(..) => None,
+        }
+    }
+    /// The robots file that the step is taken for; nothing when it is for a page.
+    pub(crate) fn errand(&self) -> Option<&PageUrl> {
+        match self {
+            Self::LookUp(None, url, _) | Self::Refuse(None, url, _) => Some(url),
+            Self::Robots(_, request) => Some(&request.url),
+            _ => None,
+        }
+    }
+    /// Whom a request goes to; nothing when none is sent.
+    pub(crate) fn to(&self) -> Option<IpAddr> {
+        match self {
+            Self::Robots(to, _) | Self::Visit(_, to, _) => Some(to.ip()),
+            _ => None,
+        }
+    }
+}
+
+/// Where a page in hand is.
+#[derive(Debug)]
+pub(crate) enum Held {
+    /// In the queue of its server.
+    Queued(Rank),
+    /// It waits for its shape to prove worth it.
+    Deferred,
+    /// It is being visited, or on its way into the archive.
+    Out(u32, Hand),
+}
+
+/// Which page is visited next, and when.
+pub struct Frontier {
+    pub(crate) settings: Settings,
+    pub(crate) policy: Box<dyn Policy>,
+    pub(crate) store: Store,
+    pub(crate) servers: Vec<Server>,
+    pub(crate) by_prefix: HashMap<Box<str>, u32>,
+    pub(crate) addresses: Addresses,
+    /// Who waits for which robots file.
+    pub(crate) askers: Askers,
+    /// Servers by the moment at which they may have something to do.
+    pub(crate) ready: BinaryHeap<Reverse<(Timestamp, u64, u32)>>,
+    pub(crate) order: u64,
+    /// Every page in hand, by number.
+    pub(crate) held: HashMap<u32, Held>,
+    pub(crate) queue_bytes: usize,
+    pub(crate) queued: u64,
+    /// How far the store has been emptied, and whether there was no room for the rest.
+    pub(crate) filled: Option<Minute>,
+    pub(crate) is_full: bool,
+    pub(crate) batch: sat::Batch,
+    pub(crate) seen: Seen,
+    /// Offers that the store has not judged yet, in their order.
+    pub(crate) offered: Vec<Hand>,
+    pub(crate) homes: HashMap<[u8; 16], u32>,
+    pub(crate) owned: Owned,
+    pub(crate) outbox: Outbox,
+    pub(crate) excluded: Box<dyn Fn(&str) -> bool + Send>,
+    pub(crate) crawl: keep::Crawl,
+    pub(crate) outage: done::Outage,
+    pub(crate) dirty: Vec<u32>,
+    /// Nothing is asked before this moment: a full pause after a restart (H13).
+    pub(crate) start: Timestamp,
+    pub(crate) dropped_links: u64,
+}
+
+impl std::fmt::Debug for Frontier {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Frontier")
+            .field("servers", &self.servers.len())
+            .field("queued", &self.queued)
+            .finish()
+    }
+}
+
+/// About so many links are remembered as offered.
+const SEEN_ENTRIES: usize = 1 << 20;
+
+impl Frontier {
+    /// Takes over a store of page states, at `now`. Every server and address is left alone for one pause.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn open(store: Store, settings: Settings, policy: Box<dyn Policy>, now: Timestamp) -> Result<Self> {
+        let mut frontier = Self {
+            settings,
+            policy,
+            store,
+            servers: Vec::new(),
+            by_prefix: HashMap::new(),
+            addresses: Addresses::default(),
+            askers: Askers::new(),
+            ready: BinaryHeap::new(),
+            order: 0,
+            held: HashMap::new(),
+            queue_bytes: 0,
+            queued: 0,
+            filled: None,
+            is_full: false,
+            batch: sat::Batch::new(),
+            seen: Seen::new(SEEN_ENTRIES),
+            offered: Vec::new(),
+            homes: HashMap::new(),
+            owned: Owned::All,
+            outbox: Outbox::default(),
+            excluded: Box::new(|_| false),
+            crawl: keep::Crawl::default(),
+            outage: done::Outage::default(),
+            dirty: Vec::new(),
+            start: now,
+            dropped_links: 0,
+        };
+        frontier.recall();
+        frontier.name_aliases();
+        if frontier.store.pending() > 0 {
+            // What was offered and not judged before a crash; it comes when it is due.
+            frontier.settle_recalled()?;
+        }
+        Ok(frontier)
+    }
+
+    /// Leaves out the pages whose key is said to be so, from now on (D13).
+    pub fn exclude(&mut self, is_excluded: Box<dyn Fn(&str) -> bool + Send>) {
+        self.excluded = is_excluded;
+    }
+    /// Has only these partitions from now on (C15).
+    pub fn own(&mut self, owned: Owned) {
+        self.owned = owned;
+    }
+    /// Links to servers of others: the batches that are full, or all that waits.
+    pub fn links_of_others(&mut self, all: bool) -> Vec<LinkBatch> {
+        self.outbox.take(all)
+    }
+    /// Stops handing out, until told otherwise. It is durable with the next commit.
+    pub fn pause(&mut self, is_paused: bool) {
+        self.crawl.is_paused = is_paused;
+        self.crawl.is_dirty = true;
+    }
+    /// Whether it is paused.
+    #[must_use]
+    pub fn is_paused(&self) -> bool {
+        self.crawl.is_paused
+    }
+    /// The settings in effect.
+    #[must_use]
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+    /// The scope, to add seeds to.
+    pub fn scope_mut(&mut self) -> &mut crate::Scope {
+        &mut self.settings.scope
+    }
+
+    /// The server of a URL, if it is known.
+    pub(crate) fn known_server(&self, url: &PageUrl) -> Option<u32> {
+        let key = url.key();
+        self.by_prefix.get(split_key(key.as_str()).0).copied()
+    }
+    /// The server with this name, whose keys begin with `prefix`.
+    pub(crate) fn server_of(&mut self, name: &ServerName, prefix: &str) -> u32 {
+        if let Some(known) = self.by_prefix.get(prefix) {
+            return *known;
+        }
+        let number = u32::try_from(self.servers.len()).expect("fewer than 2³² servers");
+        let (pause, width, is_agreed) = self.manner_with(name);
+        let mut server = Server::new(name.clone(), prefix, pause, width, self.start.plus(pause));
+        server.is_agreed = is_agreed;
+        self.servers.push(server);
+        self.by_prefix.insert(prefix.into(), number);
+        number
+    }
+    /// Pause, width and whether that was agreed (C18).
+    fn manner_with(&self, name: &ServerName) -> (Interval, u32, bool) {
+        let agreed = self.settings.agreed.iter().find(|agreed| match &agreed.whom {
+            Whom::Server(server) => server == name,
+            Whom::Address(_) => false,
+        });
+        agreed.map_or((self.settings.pause, 1, false), |agreed| (agreed.pause, agreed.width, true))
+    }
+    /// The same for an address. A server that is an address by name stands for it.
+    fn manner_at(&self, ip: IpAddr) -> (Interval, u32, Timestamp) {
+        let agreed = self.settings.agreed.iter().find(|agreed| match &agreed.whom {
+            Whom::Server(server) => server.address() == Some(ip),
+            Whom::Address(address) => *address == ip,
+        });
+        let (pause, width) = agreed.map_or((self.settings.pause, 1), |agreed| (agreed.pause, agreed.width));
+        (pause, width, self.start.plus(pause))
+    }
+    pub(crate) fn address_of(&mut self, ip: IpAddr) -> &mut crate::address::Address {
+        let manner = self.manner_at(ip);
+        self.addresses.of(ip, || manner)
+    }
+
+    /// Notes that what is kept of a server changed.
+    pub(crate) fn touch(&mut self, server: u32) {
+        if !std::mem::replace(&mut self.servers[server as usize].is_dirty, true) {
+            self.dirty.push(server);
+        }
+    }
+
+    /// Lists a server for the moment at which it may have something to do.
+    pub(crate) fn arrange(&mut self, server: u32) {
+        let state = &self.servers[server as usize];
+        if !state.has_width() || state.waits {
+            return;
+        }
+        let due = state.pages_due().into_iter().chain(state.errand_due()).min();
+        let Some(at) = due else { return };
+        if state.listed_at.is_none_or(|listed| at < listed) {
+            self.list_at(server, at);
+        }
+    }
+    pub(crate) fn list_at(&mut self, server: u32, at: Timestamp) {
+        self.order += 1;
+        self.servers[server as usize].listed_at = Some(at);
+        self.ready.push(Reverse((at, self.order, server)));
+    }
+
+    /// The day that a moment lies in, for budgets.
+    pub(crate) fn day(at: Timestamp) -> u32 {
+        minute(at).0 / (24 * 60)
+    }
+    /// The beginning of the next day.
+    pub(crate) fn tomorrow(at: Timestamp) -> Timestamp {
+        at_seconds((u64::from(Self::day(at)) + 1) * 86_400)
+    }
+}
+
+#[cfg(test)]
+mod tests;

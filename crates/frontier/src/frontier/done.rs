@@ -1,0 +1,299 @@
+//! What became of a task: server and address are free again, and rest.
+//!
+//! When everybody fails at once it is not their fault: after [`OUTAGE_SERVERS`] servers in a row that could not be reached,
+//! with no answer of anybody in between, the network counts as down. From then on one server a minute is tried, failures
+//! teach nothing and are not archived, and with the first answer everything goes on (M4's twin for the network).
+
+use super::{Frontier, Held, Step, Task};
+use crate::error::Result;
+use crate::hand::Hand;
+use base::door::{Cause, Failure, Found, Phase};
+use base::url::{Origin, Scheme};
+use base::{Interval, Outcome, Refusal, Timestamp};
+use fetch::robots::{Answer, Standing};
+use std::collections::HashSet;
+
+/// How long a server waits when the trouble is not its own.
+const OWN_TROUBLE_PAUSE: Interval = Interval::from_minutes(1);
+/// So many servers in a row cannot be reached before the network counts as down.
+const OUTAGE_SERVERS: usize = 12;
+/// How often somebody is tried meanwhile.
+const OUTAGE_PROBE: Interval = Interval::from_minutes(1);
+
+/// How a step ended.
+#[derive(Debug)]
+pub enum Done<'a> {
+    /// A look-up.
+    LookedUp(Result<Found, Failure>),
+    /// A robots file: the outcome, and what it means.
+    Robots(&'a Outcome, &'a Answer),
+    /// A visit: the outcome, and the bytes that came.
+    Visited(&'a Outcome, u64),
+    /// A refusal.
+    Refused,
+}
+
+/// Whether what came of a task belongs into the archive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Worth {
+    /// It does, and the page learns from it then.
+    Keeping,
+    /// It does not: nobody was asked, or nobody can be. The page keeps its turn.
+    Nothing,
+}
+
+/// Whether anybody answers.
+#[derive(Debug, Default)]
+pub(crate) struct Outage {
+    /// Who could not be reached since the last answer.
+    failed: HashSet<u32>,
+    pub(crate) is_down: bool,
+    next_probe: Option<Timestamp>,
+}
+
+impl Outage {
+    pub(super) fn waits_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.next_probe.filter(|probe| self.is_down && now < *probe)
+    }
+    /// Somebody is asked.
+    pub(super) fn probed(&mut self, now: Timestamp) {
+        if self.is_down {
+            self.next_probe = Some(now.plus(OUTAGE_PROBE));
+        }
+    }
+    /// Whether the network is down, now that this server could, or could not, be reached.
+    fn learn(&mut self, server: u32, is_reached: bool, now: Timestamp) -> bool {
+        if is_reached {
+            if self.is_down {
+                tracing::warn!("the network is back");
+            }
+            self.failed.clear();
+            self.is_down = false;
+        } else if !self.is_down {
+            self.failed.insert(server);
+            if self.failed.len() >= OUTAGE_SERVERS {
+                tracing::warn!(
+                    servers = self.failed.len(),
+                    "nobody can be reached: the network seems to be down"
+                );
+                self.is_down = true;
+                self.next_probe = Some(now.plus(OUTAGE_PROBE));
+            }
+        }
+        self.is_down
+    }
+}
+
+impl Frontier {
+    /// Takes a task back with what came of it. A request that was sent tells how long it took by the frontier's clock.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    ///
+    /// # Panics
+    /// When `done` is not of the task's kind.
+    pub fn done(&mut self, task: &Task, done: &Done<'_>, took: Interval, now: Timestamp) -> Result<Worth> {
+        let server = task.server;
+        self.servers[server as usize].in_flight -= 1;
+        if let Some(to) = task.step.to() {
+            self.rest(server, to, took, now);
+            self.count_request(server, done, now);
+        }
+        if let Step::LookUp(..) = task.step {
+            self.servers[server as usize].looks_up = false;
+        }
+        let worth = match task.step.errand() {
+            Some(url) => self.errand_done(task, url, done, now),
+            None => self.page_done(task, done, now)?,
+        };
+        self.arrange(server);
+        Ok(worth)
+    }
+
+    /// Takes back a robots task that was not carried out, because the archive knows what came of it (D3).
+    ///
+    /// # Panics
+    /// When the task is for something else.
+    pub fn recalled(&mut self, task: &Task, standing: Standing, now: Timestamp) {
+        let Step::Robots(to, request) = &task.step else { panic!("`{task:?}` asks for no robots file") };
+        let server = task.server;
+        self.servers[server as usize].in_flight -= 1;
+        let free_at = self.address_of(to.ip()).free_at();
+        self.free_address(to.ip(), free_at);
+        let askers = self.askers.remove(&request.url).unwrap_or_default();
+        for (asker, scheme) in askers {
+            self.servers[asker as usize].away = false;
+            if asker == server && scheme == request.url.scheme() {
+                self.servers[asker as usize].recall_robots(scheme, standing.clone(), now);
+            }
+            self.arrange(asker);
+        }
+        self.arrange(server);
+    }
+
+    fn page_done(&mut self, task: &Task, done: &Done<'_>, now: Timestamp) -> Result<Worth> {
+        let server = task.server;
+        match (&task.step, done) {
+            (Step::LookUp(Some(page), _, origin), Done::LookedUp(result)) => match result {
+                Ok(found) => {
+                    self.set_address(server, origin.scheme, found, now);
+                    Ok(Worth::Nothing)
+                }
+                Err(failure) => {
+                    let is_name = failure.cause == Cause::NoSuchName;
+                    let outcome = Outcome::Unreachable(failure.clone());
+                    // A name that does not exist was denied by somebody: that is an answer.
+                    let worth = self.judge(server, &outcome, is_name, now);
+                    if worth == Worth::Keeping {
+                        self.take_out_for_look_up(server, *page);
+                        self.servers[server as usize].back_off(None, now);
+                        self.touch(server);
+                    } else {
+                        self.servers[server as usize].leave_until(now.plus(OWN_TROUBLE_PAUSE));
+                    }
+                    Ok(worth)
+                }
+            },
+            (Step::Visit(page, ..), Done::Visited(outcome, _)) => {
+                let worth = self.judge(server, outcome, false, now);
+                if worth == Worth::Nothing {
+                    let wait = held_back(outcome).unwrap_or(OWN_TROUBLE_PAUSE);
+                    self.servers[server as usize].leave_until(now.plus(wait));
+                    self.give_back(server, page.0, now)?;
+                } else {
+                    self.heed(server, outcome, now);
+                }
+                Ok(worth)
+            }
+            (Step::Refuse(..), Done::Refused) => Ok(Worth::Keeping),
+            (step, done) => panic!("`{done:?}` is no end of `{step:?}`"),
+        }
+    }
+
+    /// Whether an errand failed because nobody was asked, or nobody can be reached. The server is left alone for a while.
+    pub(super) fn is_nobodys_fault(&mut self, server: u32, done: &Done<'_>, now: Timestamp) -> bool {
+        let (outcome, is_name) = match done {
+            Done::Robots(outcome, _) => ((*outcome).clone(), false),
+            Done::LookedUp(Err(failure)) => {
+                (Outcome::Unreachable(failure.clone()), failure.cause == Cause::NoSuchName)
+            }
+            _ => return false,
+        };
+        let is_nothing = self.judge(server, &outcome, is_name, now) == Worth::Nothing;
+        if is_nothing {
+            let wait = held_back(&outcome).unwrap_or(OWN_TROUBLE_PAUSE);
+            self.servers[server as usize].leave_until(now.plus(wait));
+        }
+        is_nothing
+    }
+
+    /// Whether an outcome says anything of the page, and what it says of the network.
+    fn judge(&mut self, server: u32, outcome: &Outcome, is_answer: bool, now: Timestamp) -> Worth {
+        if held_back(outcome).is_some() {
+            return Worth::Nothing;
+        }
+        let is_reached = is_answer || !matches!(outcome, Outcome::Unreachable(_));
+        let is_down = self.outage.learn(server, is_reached, now);
+        if is_down && !is_reached { Worth::Nothing } else { Worth::Keeping }
+    }
+    /// What an outcome means for the server.
+    fn heed(&mut self, server: u32, outcome: &Outcome, now: Timestamp) {
+        let state = &mut self.servers[server as usize];
+        match outcome {
+            Outcome::Failed { retry_after, status } if *status >= 500 || *status == 429 => {
+                state.back_off(*retry_after, now);
+            }
+            Outcome::Failed { retry_after: Some(wait), .. } => state.back_off(Some(*wait), now),
+            Outcome::Unreachable(_) => state.back_off(None, now),
+            Outcome::Refused(_) => {}
+            _ => state.forget_failures(),
+        }
+        self.touch(server);
+    }
+
+    /// A page whose turn was taken for nothing is the next again.
+    fn give_back(&mut self, server: u32, page: u32, now: Timestamp) -> Result<()> {
+        if let Some(Held::Out(_, hand)) = self.held.remove(&page) {
+            let state = hand.state();
+            self.enqueue(server, hand, &state, now)?;
+        }
+        Ok(())
+    }
+    fn take_out_for_look_up(&mut self, server: u32, page: sat::Number) {
+        let found = match self.held.get(&page.0) {
+            Some(Held::Queued(rank)) => self.servers[server as usize].queue.remove(rank),
+            _ => None,
+        };
+        if let Some(hand) = found {
+            self.release(&hand);
+            let hand: Hand = hand;
+            self.held.insert(page.0, Held::Out(server, hand));
+        }
+    }
+
+    fn count_request(&mut self, server: u32, done: &Done<'_>, now: Timestamp) {
+        let bytes = if let Done::Visited(_, bytes) = done { *bytes } else { 0 };
+        let day = Self::day(now);
+        self.servers[server as usize].kept.count(day, bytes);
+        self.touch(server);
+        self.crawl.count(day, bytes);
+    }
+
+    /// The end of a request: server and address rest, and whoever waited for the address is listed again. A server that
+    /// answers slowly is left alone for as long as it took (H13), unless its owner agreed to be asked faster.
+    fn rest(&mut self, server: u32, to: std::net::IpAddr, took: Interval, now: Timestamp) {
+        let state = &mut self.servers[server as usize];
+        let pause = if state.is_agreed { state.pause } else { state.pause.max(took) };
+        state.rest(pause, now);
+        let address = self.address_of(to);
+        let free_at =
+            now.plus(if address.pause == Interval::ZERO { address.pause } else { address.pause.max(took) });
+        self.free_address(to, free_at);
+    }
+    fn free_address(&mut self, to: std::net::IpAddr, free_at: Timestamp) {
+        let waiting = self.address_of(to).give_back(free_at);
+        for server in waiting {
+            self.servers[server as usize].waits = false;
+            self.servers[server as usize].leave_until(free_at);
+            self.arrange(server);
+        }
+    }
+
+    /// The first address is the one that counts while the answer lives (D6).
+    pub(super) fn set_address(&mut self, server: u32, scheme: Scheme, found: &Found, now: Timestamp) {
+        let first = *found.addresses.first().expect("a look-up that succeeds finds an address");
+        self.servers[server as usize].set_address(scheme, first, now.plus(found.lifetime));
+        self.move_load(server, first.ip());
+    }
+    /// The load of a server counts at the address it was found at last.
+    pub(super) fn move_load(&mut self, server: u32, to: std::net::IpAddr) {
+        let kept = &mut self.servers[server as usize].kept;
+        if kept.address == Some(to) {
+            return;
+        }
+        let (load, from) = (kept.load.units(), kept.address.replace(to));
+        if let Some(address) = from.and_then(|from| self.addresses.get_mut(from)) {
+            address.load = address.load.saturating_sub(load);
+        }
+        self.address_of(to).load += load;
+        self.touch(server);
+    }
+    /// Whether a page of an origin was ever found to be somewhere.
+    #[must_use]
+    pub fn knows_address(&self, origin: &Origin, now: Timestamp) -> bool {
+        let server = self.servers.iter().find(|server| server.name == origin.server);
+        server.is_some_and(|server| server.address(origin.scheme, now).is_some())
+    }
+}
+
+/// How long to wait before asking again for what nobody was asked for: a proxy held it back, could not be reached itself,
+/// or this machine could not do its part.
+fn held_back(outcome: &Outcome) -> Option<Interval> {
+    match outcome {
+        Outcome::Refused(Refusal::Proxy { retry_after, .. }) => *retry_after,
+        Outcome::Unreachable(
+            Failure { phase: Phase::Proxy, .. } | Failure { cause: Cause::Machine(_), .. },
+        ) => Some(OWN_TROUBLE_PAUSE),
+        _ => None,
+    }
+}

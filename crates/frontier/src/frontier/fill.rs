@@ -1,0 +1,188 @@
+//! From the long-term queue to the short-term one (C7).
+//!
+//! Every minute the store hands out what is due. A page joins the queue of its server unless that is full: then the last in
+//! it goes back to the store, for three times as long as the queue will take, three days at most. It goes back too when its
+//! neighbours turned out gone (C16), and a new page waits while its shape looks like a trap (H10).
+
+use super::{Frontier, Held};
+use crate::error::{Error, Result};
+use crate::hand::{Hand, split_key};
+use crate::moment::{minute, moment};
+use crate::state::State;
+use crate::trap::shape;
+use base::{Interval, PageUrl, Timestamp, chance};
+use sat::Minute;
+
+/// The short-term queue holds what can be fetched within this.
+const QUEUE_TIME_MAX: Interval = Interval::from_days(1);
+/// How long a page is put off at least, and at most.
+const PUT_OFF_MIN: Interval = Interval::from_minutes(30);
+const PUT_OFF_MAX: Interval = Interval::from_days(3);
+/// A page among the dead is put off for so many of its intervals, within these bounds.
+const NEIGHBOUR_FACTOR: f64 = 4.0;
+const NEIGHBOUR_MIN: Interval = Interval::from_days(14);
+const NEIGHBOUR_MAX: Interval = Interval::from_days(200);
+/// So many new pages of one server wait in memory for their shape; the others wait in the store.
+const DEFERRED_MAX: usize = 20_000;
+/// A server gets at least so much of the short-term queue, however many there are.
+const QUEUE_LENGTH_MIN: usize = 16;
+
+impl Frontier {
+    /// Takes in hand what is due by `now`, as far as there is room.
+    pub(super) fn fill(&mut self, now: Timestamp) -> Result<()> {
+        let to = minute(now);
+        if self.filled.is_some_and(|filled| filled >= to) && !self.is_full {
+            return Ok(());
+        }
+        self.store.advance(to);
+        let mut batch = std::mem::take(&mut self.batch);
+        let filled = self.fill_from(&mut batch, now);
+        self.batch = batch;
+        self.filled = Some(to);
+        filled
+    }
+    fn fill_from(&mut self, batch: &mut sat::Batch, now: Timestamp) -> Result<()> {
+        while self.queue_bytes < self.settings.queue_bytes_max {
+            match self.store.next_due(batch) {
+                Ok(true) => {}
+                Ok(false) => {
+                    self.is_full = false;
+                    return Ok(());
+                }
+                Err(damage @ sat::Error::Damaged { .. }) => {
+                    tracing::error!(%damage, "some pages are lost to the schedule; `utsushi rebuild frontier` brings them back");
+                    continue;
+                }
+                Err(error) => return Err(error.into()),
+            }
+            for record in batch.records() {
+                if !self.held.contains_key(&record.number.0) {
+                    self.take_in(Hand::new(record.number, record.key, record.value), now)?;
+                }
+            }
+        }
+        self.is_full = true;
+        Ok(())
+    }
+
+    /// Takes a page in hand that is due.
+    pub(super) fn take_in(&mut self, hand: Hand, now: Timestamp) -> Result<()> {
+        let Some(state) = State::read(hand.value()) else {
+            return Err(Error::State { key: hand.key_text().to_owned() });
+        };
+        let (prefix, target) = split_key(hand.key_text());
+        let Some(server) = self.server_in_key(prefix, &state) else { return Ok(()) };
+        if state.is_new() {
+            let shape = shape(target);
+            if !self.servers[server as usize].shapes.takes(shape) {
+                return self.defer(server, shape, hand, &state, now);
+            }
+            self.servers[server as usize].shapes.took(shape);
+            self.servers[server as usize].is_map_dirty = true;
+            self.touch(server);
+        } else if self.is_among_dead(server, target, &state) {
+            let wait = Interval::from_seconds(state.interval).times(NEIGHBOUR_FACTOR);
+            let until = now.plus(wait.clamp(NEIGHBOUR_MIN, NEIGHBOUR_MAX));
+            return self.put_back(&hand, &state, minute(until));
+        }
+        self.enqueue(server, hand, &state, now)
+    }
+    fn server_in_key(&mut self, prefix: &str, state: &State) -> Option<u32> {
+        if let Some(known) = self.by_prefix.get(prefix) {
+            return Some(*known);
+        }
+        let url = PageUrl::parse(&state.url).ok()?;
+        Some(self.server_of(&url.server(), prefix))
+    }
+    fn is_among_dead(&self, server: u32, target: &str, state: &State) -> bool {
+        let draw = || {
+            let page = chance::hash_bytes(self.settings.seed, target.as_bytes());
+            chance::hash(&[page, u64::from(state.next_due.0)])
+        };
+        let places = &self.servers[server as usize].places;
+        places.is_dead(target) && places.slows(target, draw())
+    }
+
+    /// Puts a page into the queue of its server; what does not fit goes back to the store.
+    pub(super) fn enqueue(&mut self, server: u32, hand: Hand, state: &State, now: Timestamp) -> Result<()> {
+        let rank = hand.rank(state);
+        self.held.insert(hand.number.0, Held::Queued(rank));
+        self.queue_bytes += hand.memory_bytes();
+        self.queued += 1;
+        let most = self.queue_length_max(server);
+        let queue = &mut self.servers[server as usize].queue;
+        queue.insert(rank, hand);
+        if queue.len() > most {
+            let (_, last) = queue.pop_last().expect("it holds more than one");
+            self.release(&last);
+            let state = last.state();
+            self.put_off(server, &last, &state, now)?;
+        }
+        self.arrange(server);
+        Ok(())
+    }
+    /// How many pages of a server may be in hand: what can be fetched within a day, and a fair part of the memory.
+    fn queue_length_max(&self, server: u32) -> usize {
+        let state = &self.servers[server as usize];
+        let pause = state.least_pause().as_micros().max(1);
+        let a_day = QUEUE_TIME_MAX.as_micros() / pause * u64::from(state.width);
+        let fair = self.settings.queue_bytes_max / 256 / self.servers.len().min(4_096);
+        usize::try_from(a_day).unwrap_or(usize::MAX).min(fair.max(QUEUE_LENGTH_MIN))
+    }
+    /// A page left the queue.
+    pub(super) fn release(&mut self, hand: &Hand) {
+        self.held.remove(&hand.number.0);
+        self.queue_bytes -= hand.memory_bytes();
+        self.queued -= 1;
+    }
+    fn put_off(&mut self, server: u32, hand: &Hand, state: &State, now: Timestamp) -> Result<()> {
+        let queue = &self.servers[server as usize];
+        let length = f64::from(u32::try_from(queue.queue.len()).unwrap_or(u32::MAX));
+        let wait = queue.least_pause().times(3.0 * length).clamp(PUT_OFF_MIN, PUT_OFF_MAX);
+        let spread = chance::hash_bytes(u64::from(hand.number.0), hand.key()) % 1_024;
+        let spread = wait.times(f64::from(u32::try_from(spread).unwrap_or(0)) / 4_096.0);
+        self.put_back(hand, state, minute(now.plus(wait).plus(spread)))
+    }
+    /// Writes a page back as it is, for another minute.
+    pub(super) fn put_back(&mut self, hand: &Hand, _: &State, due: Minute) -> Result<()> {
+        self.update(hand.number, hand.key(), due, hand.value())
+    }
+
+    /// Lets a new page wait until its shape proves worth it: as long again as it has waited already, if that is in
+    /// the store.
+    fn defer(&mut self, server: u32, shape: u32, hand: Hand, state: &State, now: Timestamp) -> Result<()> {
+        let waiting = &mut self.servers[server as usize];
+        if waiting.deferred_count >= DEFERRED_MAX || self.queue_bytes >= self.settings.queue_bytes_max {
+            let waited = now.since(state.first_seen()).max(Interval::from_hours(1));
+            return self.put_back(&hand, state, minute(now.plus(waited.min(Interval::from_days(100)))));
+        }
+        waiting.deferred_count += 1;
+        self.queue_bytes += hand.memory_bytes();
+        self.held.insert(hand.number.0, Held::Deferred);
+        waiting.deferred.entry(shape).or_default().push_back(hand);
+        Ok(())
+    }
+    /// Something new was found on a page of a shape: those that wait for it go on.
+    pub(super) fn forgive(&mut self, server: u32, shape: u32, now: Timestamp) -> Result<()> {
+        loop {
+            let waiting = &mut self.servers[server as usize];
+            if waiting.deferred_count == 0 || !waiting.shapes.takes(shape) {
+                return Ok(());
+            }
+            let Some(hand) = waiting.deferred.get_mut(&shape).and_then(std::collections::VecDeque::pop_front)
+            else {
+                return Ok(());
+            };
+            waiting.deferred_count -= 1;
+            waiting.shapes.took(shape);
+            self.queue_bytes -= hand.memory_bytes();
+            let state = hand.state();
+            self.enqueue(server, hand, &state, now)?;
+        }
+    }
+
+    /// When the store may next have something: at the next minute.
+    pub(super) fn next_fill(&self) -> Timestamp {
+        self.filled.map_or(Timestamp::MIN, |filled| moment(Minute(filled.0 + 1)))
+    }
+}

@@ -1,0 +1,249 @@
+//! Discovery: links are judged, offered to the store, and taken up if they are new (C1).
+//!
+//! The store judges offers in batches ([`Frontier::settle`]); whoever drives the frontier says when. What was offered is
+//! durable with the next commit even if it is judged later (D5).
+
+use super::Frontier;
+use crate::error::Result;
+use crate::hand::{Hand, split_key};
+use crate::moment::{minute, seconds};
+use crate::scope::Verdict;
+use crate::state::State;
+use crate::trap::fit;
+use crate::{Found, Role};
+use base::limits::REDIRECTS_MAX;
+use base::{PageUrl, Timestamp, UrlKey, chance};
+use sat::Number;
+
+/// So many offers wait at most before they are judged without being asked.
+const OFFERED_MAX: usize = 200_000;
+/// What is needed to show a page comes before other pages: it is small, and the page is not whole without it.
+const REQUISITE_PRIORITY: i8 = 1;
+
+/// Where a link was found.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Origin {
+    pub(super) page: Option<Number>,
+    /// How many redirects led to it.
+    pub(super) hops: u8,
+}
+
+impl Frontier {
+    /// Adds pages by name, such as seeds: what lies around them belongs to the crawl, and they are visited soon. Tells how
+    /// many were offered; known ones are not.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn add(&mut self, pages: &[Found], priority: i8, at: Timestamp) -> Result<usize> {
+        let mut offered = 0;
+        for found in pages {
+            self.settings.scope.add_seed(&found.url);
+            if self.take_up(found, Origin::default(), Some(priority), at)? {
+                offered += 1;
+            }
+        }
+        Ok(offered)
+    }
+    /// Takes up links that stand on no page of ours, such as those that the owner of another partition found (C15), or the
+    /// sitemaps that a robots file names.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn found(&mut self, links: &[Found], at: Timestamp) -> Result<()> {
+        for found in links {
+            self.take_up(found, Origin::default(), None, at)?;
+        }
+        Ok(())
+    }
+
+    /// Takes up a page under the server's proper name that was known under another (C10).
+    pub(super) fn take_up_again(&mut self, url: &PageUrl, state: &State) -> Result<()> {
+        let found = Found { url: url.clone(), role: state.role, announced: None };
+        let origin = Origin { page: state.found_on, hops: state.hops };
+        self.take_up(&found, origin, Some(state.priority), state.first_seen()).map(|_| ())
+    }
+
+    /// Offers a URL to the store, unless it was offered lately or is not wanted. Tells whether it was.
+    pub(super) fn take_up(
+        &mut self,
+        found: &Found,
+        origin: Origin,
+        priority: Option<i8>,
+        at: Timestamp,
+    ) -> Result<bool> {
+        let url = self.by_proper_name(&found.url);
+        let url = url.as_ref().unwrap_or(&found.url);
+        let key = url.key();
+        let hash = chance::hash_bytes(self.settings.seed, key.as_str().as_bytes());
+        if self.seen.holds(hash) {
+            return Ok(false);
+        }
+        let verdict = self.judge_url(url, &key, priority);
+        let priority = match verdict {
+            Ok(priority) => priority,
+            Err(()) => {
+                self.dropped_links += 1;
+                return Ok(false);
+            }
+        };
+        self.seen.add(hash);
+        if !self.owned.holds(&url.server()) {
+            self.outbox.put(Found { url: url.clone(), ..found.clone() }, at);
+            return Ok(false);
+        }
+        let is_requisite = found.role == Role::Requisite;
+        let priority = if is_requisite { priority.saturating_add(REQUISITE_PRIORITY) } else { priority };
+        let mut state = State::new(url.as_str(), found.role, priority, at);
+        (state.found_on, state.hops) = (origin.page, origin.hops);
+        state.announced = found.announced.map_or(0, seconds);
+        self.offer(&key, &state)?;
+        Ok(true)
+    }
+    /// The priority of a URL that is wanted. What somebody added by name is wanted whatever its shape.
+    fn judge_url(&self, url: &PageUrl, key: &UrlKey, priority: Option<i8>) -> Result<i8, ()> {
+        let is_named = priority.is_some();
+        if (self.excluded)(key.as_str()) || url.target() == "/robots.txt" || (!is_named && fit(url).is_err())
+        {
+            return Err(());
+        }
+        let server = self.by_prefix.get(split_key(key.as_str()).0);
+        let is_full =
+            |server: &u32| self.servers[*server as usize].kept.pages >= self.settings.server_pages_max;
+        if !is_named && server.is_some_and(is_full) {
+            return Err(());
+        }
+        match (priority, self.settings.scope.judge(url)) {
+            (Some(given), Verdict::Visit { priority }) => Ok(given.saturating_add(priority)),
+            (None, Verdict::Visit { priority }) => Ok(priority),
+            (_, Verdict::Leave(_)) => Err(()),
+        }
+    }
+    fn offer(&mut self, key: &UrlKey, state: &State) -> Result<()> {
+        if self.offered.len() >= OFFERED_MAX {
+            self.settle(state.first_seen())?;
+        }
+        let mut value = Vec::with_capacity(128);
+        state.write(&mut value);
+        let key = key.as_str().as_bytes();
+        self.write(|store| store.offer(key, state.next_due, &value))?;
+        self.offered.push(Hand::new(Number(0), key, &value));
+        Ok(())
+    }
+
+    /// How many offers wait to be judged.
+    #[must_use]
+    pub fn offered(&self) -> usize {
+        self.offered.len()
+    }
+    /// Whether so many offers wait that judging them is worth its cost.
+    #[must_use]
+    pub fn should_settle(&self) -> bool {
+        self.store.should_settle() || self.offered.len() >= OFFERED_MAX / 2
+    }
+    /// Judges the offers that wait. New pages are taken in hand at once: they are due.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn settle(&mut self, now: Timestamp) -> Result<()> {
+        if self.store.pending() == 0 {
+            return Ok(());
+        }
+        self.write_kept()?;
+        let answers = self.store.settle()?;
+        let offered = std::mem::take(&mut self.offered);
+        for (offer, answer) in offered.iter().zip(&answers).filter(|(_, answer)| answer.is_new) {
+            let hand = Hand::new(answer.number, offer.key(), offer.value());
+            self.count_new(&hand);
+            if self.queue_bytes < self.settings.queue_bytes_max {
+                self.take_in(hand, now)?;
+            }
+        }
+        Ok(())
+    }
+    /// Judges what was offered before a crash.
+    pub(super) fn settle_recalled(&mut self) -> Result<()> {
+        let answers = self.store.settle()?;
+        for answer in answers.iter().filter(|answer| answer.is_new) {
+            if let Some(record) = self.store.get_number(answer.number)? {
+                self.count_new(&Hand::new(record.number, &record.key, &record.value));
+            }
+        }
+        Ok(())
+    }
+    fn count_new(&mut self, hand: &Hand) {
+        let prefix = split_key(hand.key_text()).0;
+        let server = match self.by_prefix.get(prefix) {
+            Some(known) => *known,
+            None => match PageUrl::parse(&hand.state().url) {
+                Ok(url) => self.server_of(&url.server(), prefix),
+                Err(_) => return,
+            },
+        };
+        let kept = &mut self.servers[server as usize].kept;
+        kept.pages += 1;
+        kept.new += 1;
+        self.touch(server);
+    }
+
+    /// Makes sure that these pages are known, for captures that were made elsewhere or before (C17).
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn know(&mut self, pages: &[(PageUrl, Timestamp)]) -> Result<()> {
+        for (url, at) in pages {
+            let key = url.key();
+            let hash = chance::hash_bytes(self.settings.seed, key.as_str().as_bytes());
+            if self.seen.holds(hash) || (self.excluded)(key.as_str()) || url.target() == "/robots.txt" {
+                continue;
+            }
+            self.seen.add(hash);
+            self.offer(&key, &State::new(url.as_str(), Role::Page, 0, *at))?;
+        }
+        self.settle_quietly()
+    }
+    /// Judges the offers that wait, without taking anything in hand.
+    fn settle_quietly(&mut self) -> Result<()> {
+        if self.store.pending() == 0 {
+            return Ok(());
+        }
+        self.write_kept()?;
+        let answers = self.store.settle()?;
+        let offered = std::mem::take(&mut self.offered);
+        for (offer, answer) in offered.iter().zip(&answers).filter(|(_, answer)| answer.is_new) {
+            self.count_new(&Hand::new(answer.number, offer.key(), offer.value()));
+        }
+        Ok(())
+    }
+
+    /// Follows a redirect to another page, which is judged like any page; but not for ever (H4).
+    pub(super) fn follow(&mut self, from: Number, hops: u8, target: &PageUrl, at: Timestamp) -> Result<()> {
+        let hops = hops.saturating_add(1);
+        if usize::from(hops) > REDIRECTS_MAX {
+            self.dropped_links += 1;
+            return Ok(());
+        }
+        let origin = Origin { page: Some(from), hops };
+        self.take_up(&Found::page(target.clone()), origin, None, at).map(|_| ())
+    }
+
+    /// Deletes a page.
+    pub(super) fn forget(&mut self, server: u32, number: Number, state: &State) -> Result<()> {
+        self.write(|store| store.delete(number))?;
+        self.discount(server, state);
+        Ok(())
+    }
+
+    /// A page that somebody asks for out of turn is due now.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn hasten(&mut self, url: &PageUrl, now: Timestamp) -> Result<bool> {
+        let key = url.key();
+        let Some(record) = self.store.get(key.as_str().as_bytes())? else { return Ok(false) };
+        if self.held.contains_key(&record.number.0) {
+            return Ok(true);
+        }
+        self.update(record.number, &record.key, minute(now), &record.value)?;
+        Ok(true)
+    }
+}

@@ -1,0 +1,235 @@
+//! Whose turn it is: servers that have rested, one after the other, so that none starves another.
+
+use super::{Frontier, Held, Next, Step, Task};
+use crate::error::Result;
+use crate::hand::Hand;
+use crate::scope::Verdict;
+use crate::state::{State, Version};
+use base::door::Request;
+use base::{PageUrl, Refusal, Timestamp};
+use fetch::robots::{Need, Rules};
+use std::net::SocketAddr;
+
+impl Frontier {
+    /// The next task at `now`.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn next(&mut self, now: Timestamp) -> Result<Next> {
+        if self.crawl.is_paused {
+            return Ok(Next::Idle);
+        }
+        self.fill(now)?;
+        if let Some(until) = self.held_up_until(now) {
+            return Ok(Next::Wait(until));
+        }
+        while let Some(std::cmp::Reverse((at, _, server))) = self.ready.peek().copied() {
+            if at > now {
+                return Ok(Next::Wait(at.min(self.next_fill())));
+            }
+            self.ready.pop();
+            if let Some(task) = self.turn_of(server, at, now)? {
+                return Ok(Next::Do(task));
+            }
+        }
+        Ok(Next::Wait(self.next_fill()))
+    }
+    /// Until when nobody is asked: the day's budget is spent (D18), or the network is down.
+    fn held_up_until(&mut self, now: Timestamp) -> Option<Timestamp> {
+        let crawl = &self.crawl;
+        let is_today = crawl.day == Self::day(now);
+        let spent = |most: Option<u64>, used: u64| most.is_some_and(|most| is_today && used >= most);
+        if spent(self.settings.requests_per_day_max, crawl.day_requests)
+            || spent(self.settings.bytes_per_day_max, crawl.day_bytes)
+        {
+            return Some(Self::tomorrow(now));
+        }
+        self.outage.waits_until(now)
+    }
+
+    /// What a server does that was listed for this moment; nothing when it is not its turn.
+    fn turn_of(&mut self, server: u32, listed: Timestamp, now: Timestamp) -> Result<Option<Task>> {
+        let state = &mut self.servers[server as usize];
+        if state.listed_at != Some(listed) {
+            // Something was found for it to do at another moment.
+            return Ok(None);
+        }
+        state.listed_at = None;
+        if !state.has_width() {
+            return Ok(None);
+        }
+        // It may have been told to rest longer since it was listed.
+        if let Some(until) = state.rests_until(now) {
+            self.list_at(server, until);
+            return Ok(None);
+        }
+        if let Some(until) = self.has_spent(server, now) {
+            self.servers[server as usize].leave_until(until);
+            self.list_at(server, until);
+            return Ok(None);
+        }
+        let Some(step) = self.step(server, now)? else {
+            self.arrange(server);
+            return Ok(None);
+        };
+        self.servers[server as usize].in_flight += 1;
+        if step.to().is_some() {
+            self.outage.probed(now);
+        }
+        self.arrange(server);
+        Ok(Some(Task { server, step }))
+    }
+    /// Until when a server is left alone because the day's requests, or bytes, are spent (D18).
+    fn has_spent(&self, server: u32, now: Timestamp) -> Option<Timestamp> {
+        let kept = &self.servers[server as usize].kept;
+        let is_today = kept.day == Self::day(now);
+        let spent = |most: Option<u64>, used: u64| most.is_some_and(|most| is_today && used >= most);
+        let has = spent(self.settings.server_requests_per_day_max, kept.day_requests)
+            || spent(self.settings.server_bytes_per_day_max, kept.day_bytes);
+        has.then(|| Self::tomorrow(now))
+    }
+
+    /// What a rested server does next; nothing when its address is not free, and then it is listed again.
+    fn step(&mut self, server: u32, now: Timestamp) -> Result<Option<Step>> {
+        if self.errand_is_next(server, now) {
+            return Ok(self.run_errand(server, now));
+        }
+        while let Some((_, hand)) = self.servers[server as usize].queue.first_key_value() {
+            if self.servers[server as usize].away || self.waits_for_pages(server, now) {
+                return Ok(None);
+            }
+            let state = hand.state();
+            let Ok(url) = PageUrl::parse(&state.url) else {
+                // It was a URL when it was taken up; what is no longer one is never asked for.
+                self.leave_out(server)?;
+                continue;
+            };
+            if self.no_longer_wanted(server, &url) {
+                self.leave_out(server)?;
+                continue;
+            }
+            let step = self.page_step(server, &url, &state, now);
+            if step.is_some() {
+                self.servers[server as usize].ran_errand = false;
+            }
+            return Ok(step);
+        }
+        Ok(None)
+    }
+    fn waits_for_pages(&self, server: u32, now: Timestamp) -> bool {
+        self.servers[server as usize].pages_due().is_none_or(|at| at > now)
+    }
+
+    fn page_step(&mut self, server: u32, url: &PageUrl, state: &State, now: Timestamp) -> Option<Step> {
+        let at = server as usize;
+        let address = self.servers[at].address(url.scheme(), now);
+        if let Some(refusal) = self.opted_out(url, address) {
+            return Some(self.refuse(server, url, refusal));
+        }
+        let refusal = match (self.servers[at].robots(url.scheme(), now), address) {
+            (Need::Ask(_), None) => return self.look_up(server, url),
+            (Need::Ask(file), Some(_)) => {
+                self.send(server, url.scheme(), file, now);
+                return None;
+            }
+            (Need::Known(rules), _) => refusal(&rules, url),
+            (Need::Unreachable(until), _) => {
+                // One refusal says it for all; the other pages wait until the file is asked for again.
+                self.servers[at].leave_pages_until(until);
+                Some(Refusal::RobotsUnreachable)
+            }
+        };
+        if let Some(refusal) = refusal {
+            return Some(self.refuse(server, url, refusal));
+        }
+        let Some(to) = address else { return self.look_up(server, url) };
+        self.take_address(server, to, now)?;
+        let page = self.take_out(server);
+        Some(Step::Visit(page, to, request(url, state)))
+    }
+    fn look_up(&mut self, server: u32, url: &PageUrl) -> Option<Step> {
+        let state = &mut self.servers[server as usize];
+        if std::mem::replace(&mut state.looks_up, true) {
+            return None;
+        }
+        let first = state.queue.first_key_value();
+        Some(Step::LookUp(first.map(|(_, hand)| hand.number), url.clone(), url.origin()))
+    }
+    fn refuse(&mut self, server: u32, url: &PageUrl, refusal: Refusal) -> Step {
+        let page = self.take_out(server);
+        Step::Refuse(Some(page), url.clone(), refusal)
+    }
+    /// Takes the first page of a server's queue out, to be visited.
+    ///
+    /// # Panics
+    /// When there is none.
+    pub(super) fn take_out(&mut self, server: u32) -> sat::Number {
+        let (_, hand) = self.servers[server as usize].queue.pop_first().expect("a page is in the queue");
+        self.release(&hand);
+        let number = hand.number;
+        self.held.insert(number.0, Held::Out(server, hand));
+        number
+    }
+    /// Whether scope, exclusions or aliases changed since the page was taken up, so that it is no longer visited (D18).
+    fn no_longer_wanted(&self, server: u32, url: &PageUrl) -> bool {
+        self.servers[server as usize].alias_of.is_some()
+            || (self.excluded)(url.key().as_str())
+            || matches!(self.settings.scope.judge(url), Verdict::Leave(_))
+    }
+    /// Sends the first page of a queue away for as long as a page may stay unvisited. Pages of an alias go on under the
+    /// other name.
+    fn leave_out(&mut self, server: u32) -> Result<()> {
+        let Some((_, hand)) = self.servers[server as usize].queue.pop_first() else { return Ok(()) };
+        self.release(&hand);
+        self.leave(server, &hand)
+    }
+    fn leave(&mut self, server: u32, hand: &Hand) -> Result<()> {
+        let state = hand.state();
+        self.forget(server, hand.number, &state)?;
+        let other = self.servers[server as usize].alias_of.is_some();
+        if let Some(url) = PageUrl::parse(&state.url).ok().filter(|_| other) {
+            self.take_up_again(&url, &state)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the operator's list says that nothing may be asked of a URL, or of the address it is at.
+    pub(super) fn opted_out(&self, url: &PageUrl, address: Option<SocketAddr>) -> Option<Refusal> {
+        let list = &self.settings.opt_out;
+        let by_address = || address.and_then(|address| list.refuses_address(address.ip()));
+        list.refuses(url).or_else(by_address).map(|line| Refusal::OptOut(line.to_string()))
+    }
+
+    pub(super) fn take_address(&mut self, server: u32, to: SocketAddr, now: Timestamp) -> Option<()> {
+        match self.address_of(to.ip()).take(server, now) {
+            Ok(()) => Some(()),
+            Err(Some(free_at)) => {
+                self.servers[server as usize].leave_until(free_at);
+                None
+            }
+            Err(None) => {
+                // It waits for the address, which lists it again when it is given back.
+                self.servers[server as usize].waits = true;
+                None
+            }
+        }
+    }
+}
+
+/// The request for a page: conditional when the archive already holds what a 304 would stand for (H13).
+fn request(url: &PageUrl, state: &State) -> Request {
+    let mut request = Request::get(url.clone());
+    if matches!(state.version, Version::Content(_)) {
+        let fields = [("If-None-Match", &state.etag), ("If-Modified-Since", &state.last_modified)];
+        for (name, value) in fields.into_iter().filter(|(_, value)| !value.is_empty()) {
+            request.fields.push((name, value.clone()));
+        }
+    }
+    request
+}
+
+pub(super) fn refusal(rules: &Rules, url: &PageUrl) -> Option<Refusal> {
+    let verdict = rules.judge(url.target());
+    (!verdict.allowed)
+        .then(|| Refusal::Robots(verdict.line.map(|line| line.text.clone()).unwrap_or_default()))
+}

@@ -1,0 +1,244 @@
+//! What a visit teaches of its page: the fold that makes a state of captures (D3, D4).
+//!
+//! **Invariant:** a state depends on the captures of its page, the policy and the seed, and on nothing else: neither on the
+//! clock nor on other pages. Played again in the order of their moments, the captures give the same state.
+
+use crate::moment::minute;
+use crate::revisit::Policy;
+use crate::state::{Ended, State, Version};
+use crate::{Found, Role};
+use base::limits::REDIRECTS_MAX;
+use base::{Chance, Interval, PageUrl, Refusal, Timestamp, chance};
+
+/// A page that is gone is not looked for more often than this.
+const GONE_INTERVAL_MIN: Interval = Interval::from_days(7);
+/// Nor one that the filter does not want.
+const FILTERED_INTERVAL_MIN: Interval = Interval::from_days(30);
+/// Feeds and news front pages are looked at once a day at least (C11).
+const NEWS_INTERVAL_MAX: Interval = Interval::from_days(1);
+const SITEMAP_INTERVAL_MAX: Interval = Interval::from_days(7);
+/// What pages show changes rarely, and its change matters little.
+const REQUISITE_INTERVAL_MIN: Interval = Interval::from_days(7);
+/// After a failure the page is tried again after this, then after twice as long, and so on.
+const RETRY_FIRST: Interval = Interval::from_hours(1);
+const RETRY_MAX: Interval = Interval::from_days(30);
+/// A page that may not be asked for is judged again after this, then after twice as long, and so on.
+const REFUSED_FIRST: Interval = Interval::from_days(1);
+const REFUSED_MAX: Interval = Interval::from_days(64);
+
+/// One capture, as far as it teaches anything.
+#[derive(Clone, Debug)]
+pub struct Lesson<'a> {
+    /// The page, as it was handed out; nothing when the capture is read back from the archive.
+    pub page: Option<sat::Number>,
+    /// What was requested.
+    pub url: &'a PageUrl,
+    /// When.
+    pub at: Timestamp,
+    /// How it ended.
+    pub told: Told<'a>,
+    /// `ETag`.
+    pub etag: Option<&'a str>,
+    /// `Last-Modified`.
+    pub last_modified: Option<&'a str>,
+    /// What its text looks like, if it has one.
+    pub text: Option<Text<'a>>,
+    /// Why its links are not followed and it is looked at rarely; empty when the filter wants it.
+    pub filtered: &'a str,
+    /// Where it points to.
+    pub links: &'a [Found],
+    /// The place in the archive behind it.
+    pub place: &'a str,
+}
+
+/// The text of a page, in a few numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Text<'a> {
+    /// The digest of its main text (C3).
+    pub main: u64,
+    /// A sketch of its blocks, see [`crate::Sketch`].
+    pub blocks: &'a [u32],
+}
+
+/// How a visit ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told<'a> {
+    /// The page came; the first half of the digest of its content.
+    Content([u8; 16]),
+    /// It came in part, or cannot be decoded: that says nothing of change.
+    Cut,
+    /// It did not change.
+    Same,
+    /// It is somewhere else.
+    Moved {
+        /// The status.
+        status: u16,
+        /// Where to, if that is a page.
+        target: Option<&'a PageUrl>,
+    },
+    /// It does not exist.
+    Gone(u16),
+    /// The server answered with another error.
+    Failed {
+        /// The status.
+        status: u16,
+        /// How long it asks to be left alone.
+        retry_after: Option<Interval>,
+    },
+    /// Nobody answered.
+    Unreachable,
+    /// It was not asked for.
+    Refused(&'a Refusal),
+    /// Nobody was asked: a proxy held it back, or this machine could not do its part.
+    HeldBack,
+}
+
+/// Plays one capture. Tells whether the page is to be asked for again at once.
+pub(crate) fn learn(state: &mut State, lesson: &Lesson<'_>, policy: &dyn Policy, seed: u64) -> bool {
+    if lesson.told == Told::HeldBack {
+        return false;
+    }
+    let (at, micros) = (lesson.at, lesson.at.as_micros());
+    state.last_visit = micros;
+    (state.outcome, state.status) = ended(&lesson.told);
+    if let Told::Moved { target: Some(target), .. } = &lesson.told
+        && moves_within(state, target, lesson.url)
+    {
+        state.next_due = minute(at);
+        return true;
+    }
+    let wait = match &lesson.told {
+        Told::Failed { retry_after, .. } => failed(state, *retry_after),
+        Told::Unreachable => failed(state, None),
+        Told::Refused(refusal) => refused(state, refusal),
+        _ => answered(state, lesson, policy, seed),
+    };
+    state.interval = wait.as_seconds().max(1);
+    state.next_due = minute(at.plus(wait));
+    false
+}
+
+/// A redirect to the page's own key moves the page to the target's form (D6), but not for ever (H4).
+fn moves_within(state: &mut State, target: &PageUrl, asked: &PageUrl) -> bool {
+    if target.key() != asked.key() || target.as_str() == state.url {
+        return false;
+    }
+    state.url = target.as_str().to_owned();
+    state.own_moves = state.own_moves.saturating_add(1);
+    usize::from(state.own_moves) <= REDIRECTS_MAX
+}
+
+fn ended(told: &Told<'_>) -> (Ended, u16) {
+    match told {
+        Told::Content(_) => (Ended::Fetched, 200),
+        Told::Cut => (Ended::Cut, 200),
+        Told::Same => (Ended::NotModified, 304),
+        Told::Moved { status, .. } => (Ended::Moved, *status),
+        Told::Gone(status) => (Ended::Gone, *status),
+        Told::Failed { status, .. } => (Ended::Failed, *status),
+        Told::Unreachable | Told::HeldBack => (Ended::Unreachable, 0),
+        Told::Refused(refusal) => (why(refusal), 0),
+    }
+}
+fn why(refusal: &Refusal) -> Ended {
+    match refusal {
+        Refusal::Robots(_) => Ended::Robots,
+        Refusal::RobotsUnreachable => Ended::RobotsUnreachable,
+        Refusal::OptOut(_) => Ended::OptOut,
+        Refusal::NoContact => Ended::NoContact,
+        Refusal::Proxy { .. } => Ended::Proxy,
+        _ => Ended::Address,
+    }
+}
+
+fn failed(state: &mut State, asked: Option<Interval>) -> Interval {
+    state.failures = state.failures.saturating_add(1);
+    doubled(RETRY_FIRST, state.failures).min(RETRY_MAX).max(asked.unwrap_or(Interval::ZERO)).min(RETRY_MAX)
+}
+fn refused(state: &mut State, refusal: &Refusal) -> Interval {
+    state.failures = state.failures.saturating_add(1);
+    match refusal {
+        Refusal::RobotsUnreachable => doubled(RETRY_FIRST, state.failures).min(REFUSED_FIRST),
+        Refusal::OptOut(_) => REFUSED_MAX,
+        _ => doubled(REFUSED_FIRST, state.failures).min(REFUSED_MAX),
+    }
+}
+fn doubled(first: Interval, times: u32) -> Interval {
+    first.times(f64::from(1_u32 << times.saturating_sub(1).min(16)))
+}
+
+fn answered(state: &mut State, lesson: &Lesson<'_>, policy: &dyn Policy, seed: u64) -> Interval {
+    let micros = lesson.at.as_micros();
+    let version = version_of(&lesson.told);
+    if !matches!(lesson.told, Told::Moved { .. }) {
+        state.own_moves = 0;
+    }
+    state.failures = 0;
+    state.dropped = false;
+    lesson.filtered.clone_into(&mut state.filtered);
+    if lesson.told == Told::Cut && state.interval > 0 {
+        return Interval::from_seconds(state.interval);
+    }
+    let is_changed = version.is_some_and(|version| version != state.version);
+    if state.visits > 0 {
+        let gap = u64::try_from(micros - state.last_answer).unwrap_or(0) / 1_000_000;
+        state.count(gap, is_changed);
+    }
+    state.visits = state.visits.saturating_add(1);
+    state.last_answer = micros;
+    if let Some(version) = version {
+        state.version = version;
+        lesson.etag.unwrap_or_default().clone_into(&mut state.etag);
+        lesson.last_modified.unwrap_or_default().clone_into(&mut state.last_modified);
+    }
+    if let Some(text) = &lesson.text {
+        state.main_changes += u32::from(state.main != 0 && state.main != text.main);
+        state.main = text.main;
+    }
+    let key = chance::hash_bytes(seed, lesson.url.key().as_str().as_bytes());
+    let mut chance = Chance::of(&[seed, key, state.visits.into()]);
+    within(state, policy.next(&state.history(), &mut chance))
+}
+
+impl State {
+    fn count(&mut self, gap: u64, is_changed: bool) {
+        self.elapsed += gap;
+        self.last_gap = gap;
+        if is_changed {
+            self.changes = self.changes.saturating_add(1);
+            let is_shortest = self.change_min == 0 || gap < self.change_min;
+            self.change_min = if is_shortest { gap } else { self.change_min };
+        } else {
+            self.unchanged += gap;
+        }
+    }
+}
+
+/// What the page is now; nothing when the answer does not say.
+fn version_of(told: &Told<'_>) -> Option<Version> {
+    match told {
+        Told::Content(digest) => Some(Version::Content(*digest)),
+        Told::Moved { status, target } => {
+            let to = target.map_or("", |target| target.as_str());
+            Some(Version::Moved(chance::hash_bytes(u64::from(*status), to.as_bytes())))
+        }
+        Told::Gone(_) => Some(Version::Gone),
+        _ => None,
+    }
+}
+
+/// The interval within what its role and its state allow.
+fn within(state: &State, interval: Interval) -> Interval {
+    let interval = match state.role {
+        Role::Feed | Role::News => interval.min(NEWS_INTERVAL_MAX),
+        Role::Sitemap => interval.min(SITEMAP_INTERVAL_MAX),
+        Role::Requisite => interval.max(REQUISITE_INTERVAL_MIN),
+        Role::Page => interval,
+    };
+    let least = match state {
+        state if state.is_gone() => GONE_INTERVAL_MIN,
+        state if !state.filtered.is_empty() => FILTERED_INTERVAL_MIN,
+        _ => Interval::ZERO,
+    };
+    interval.max(least)
+}

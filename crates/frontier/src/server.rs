@@ -1,0 +1,342 @@
+//! What the frontier knows of a server: its pages in hand, its address, its robots files, its load, when it may be asked
+//! again.
+
+use crate::codec::{Fields, put, put_bytes};
+use crate::hand::{Hand, Rank};
+use crate::load::{Division, Load};
+use crate::neighbour::Neighbourhoods;
+use crate::trap::Shapes;
+use base::limits::SERVER_PAUSE_MAX;
+use base::url::{Origin, Scheme};
+use base::{Interval, PageUrl, ServerName, Timestamp};
+use fetch::robots::{self, Answer, Need, Standing};
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::net::{IpAddr, SocketAddr};
+
+/// The first back-off of a server that fails; it doubles with each failure.
+const BACK_OFF_FIRST: Interval = Interval::from_minutes(1);
+const FORM: u8 = 1;
+
+/// A server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub name: ServerName,
+    /// The beginning of the keys of its pages.
+    pub prefix: Box<str>,
+    /// The server that it is another name of (C10).
+    pub alias_of: Option<u32>,
+    /// Pages that may be fetched within the day: the short-term queue (C7).
+    pub queue: BTreeMap<Rank, Hand>,
+    /// New pages that wait for others of their shape to show that there is something new, by shape (H10).
+    pub deferred: HashMap<u32, VecDeque<Hand>>,
+    pub deferred_count: usize,
+
+    /// What is kept between two requests, and how many there may be at once (C6, C18).
+    pub pause: Interval,
+    pub width: u32,
+    pub is_agreed: bool,
+    pub in_flight: u32,
+    /// The moment for which it stands in the list of ready servers.
+    pub listed_at: Option<Timestamp>,
+    /// It waits for its address, which others are using.
+    pub waits: bool,
+    /// Its robots file is being asked for, here or elsewhere, and its pages wait.
+    pub away: bool,
+    /// Its address is being looked up.
+    pub looks_up: bool,
+    /// Robots files to ask for here, its own or those of others that were sent here.
+    pub errands: VecDeque<PageUrl>,
+    /// Whether the last thing it was asked for was a robots file.
+    pub ran_errand: bool,
+    ready_at: Timestamp,
+    /// Before this moment no page is asked for.
+    pages_at: Timestamp,
+    ways: [Way; 2],
+
+    /// What follows is kept in the store.
+    pub kept: Kept,
+    /// Whether that changed since it was last written.
+    pub is_dirty: bool,
+    /// The same for shapes and neighbourhoods, which change more rarely.
+    pub shapes: Shapes,
+    pub places: Neighbourhoods,
+    pub is_map_dirty: bool,
+    /// How its means are divided, for a load of so much, and for how many more changes that is good enough.
+    pub division: Option<Division>,
+    pub division_good_for: u32,
+}
+
+/// What is kept of a server from one run to the next.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub pages: u64,
+    pub new: u64,
+    pub gone: u64,
+    pub dropped: u64,
+    pub requests: u64,
+    pub load: Load,
+    /// Failures in a row, and until when it is left alone for them, or because it asked for that, in seconds.
+    pub failures: u32,
+    pub not_before: u64,
+    /// Where it was last found.
+    pub address: Option<IpAddr>,
+    /// The day that is counted, and its requests and bytes (D18).
+    pub day: u32,
+    pub day_requests: u64,
+    pub day_bytes: u64,
+    pub alias_of: String,
+}
+
+/// How a server is reached by one scheme. Robots rules belong to scheme and server together (D6).
+#[derive(Clone, Debug, Default)]
+struct Way {
+    /// Where it answers, and until when that may be believed.
+    address: Option<(SocketAddr, Timestamp)>,
+    /// Nothing before its robots file was first asked for.
+    robots: Option<Standing>,
+}
+
+impl Server {
+    pub(crate) fn new(
+        name: ServerName,
+        prefix: &str,
+        pause: Interval,
+        width: u32,
+        ready_at: Timestamp,
+    ) -> Self {
+        Self {
+            name,
+            prefix: prefix.into(),
+            alias_of: None,
+            queue: BTreeMap::new(),
+            deferred: HashMap::new(),
+            deferred_count: 0,
+            pause,
+            width,
+            is_agreed: false,
+            in_flight: 0,
+            listed_at: None,
+            waits: false,
+            away: false,
+            looks_up: false,
+            errands: VecDeque::new(),
+            ran_errand: false,
+            ready_at,
+            pages_at: Timestamp::MIN,
+            ways: Default::default(),
+            kept: Kept::default(),
+            is_dirty: false,
+            shapes: Shapes::default(),
+            places: Neighbourhoods::default(),
+            is_map_dirty: false,
+            division: None,
+            division_good_for: 0,
+        }
+    }
+
+    /// When a page of it may be next; never, when it has none in hand or they wait for its robots file.
+    pub(crate) fn pages_due(&self) -> Option<Timestamp> {
+        (!self.away && !self.queue.is_empty()).then(|| self.ready_at.max(self.pages_at))
+    }
+    /// When a robots file may be asked for here, if there is one to ask for.
+    pub(crate) fn errand_due(&self) -> Option<Timestamp> {
+        (!self.errands.is_empty()).then_some(self.ready_at)
+    }
+
+    /// The address of a scheme, as long as it may be believed (D6).
+    pub(crate) fn address(&self, scheme: Scheme, now: Timestamp) -> Option<SocketAddr> {
+        self.way(scheme).address.filter(|(_, until)| now < *until).map(|(address, _)| address)
+    }
+    pub(crate) fn set_address(&mut self, scheme: Scheme, address: SocketAddr, until: Timestamp) {
+        self.way_mut(scheme).address = Some((address, until));
+    }
+    /// No page before this moment.
+    pub(crate) fn leave_pages_until(&mut self, moment: Timestamp) {
+        self.pages_at = self.pages_at.max(moment);
+    }
+
+    /// What its robots file asks of us before a page of the scheme is visited.
+    pub(crate) fn robots(&mut self, scheme: Scheme, now: Timestamp) -> Need {
+        match self.standing(scheme) {
+            Some(standing) => standing.needs(now),
+            None => Need::Unreachable(Timestamp::MAX),
+        }
+    }
+    /// What its robots file itself last said, if that still counts.
+    pub(crate) fn robots_said(&self, scheme: Scheme, now: Timestamp) -> Option<(Answer, Timestamp)> {
+        self.way(scheme).robots.as_ref().and_then(|standing| standing.said(now))
+    }
+    /// What is known of its robots file, if anything is.
+    pub(crate) fn robots_known(&self, scheme: Scheme) -> Option<&Standing> {
+        self.way(scheme).robots.as_ref()
+    }
+    /// Learns what came of a robots request.
+    pub(crate) fn learn_robots(&mut self, scheme: Scheme, answer: &Answer, now: Timestamp) {
+        if let Some(standing) = self.standing(scheme) {
+            standing.learn(answer, now);
+        }
+        self.ready_at = self.ready_at.max(now.plus(self.crawl_delay()));
+    }
+    /// Takes over what an earlier run learned. Whoever was asked last, the pause that the file asks for is kept in full.
+    pub(crate) fn recall_robots(&mut self, scheme: Scheme, standing: Standing, now: Timestamp) {
+        self.way_mut(scheme).robots = Some(standing);
+        self.ready_at = self.ready_at.max(now.plus(self.crawl_delay()));
+    }
+
+    /// What must lie between two requests: the pause, or longer if the robots file says so; what was agreed, if
+    /// anything was.
+    pub(crate) fn least_pause(&self) -> Interval {
+        if self.is_agreed { self.pause } else { self.pause.max(self.crawl_delay()) }
+    }
+    /// After a request: nothing for the pause.
+    pub(crate) fn rest(&mut self, pause: Interval, now: Timestamp) {
+        self.ready_at = self.ready_at.max(now.plus(pause.max(self.least_pause())));
+    }
+    /// Nothing before this moment.
+    pub(crate) fn leave_until(&mut self, moment: Timestamp) {
+        self.ready_at = self.ready_at.max(moment);
+    }
+    /// Until when it rests, if it does at `now`.
+    pub(crate) fn rests_until(&self, now: Timestamp) -> Option<Timestamp> {
+        Some(self.ready_at).filter(|until| *until > now)
+    }
+    /// Whether one more request may be under way.
+    pub(crate) fn has_width(&self) -> bool {
+        self.in_flight < self.width
+    }
+
+    /// After a failure: nothing for as long as the server asks, or for ever longer times.
+    pub(crate) fn back_off(&mut self, asked: Option<Interval>, now: Timestamp) {
+        self.kept.failures = self.kept.failures.saturating_add(1);
+        let doubled = f64::from(1_u32 << (self.kept.failures - 1).min(16));
+        let wait = asked.unwrap_or_else(|| BACK_OFF_FIRST.times(doubled)).min(SERVER_PAUSE_MAX);
+        let until = now.plus(wait);
+        self.ready_at = self.ready_at.max(until);
+        self.kept.not_before = crate::moment::seconds(self.ready_at) + 1;
+        self.is_dirty = true;
+    }
+    pub(crate) fn forget_failures(&mut self) {
+        if self.kept.failures > 0 {
+            (self.kept.failures, self.kept.not_before, self.is_dirty) = (0, 0, true);
+        }
+    }
+
+    /// The longer of the delays that its robots files ask for.
+    fn crawl_delay(&self) -> Interval {
+        let delays = self.ways.iter().filter_map(|way| way.robots.as_ref()).map(Standing::crawl_delay);
+        delays.max().unwrap_or(Interval::ZERO).min(SERVER_PAUSE_MAX)
+    }
+
+    /// Nothing when the server's name is too long for its robots file to have a URL.
+    fn standing(&mut self, scheme: Scheme) -> Option<&mut Standing> {
+        if self.way(scheme).robots.is_none() {
+            let home = robots::home(&Origin { scheme, server: self.name.clone() })?;
+            self.way_mut(scheme).robots = Some(Standing::new(home));
+        }
+        self.way_mut(scheme).robots.as_mut()
+    }
+    fn way(&self, scheme: Scheme) -> &Way {
+        &self.ways[usize::from(scheme == Scheme::Https)]
+    }
+    fn way_mut(&mut self, scheme: Scheme) -> &mut Way {
+        &mut self.ways[usize::from(scheme == Scheme::Https)]
+    }
+}
+
+impl Kept {
+    /// Counts a request and its bytes on a day.
+    pub(crate) fn count(&mut self, day: u32, bytes: u64) {
+        if self.day != day {
+            (self.day, self.day_requests, self.day_bytes) = (day, 0, 0);
+        }
+        self.requests += 1;
+        self.day_requests += 1;
+        self.day_bytes += bytes;
+    }
+
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.push(FORM);
+        for number in [
+            self.pages,
+            self.new,
+            self.gone,
+            self.dropped,
+            self.requests,
+            self.failures.into(),
+            self.not_before,
+            self.day.into(),
+            self.day_requests,
+            self.day_bytes,
+        ] {
+            put(bytes, number);
+        }
+        match self.address {
+            None => bytes.push(0),
+            Some(IpAddr::V4(address)) => put_bytes(bytes, &address.octets()),
+            Some(IpAddr::V6(address)) => put_bytes(bytes, &address.octets()),
+        }
+        put_bytes(bytes, self.alias_of.as_bytes());
+        self.load.write(bytes);
+    }
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        let (form, rest) = bytes.split_first()?;
+        if *form != FORM {
+            return None;
+        }
+        let mut fields = Fields(rest);
+        let mut kept = Self {
+            pages: fields.number(),
+            new: fields.number(),
+            gone: fields.number(),
+            dropped: fields.number(),
+            requests: fields.number(),
+            failures: fields.small(u32::MAX),
+            not_before: fields.number(),
+            day: fields.small(u32::MAX),
+            day_requests: fields.number(),
+            day_bytes: fields.number(),
+            ..Self::default()
+        };
+        let address = fields.bytes();
+        kept.address = <[u8; 4]>::try_from(address)
+            .map(IpAddr::from)
+            .or_else(|_| <[u8; 16]>::try_from(address).map(IpAddr::from))
+            .ok();
+        fields.text().clone_into(&mut kept.alias_of);
+        kept.load = Load::read(&mut fields);
+        Some(kept)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_of_a_server_is_read_as_it_was_written() {
+        let mut kept = Kept {
+            pages: 70_000,
+            new: 3,
+            gone: 1,
+            dropped: 2,
+            requests: 1 << 40,
+            failures: 5,
+            not_before: 1_800_000_000,
+            day: 20_000,
+            day_requests: 8_640,
+            day_bytes: 1 << 33,
+            alias_of: "www.example.jp".to_owned(),
+            ..Kept::default()
+        };
+        for interval in [60, 86_400, 34_560_000] {
+            kept.load.add(interval);
+        }
+        for address in [None, Some("192.0.2.1"), Some("2001:db8::1")] {
+            kept.address = address.map(|address| address.parse().unwrap());
+            let mut bytes = Vec::new();
+            kept.write(&mut bytes);
+            assert_eq!(Kept::read(&bytes).as_ref(), Some(&kept));
+        }
+        assert_eq!(Kept::read(&[7]), None);
+    }
+}

@@ -1,0 +1,380 @@
+//! What is known of a page, and how it is kept (C2). `docs/formats/frontier.md` shows the bytes.
+
+use crate::Role;
+use crate::codec::{Fields, put, put_bytes};
+use crate::moment::{at_seconds, seconds};
+use crate::revisit::History;
+use base::{Interval, Timestamp};
+use sat::{Minute, Number};
+
+const FORM: u8 = 1;
+
+/// What is known of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct State {
+    /// What is requested.
+    pub url: String,
+    pub role: Role,
+    pub priority: i8,
+    /// How many redirects led to it.
+    pub hops: u8,
+    /// How often in a row it was sent to another form of itself.
+    pub own_moves: u8,
+    pub first_seen: u64,
+    /// The page on which it was found.
+    pub found_on: Option<Number>,
+    /// When a feed or a sitemap says that it changed, in seconds; 0 if none does.
+    pub announced: u64,
+    /// Answered visits.
+    pub visits: u32,
+    pub changes: u32,
+    /// Changes of the main text (C3).
+    pub main_changes: u32,
+    /// Seconds: T, U, the shortest interval that showed a change, the last interval.
+    pub elapsed: u64,
+    pub unchanged: u64,
+    pub change_min: u64,
+    pub last_gap: u64,
+    /// The interval that was chosen, in seconds; 0 before the first visit.
+    pub interval: u64,
+    /// The last capture that was learned, in microseconds; 0 if none was.
+    pub last_visit: i64,
+    /// The last one that was an answer.
+    pub last_answer: i64,
+    /// When it is due.
+    pub next_due: Minute,
+    pub version: Version,
+    /// The digest of the main text; 0 if there is none.
+    pub main: u64,
+    /// Failures, or refusals, in a row.
+    pub failures: u32,
+    pub outcome: Ended,
+    pub status: u16,
+    /// Its links are not followed, and it is looked at rarely: what the filter said.
+    pub filtered: String,
+    /// Left out because its server's means do not suffice (C5).
+    pub dropped: bool,
+    pub etag: String,
+    pub last_modified: String,
+}
+
+/// What a page was last seen to be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Version {
+    #[default]
+    Unknown,
+    Content([u8; 16]),
+    /// A redirect, by a hash of where it leads.
+    Moved(u64),
+    Gone,
+}
+
+/// How the last visit ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Ended {
+    #[default]
+    Never,
+    Fetched,
+    Cut,
+    NotModified,
+    Moved,
+    Gone,
+    Failed,
+    Unreachable,
+    Robots,
+    RobotsUnreachable,
+    OptOut,
+    Address,
+    NoContact,
+    Proxy,
+}
+
+impl Ended {
+    const ALL: [Self; 14] = [
+        Self::Never,
+        Self::Fetched,
+        Self::Cut,
+        Self::NotModified,
+        Self::Moved,
+        Self::Gone,
+        Self::Failed,
+        Self::Unreachable,
+        Self::Robots,
+        Self::RobotsUnreachable,
+        Self::OptOut,
+        Self::Address,
+        Self::NoContact,
+        Self::Proxy,
+    ];
+
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Never => "never visited",
+            Self::Fetched => "fetched",
+            Self::Cut => "fetched in part",
+            Self::NotModified => "not modified",
+            Self::Moved => "moved",
+            Self::Gone => "gone",
+            Self::Failed => "failed",
+            Self::Unreachable => "unreachable",
+            Self::Robots => "refused by the robots file",
+            Self::RobotsUnreachable => "refused while the robots file cannot be had",
+            Self::OptOut => "refused by the opt-out list",
+            Self::Address => "refused for its address",
+            Self::NoContact => "refused for want of a contact",
+            Self::Proxy => "refused by the proxy",
+        }
+    }
+    pub(crate) const fn is_refusal(self) -> bool {
+        matches!(
+            self,
+            Self::Robots
+                | Self::RobotsUnreachable
+                | Self::OptOut
+                | Self::Address
+                | Self::NoContact
+                | Self::Proxy
+        )
+    }
+}
+
+impl State {
+    /// A page that was never visited.
+    pub(crate) fn new(url: &str, role: Role, priority: i8, first_seen: Timestamp) -> Self {
+        let next_due = crate::moment::minute(first_seen);
+        Self {
+            url: url.to_owned(),
+            role,
+            priority,
+            first_seen: seconds(first_seen),
+            next_due,
+            ..Self::default()
+        }
+    }
+
+    /// What its intervals are estimated from.
+    pub(crate) fn history(&self) -> History {
+        History {
+            visits: self.visits,
+            changes: self.changes,
+            elapsed: Interval::from_seconds(self.elapsed),
+            unchanged: Interval::from_seconds(self.unchanged),
+            change_min: Interval::from_seconds(self.change_min),
+            last: Interval::from_seconds(self.last_gap),
+            age: self.age(),
+        }
+    }
+    /// At the last answer, how long ago it had changed by its own word; the future and the distant past are no word (M9).
+    fn age(&self) -> Option<Interval> {
+        let modified = Timestamp::parse_http_date(&self.last_modified).map_or(0, seconds);
+        let changed = modified.max(self.announced);
+        let answered = seconds(Timestamp::from_micros(self.last_answer)?);
+        let believed = changed >= EARLIEST && changed < answered;
+        believed.then(|| Interval::from_seconds(answered - changed))
+    }
+    /// The interval that counts in its server's load; what was dropped goes on asking.
+    pub(crate) fn load_interval(&self) -> Option<u64> {
+        (self.interval > 0).then_some(self.interval)
+    }
+    pub(crate) fn is_new(&self) -> bool {
+        self.last_visit == 0
+    }
+    /// Whether there was something at the last visit.
+    pub(crate) fn is_live(&self) -> bool {
+        self.failures == 0 && matches!(self.version, Version::Content(_) | Version::Moved(_))
+    }
+    pub(crate) fn is_gone(&self) -> bool {
+        self.version == Version::Gone
+    }
+
+    /// The state as bytes.
+    pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
+        bytes.push(FORM);
+        put_bytes(bytes, self.url.as_bytes());
+        #[expect(clippy::cast_sign_loss, reason = "read back by the same cast")]
+        bytes.extend_from_slice(&[
+            self.role as u8,
+            self.priority as u8,
+            self.hops,
+            self.own_moves,
+            self.outcome as u8,
+            u8::from(self.dropped),
+        ]);
+        let found_on = self.found_on.map_or(0, |number| u64::from(number.0) + 1);
+        for number in
+            [self.first_seen, found_on, self.announced, self.next_due.0.into(), self.failures.into()]
+        {
+            put(bytes, number);
+        }
+        put(bytes, self.status.into());
+        put(bytes, self.last_visit.unsigned_abs());
+        if self.last_visit == 0 {
+            return;
+        }
+        let visited = self.last_visit.saturating_sub(self.last_answer).unsigned_abs();
+        for number in [
+            visited,
+            self.visits.into(),
+            self.changes.into(),
+            self.main_changes.into(),
+            self.elapsed,
+            self.unchanged,
+            self.change_min,
+            self.last_gap,
+            self.interval,
+        ] {
+            put(bytes, number);
+        }
+        self.version.write(bytes);
+        bytes.extend_from_slice(&self.main.to_le_bytes());
+        put_bytes(bytes, self.etag.as_bytes());
+        put_bytes(bytes, self.last_modified.as_bytes());
+        put_bytes(bytes, self.filtered.as_bytes());
+    }
+
+    /// Reads the bytes; nothing when they are of another form.
+    pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
+        let (form, rest) = bytes.split_first()?;
+        if *form != FORM {
+            return None;
+        }
+        let mut fields = Fields(rest);
+        let url = fields.text().to_owned();
+        let [role, priority, hops, own_moves, outcome, dropped] = fields.array();
+        let mut state = Self {
+            url,
+            role: Role::ALL.get(usize::from(role)).copied().unwrap_or_default(),
+            priority: i8::from_le_bytes([priority]),
+            hops,
+            own_moves,
+            outcome: Ended::ALL.get(usize::from(outcome)).copied().unwrap_or_default(),
+            dropped: dropped != 0,
+            first_seen: fields.number(),
+            found_on: fields.number().checked_sub(1).map(|number| Number(u32::try_from(number).unwrap_or(0))),
+            announced: fields.number(),
+            next_due: Minute(fields.small(u32::MAX)),
+            failures: fields.small(u32::MAX),
+            status: fields.small(u16::MAX),
+            last_visit: fields.small(i64::MAX),
+            ..Self::default()
+        };
+        if state.last_visit != 0 {
+            state.read_visits(&mut fields);
+        }
+        Some(state)
+    }
+    fn read_visits(&mut self, fields: &mut Fields<'_>) {
+        self.last_answer = self.last_visit - fields.small(i64::MAX);
+        (self.visits, self.changes, self.main_changes) =
+            (fields.small(u32::MAX), fields.small(u32::MAX), fields.small(u32::MAX));
+        (self.elapsed, self.unchanged, self.change_min) = (fields.number(), fields.number(), fields.number());
+        (self.last_gap, self.interval) = (fields.number(), fields.number());
+        self.version = Version::read(fields);
+        self.main = u64::from_le_bytes(fields.array());
+        self.etag = fields.text().to_owned();
+        self.last_modified = fields.text().to_owned();
+        self.filtered = fields.text().to_owned();
+    }
+
+    /// When the page was first seen.
+    pub(crate) fn first_seen(&self) -> Timestamp {
+        at_seconds(self.first_seen)
+    }
+}
+
+/// The first second of the first year that is believed of a date from the web (M9).
+const EARLIEST: u64 = 788_918_400;
+const _: () = assert!(base::limits::WEB_YEAR_MIN == 1995);
+
+impl Version {
+    fn write(self, bytes: &mut Vec<u8>) {
+        match self {
+            Self::Unknown => bytes.push(0),
+            Self::Content(digest) => {
+                bytes.push(1);
+                bytes.extend_from_slice(&digest);
+            }
+            Self::Moved(hash) => {
+                bytes.push(2);
+                bytes.extend_from_slice(&hash.to_le_bytes());
+            }
+            Self::Gone => bytes.push(3),
+        }
+    }
+    fn read(fields: &mut Fields<'_>) -> Self {
+        match fields.array::<1>() {
+            [1] => Self::Content(fields.array()),
+            [2] => Self::Moved(u64::from_le_bytes(fields.array())),
+            [3] => Self::Gone,
+            _ => Self::Unknown,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(state: &State) {
+        let mut bytes = Vec::new();
+        state.write(&mut bytes);
+        assert_eq!(State::read(&bytes).as_ref(), Some(state));
+        for cut in 0..bytes.len() {
+            // Half a state is read as far as it goes; nobody falls over it.
+            let _ = State::read(&bytes[..cut]);
+        }
+    }
+
+    #[test]
+    fn a_state_is_read_as_it_was_written() {
+        let at = Timestamp::from_seconds(1_800_000_000).unwrap();
+        let mut state = State::new("http://a.example/?q=写", Role::Feed, -3, at);
+        state.found_on = Some(Number(0));
+        check(&state);
+        let visited = State {
+            hops: 3,
+            own_moves: 1,
+            visits: 7,
+            changes: 3,
+            main_changes: 1,
+            elapsed: 864_000,
+            unchanged: 400_000,
+            change_min: 3_600,
+            last_gap: 86_400,
+            interval: 90_000,
+            last_visit: 1_800_000_000_123_456,
+            last_answer: 1_800_000_000_000_001,
+            next_due: Minute(30_000_900),
+            version: Version::Content([7; 16]),
+            main: 5,
+            failures: 2,
+            outcome: Ended::Failed,
+            status: 503,
+            filtered: "language en".to_owned(),
+            dropped: true,
+            etag: "\"x\"".to_owned(),
+            last_modified: "Sun, 06 Nov 1994 08:49:37 GMT".to_owned(),
+            ..state
+        };
+        check(&visited);
+        check(&State { version: Version::Moved(9), ..visited.clone() });
+        check(&State { version: Version::Gone, ..visited });
+        assert_eq!(State::read(&[9, 9]), None);
+        assert_eq!(State::read(&[]), None);
+    }
+
+    #[test]
+    fn a_date_that_cannot_be_is_no_word() {
+        let mut state = State { last_answer: 1_700_000_000_000_000, ..State::default() };
+        for (date, days) in [
+            ("Mon, 13 Nov 2023 22:13:20 GMT", Some(1)),
+            ("Sun, 06 Nov 1994 08:49:37 GMT", None),
+            ("Mon, 13 Nov 2034 22:13:20 GMT", None),
+            ("yesterday", None),
+        ] {
+            state.last_modified = date.to_owned();
+            assert_eq!(state.history().age, days.map(Interval::from_days), "{date}");
+        }
+    }
+}
