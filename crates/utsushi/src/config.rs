@@ -12,9 +12,9 @@ mod settings;
 mod value;
 
 pub(crate) use error::{Error, Problem};
-pub(crate) use filter::{Code, Filter, MediaRange};
+pub(crate) use filter::{Code, Filter};
 pub(crate) use keep::keep_contact;
-pub(crate) use settings::SETTINGS;
+pub(crate) use settings::{POLICIES, SETTINGS};
 pub(crate) use value::{Agreement, Alias};
 pub(crate) use value::{parse_bytes, parse_contact};
 

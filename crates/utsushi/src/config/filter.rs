@@ -30,7 +30,8 @@ impl FromStr for Code {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let refuse = || format!("`{}` is no code of a language; write one such as `ja`", base::printable(text));
+        let refuse =
+            || format!("`{}` is no code of a language; write one such as `ja`", base::printable(text));
         lang::Language::parse(text).map(Self).ok_or_else(refuse)
     }
 }
