@@ -17,8 +17,15 @@
 
 pub mod charset;
 mod links;
+mod page;
+mod reference;
+mod srcset;
+mod text;
+mod token;
 
-pub use links::{Link, LinkKind, Page, read};
+pub use links::{Link, LinkKind};
+pub use page::{Page, read};
+pub use text::Text;
 
 /// As many links as are taken from one page: more is a trap or a mistake.
 pub const LINKS_MAX: usize = 10_000;

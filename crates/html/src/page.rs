@@ -1,0 +1,317 @@
+//! One walk over the tags of a page that gathers everything.
+
+use crate::links::{Link, LinkKind, Links};
+use crate::reference::{in_attribute, in_text};
+use crate::text::{Gather, Text};
+use crate::token::name::{Attribute, element};
+use crate::token::{Name, Token, Tokenizer};
+use crate::{TITLE_BYTES_MAX, charset, srcset};
+use base::PageUrl;
+use base::exclusion::Directives;
+use std::borrow::Cow;
+
+/// What a page says.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The encoding and how it was found.
+    pub charset: charset::Found,
+    /// The title with its white space folded; empty when there is none.
+    pub title: String,
+    /// The language that the page claims to be in, as it is written: `ja`, `en-GB`.
+    pub lang: Option<String>,
+    /// Where the page points to, in order, each target once a kind.
+    pub links: Vec<Link>,
+    /// What its `meta` elements ask of robots, of all and of us by name.
+    pub asks: Directives,
+    /// Its visible text.
+    pub text: Text,
+}
+
+/// Reads a page that was found at `url` with this `Content-Type`, as the robot `agent` (a product token).
+#[must_use]
+pub fn read(url: &PageUrl, content_type: Option<&str>, bytes: &[u8], agent: &str) -> Page {
+    let charset = charset::find(content_type, bytes);
+    let text = charset::text(charset, bytes);
+    walk(url, charset, &text, agent).0
+}
+
+/// Reads a page that is text already; also tells how many steps it took.
+fn walk(url: &PageUrl, charset: charset::Found, text: &str, agent: &str) -> (Page, usize) {
+    let mut walk = Walk {
+        tag: Tokenizer::html(text),
+        agent,
+        links: Links::of(url),
+        text: Gather::default(),
+        title: None,
+        lang: None,
+        asks: Directives::default(),
+        raw: 0,
+    };
+    while let Some(token) = walk.tag.next() {
+        walk.step(token);
+    }
+    let steps = walk.tag.steps;
+    (walk.finish(charset), steps)
+}
+
+/// What is known in the middle of a page.
+struct Walk<'a> {
+    tag: Tokenizer<'a>,
+    agent: &'a str,
+    links: Links,
+    text: Gather,
+    title: Option<String>,
+    lang: Option<String>,
+    asks: Directives,
+    /// The element whose raw text comes next.
+    raw: u64,
+}
+
+impl<'a> Walk<'a> {
+    fn step(&mut self, token: Token<'a>) {
+        match token {
+            Token::Text(text) => self.text.text(&in_text(text)),
+            Token::Raw(text) => self.raw_text(text),
+            Token::Start(name) => self.start(name),
+            Token::End(name) => self.text.end(name),
+        }
+    }
+
+    fn finish(self, charset: charset::Found) -> Page {
+        let title = self.title.unwrap_or_default();
+        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = self.text.finish();
+        Page { charset, title, lang: self.lang, links: self.links.finish(), asks: self.asks, text }
+    }
+
+    fn start(&mut self, name: Name<'a>) {
+        use element::*;
+        self.raw = name.key;
+        self.text.start(name, &self.tag);
+        match name.key {
+            A | AREA => self.anchor(),
+            FRAME | IFRAME => self.link(Attribute::Src, LinkKind::Frame),
+            AUDIO | EMBED | IMG | INPUT | SCRIPT | SOURCE | TRACK | VIDEO => self.embedded(),
+            OBJECT => self.link(Attribute::Data, LinkKind::Embed),
+            LINK => self.link_element(),
+            BASE => self.base_element(),
+            META => self.meta_element(),
+            HTML => self.lang = self.lang.take().or_else(|| language(&self.value(Attribute::Lang))),
+            _ => {}
+        }
+    }
+
+    /// The value of an attribute of the open tag; empty when it is not there or too long to be honest.
+    fn value(&self, attribute: Attribute) -> Cow<'a, str> {
+        let value = self.tag.attribute(attribute).filter(|value| value.len() <= VALUE_BYTES_MAX);
+        in_attribute(value.unwrap_or_default())
+    }
+
+    fn link(&mut self, attribute: Attribute, kind: LinkKind) {
+        self.links.add(&self.value(attribute), kind, false);
+    }
+
+    fn anchor(&mut self) {
+        let nofollow =
+            self.tag.attribute(Attribute::Rel).is_some() && has_word(&self.value(Attribute::Rel), "nofollow");
+        self.links.add(&self.value(Attribute::Href), LinkKind::Anchor, nofollow);
+    }
+
+    /// Pictures, sounds and scripts; a picture may come in several sizes.
+    fn embedded(&mut self) {
+        self.link(Attribute::Src, LinkKind::Embed);
+        self.link(Attribute::Poster, LinkKind::Embed);
+        let sizes = self.value(Attribute::SrcSet);
+        srcset::urls(&sizes).for_each(|url| self.links.add(url, LinkKind::Embed, false));
+    }
+
+    fn link_element(&mut self) {
+        let rel = self.value(Attribute::Rel);
+        let kind = if has_word(&rel, "stylesheet") || has_word(&rel, "icon") {
+            LinkKind::Embed
+        } else if has_word(&rel, "canonical") {
+            LinkKind::Canonical
+        } else if has_word(&rel, "alternate") {
+            self.alternate()
+        } else if has_word(&rel, "next") || has_word(&rel, "prev") {
+            LinkKind::Anchor
+        } else {
+            return;
+        };
+        self.link(Attribute::Href, kind);
+    }
+
+    /// The same page in another form, or the feed of its site.
+    fn alternate(&self) -> LinkKind {
+        const FEEDS: [&str; 4] =
+            ["application/rss+xml", "application/atom+xml", "application/feed+json", "application/json"];
+        let value = self.value(Attribute::Type);
+        let media_type = value.split(';').next().unwrap_or_default().trim_ascii();
+        if FEEDS.iter().any(|feed| media_type.eq_ignore_ascii_case(feed)) {
+            LinkKind::Feed
+        } else if self.tag.attribute(Attribute::HrefLang).is_some() {
+            LinkKind::Language
+        } else {
+            LinkKind::Alternate
+        }
+    }
+
+    fn base_element(&mut self) {
+        let href = self.value(Attribute::Href);
+        if self.tag.attribute(Attribute::Href).is_some() {
+            self.links.set_base(&href);
+        }
+    }
+
+    fn meta_element(&mut self) {
+        let (name, about) = (self.value(Attribute::Name), self.value(Attribute::HttpEquiv));
+        let (name, about) = (name.trim_ascii(), about.trim_ascii());
+        let is_for_us = name.eq_ignore_ascii_case("robots") || name.eq_ignore_ascii_case(self.agent);
+        if is_for_us && !name.is_empty() {
+            self.asks = self.asks.and(Directives::of_meta(&self.value(Attribute::Content)));
+        } else if about.eq_ignore_ascii_case("refresh") {
+            let content = self.value(Attribute::Content);
+            self.links.add(refresh_target(&content).unwrap_or_default(), LinkKind::Refresh, false);
+        } else if about.eq_ignore_ascii_case("content-language") {
+            self.lang = self.lang.take().or_else(|| language(&self.value(Attribute::Content)));
+        }
+    }
+
+    /// The text of an element that holds no markup: the first title counts, examples are shown, the rest is not.
+    fn raw_text(&mut self, text: &str) {
+        match self.raw {
+            element::TITLE if self.title.is_none() => {
+                let start = text.get(..text.floor_char_boundary(4 * TITLE_BYTES_MAX)).unwrap_or_default();
+                let mut title = in_text(start).replace('\0', "\u{fffd}");
+                title.truncate(title.floor_char_boundary(TITLE_BYTES_MAX));
+                self.title = Some(title);
+            }
+            element::XMP | 0 => self.text.text(text),
+            _ => {}
+        }
+    }
+}
+
+/// The longest value of an attribute that is looked at: a picture in twenty sizes.
+const VALUE_BYTES_MAX: usize = 20 * base::limits::URL_BYTES_MAX;
+
+fn has_word(value: &str, word: &str) -> bool {
+    let separators = [' ', '\t', '\n', '\r', '\x0c', ','];
+    value.split(separators).any(|found| found.eq_ignore_ascii_case(word))
+}
+
+/// A language tag, if it looks like one.
+fn language(text: &str) -> Option<String> {
+    let tag = text.split(',').next()?.trim_ascii();
+    let fits =
+        (2..=35).contains(&tag.len()) && tag.bytes().all(|b| b.is_ascii_alphanumeric() || b"-_".contains(&b));
+    fits.then(|| tag.to_owned())
+}
+
+/// The target of `5; url=next.html`.
+fn refresh_target(content: &str) -> Option<&str> {
+    let (_, rest) = content.split_once([';', ','])?;
+    let rest = rest.trim_start();
+    let rest = rest.get(..3).filter(|word| word.eq_ignore_ascii_case("url")).and_then(|_| rest.get(3..))?;
+    Some(rest.trim_start().strip_prefix('=')?.trim().trim_matches(['\'', '"']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::LINKS_MAX;
+
+    fn page(html: &str) -> Page {
+        read(&PageUrl::parse("http://a.example/dir/page").unwrap(), None, html.as_bytes(), "utsushi")
+    }
+
+    #[track_caller]
+    fn check(html: &str, expected: &[(&str, &str)]) {
+        let page = page(html);
+        let found: Vec<_> = page.links.iter().map(|link| (link.kind.as_str(), link.url.as_str())).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn links_are_found_by_their_kind() {
+        check(
+            "<a href=x>1</a><A HREF='../y#z'>2</A>",
+            &[("anchor", "http://a.example/dir/x"), ("anchor", "http://a.example/y")],
+        );
+        check("<iframe src=//b.example/>", &[("frame", "http://b.example/")]);
+        check(
+            "<img src=i.png><link rel='shortcut icon' href=/f.ico>",
+            &[("embed", "http://a.example/dir/i.png"), ("embed", "http://a.example/f.ico")],
+        );
+        check(
+            "<link rel=alternate type=application/rss+xml href=/feed>",
+            &[("feed", "http://a.example/feed")],
+        );
+        check(
+            "<link rel=canonical href=/p><link rel=alternate hreflang=en href=/en>",
+            &[("canonical", "http://a.example/p"), ("language", "http://a.example/en")],
+        );
+        check("<meta http-equiv=Refresh content=\"0; URL='/on'\">", &[("refresh", "http://a.example/on")]);
+        check("<a href='?a=1&amp;b=2'>", &[("anchor", "http://a.example/dir/page?a=1&b=2")]);
+    }
+
+    #[test]
+    fn the_first_base_counts() {
+        check("<base href=/b/><base href=/c/><a href=x>", &[("anchor", "http://a.example/b/x")]);
+    }
+
+    #[test]
+    fn what_is_no_link_is_left() {
+        check("<!-- <a href=x> --><script>'<a href=y>'</script><textarea><a href=z></textarea>", &[]);
+        check("<a href='mailto:x@y'><a href='javascript:1'><a href=''><a name=q><a href='http://['>", &[]);
+        check("<a href=x><a href=x>", &[("anchor", "http://a.example/dir/x")]);
+    }
+
+    #[test]
+    fn title_and_wishes_are_read() {
+        let page = page(
+            "<title> A\n <b>b</b> &amp; c </title><title>no</title><meta name=ROBOTS content='NoIndex, nofollow'>",
+        );
+        assert_eq!(page.title, "A <b>b</b> & c");
+        assert!(page.asks.noindex && page.asks.nofollow);
+    }
+
+    #[test]
+    fn wishes_to_all_and_to_us_add_up_and_those_to_others_do_not_count() {
+        let asks = |html: &str| {
+            let Directives { noindex, nofollow, noarchive, .. } = page(html).asks;
+            (noindex, nofollow, noarchive)
+        };
+        let ours = "<meta name=Utsushi content=nofollow>";
+        assert_eq!(asks(ours), (false, true, false));
+        assert_eq!(asks(&format!("<meta name=robots content=noindex>{ours}")), (true, true, false));
+        assert_eq!(asks("<meta name=otherbot content='noindex, nofollow'>"), (false, false, false));
+        assert_eq!(
+            asks("<meta content=noarchive name=robots><meta name=robots content=index>"),
+            (false, false, true)
+        );
+        assert_eq!(asks("<meta name='' content=noindex><meta content=noindex>"), (false, false, false));
+    }
+
+    #[test]
+    fn hostile_shapes_are_read_in_linear_time() {
+        let deep = "<div>".repeat(200_000);
+        let attributes = format!("<a {} href=x>", "b=c ".repeat(200_000));
+        let unclosed = "<a href=x".repeat(100_000);
+        for html in
+            [deep, attributes, unclosed, "<".repeat(1 << 20), "<title>".to_owned() + &"x".repeat(1 << 20)]
+        {
+            let page = page(&html);
+            assert!(page.links.len() <= LINKS_MAX && page.title.len() <= TITLE_BYTES_MAX);
+        }
+    }
+
+    #[test]
+    fn a_legacy_page_gives_its_links_and_title() {
+        let (body, _, _) =
+            encoding_rs::SHIFT_JIS.encode("<meta charset=shift_jis><title>図書館</title><a href='/本'>");
+        let page = read(&PageUrl::parse("http://a.example/").unwrap(), None, &body, "utsushi");
+        assert_eq!(page.title, "図書館");
+        assert_eq!(page.links[0].url.as_str(), "http://a.example/%E6%9C%AC");
+    }
+}

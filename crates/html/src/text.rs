@@ -1,0 +1,189 @@
+//! The visible text of a page: how much there is, a sample of it, and three digests (C3).
+//!
+//! Text is taken block by block; elements that break a line end a block. The *main* text is what the page has for
+//! its reader: blocks of some length in `main` or `article`, or, where a page has neither, those outside of
+//! navigation, adverts, notices, headers and footers that are not mostly links. Dates and counters stand in short
+//! blocks, or in blocks of many digits, and do not count.
+//!
+//! **Invariant:** digests are the same for ever for the same page (they are stored); memory is bounded by
+//! [`BLOCK_BYTES_MAX`] and the sample.
+
+mod block;
+mod digest;
+mod sample;
+mod zone;
+
+use crate::token::name::element;
+use crate::token::{Name, Tokenizer};
+use block::{Block, Weight};
+use sample::Sample;
+use zone::Zones;
+
+/// A block that is longer is cut.
+const BLOCK_BYTES_MAX: usize = 64 * 1024;
+/// Blocks with fewer letters are labels.
+const LETTERS_MIN: usize = 20;
+/// A part of the page with fewer letters is not its main text.
+const MAIN_LETTERS_MIN: usize = 100;
+
+/// What is known of the visible text of a page.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Text {
+    /// How many characters there are, white space folded.
+    pub chars: usize,
+    /// Pieces of the text from all over the page, at most 8 KiB, one a line: for telling the language.
+    pub sample: String,
+    /// The digest of all visible text; 0 when there is none.
+    pub digest: u64,
+    /// The digest of the main text: it stays when only adverts, notices, dates, counters or navigation change.
+    pub main: u64,
+    /// The digest of all visible text without digits, addresses and months: pages of a calendar look alike by it.
+    pub skeleton: u64,
+}
+
+/// Gathers the text of a page while it is read.
+#[derive(Debug, Default)]
+pub(crate) struct Gather {
+    zones: Zones,
+    block: Block,
+    in_link: bool,
+    chars: usize,
+    all: Part,
+    skeleton: Part,
+    /// What stands in `main` and `article`.
+    core: Part,
+    /// What stands in no frame.
+    body: Part,
+    /// Whatever is long enough.
+    broad: Part,
+    sample: Sample,
+}
+
+/// A part of the text.
+#[derive(Clone, Copy, Debug, Default)]
+struct Part {
+    digest: u64,
+    letters: usize,
+}
+
+impl Part {
+    fn add(&mut self, digest: u64, letters: usize) {
+        self.digest = digest::and(self.digest, digest);
+        self.letters += letters;
+    }
+}
+
+impl Gather {
+    /// A tag opens an element.
+    pub(crate) fn start(&mut self, name: Name<'_>, tag: &Tokenizer<'_>) {
+        match name.key {
+            element::A => self.in_link = true,
+            element::BR => self.block.part(),
+            _ => {
+                if breaks(name) {
+                    self.end_block();
+                }
+                self.zones.start(name, tag);
+            }
+        }
+    }
+
+    /// A tag closes an element.
+    pub(crate) fn end(&mut self, name: Name<'_>) {
+        if breaks(name) {
+            self.end_block();
+        } else if name.key == element::A {
+            self.in_link = false;
+        }
+        self.zones.end(name.key);
+    }
+
+    /// Text that is shown, unless it stands where nothing is.
+    pub(crate) fn text(&mut self, text: &str) {
+        if self.zones.is_hidden() {
+            return;
+        }
+        let mut rest = text;
+        while !rest.is_empty() {
+            let (now, later) = rest.split_at(rest.floor_char_boundary(BLOCK_BYTES_MAX));
+            self.block.push(now, self.in_link);
+            if self.block.text().len() > BLOCK_BYTES_MAX {
+                // Cut where the folded text says, so that white space does not matter.
+                let tail = self.block.split_off(BLOCK_BYTES_MAX);
+                self.end_block();
+                self.block = tail;
+            }
+            rest = later;
+        }
+    }
+
+    fn end_block(&mut self) {
+        if self.block.is_empty() {
+            self.block.clear();
+            return;
+        }
+        let (weight, digest) = (self.block.weight(), self.block.digest());
+        self.chars += weight.chars;
+        self.all.add(digest, weight.letters);
+        match self.block.skeleton(weight) {
+            None => self.skeleton.add(digest, 0),
+            Some(bare) if bare.is_empty() => {}
+            Some(bare) => self.skeleton.add(digest::of(bare.as_bytes()), 0),
+        }
+        self.sample.add(self.block.text());
+        self.weigh(weight, digest);
+        self.block.clear();
+    }
+
+    /// Adds the block to the parts it belongs to.
+    fn weigh(&mut self, weight: Weight, digest: u64) {
+        let Weight { letters, digits, .. } = weight;
+        if letters < LETTERS_MIN || digits * 3 > letters {
+            return;
+        }
+        self.broad.add(digest, letters);
+        if self.zones.is_frame() {
+            return;
+        }
+        if self.zones.is_core() {
+            self.core.add(digest, letters);
+        }
+        if self.block.linked * 2 <= self.block.text().len() {
+            self.body.add(digest, letters);
+        }
+    }
+
+    /// All that was gathered.
+    pub(crate) fn finish(mut self) -> Text {
+        self.end_block();
+        let is_enough =
+            |part: &&Part| part.letters >= MAIN_LETTERS_MIN && part.letters * 8 >= self.all.letters;
+        let main = [self.core, self.body, self.broad]
+            .iter()
+            .find(is_enough)
+            .map_or(self.all.digest, |part| part.digest);
+        Text {
+            chars: self.chars,
+            digest: self.all.digest,
+            main,
+            skeleton: self.skeleton.digest,
+            sample: self.sample.finish(),
+        }
+    }
+}
+
+/// Whether an element stands on lines of its own.
+fn breaks(name: Name<'_>) -> bool {
+    use element::*;
+    match name.key {
+        ADDRESS | ARTICLE | ASIDE | BODY | CENTER | DD | DETAILS | DIALOG | DIR | DIV | DL | DT
+        | FIELDSET | FIGURE | FOOTER | FORM | FRAME | H1 | H2 | H3 | H4 | H5 | H6 | HEAD | HEADER | HR
+        | HTML | IFRAME | LEGEND | LI | LISTING | MAIN | MENU | NAV | NOFRAMES | NOSCRIPT | OL | OPTION
+        | P | PRE | SECTION | SELECT | SUMMARY | TABLE | TBODY | TD | TEMPLATE | TFOOT | TH | THEAD
+        | TITLE | TR | UL | XMP => true,
+        0 => ["blockquote", "figcaption", "plaintext"]
+            .iter()
+            .any(|known| name.text.eq_ignore_ascii_case(known)),
+        _ => false,
+    }
+}

@@ -1,0 +1,187 @@
+//! Which part of a page is open: hidden, frame (navigation, adverts …) or core (`main`, `article`).
+//!
+//! There is no tree. A zone remembers the name of the element that opened it and counts the elements of this name,
+//! so that wrongly nested tags of other names do not matter.
+
+use crate::token::name::{Attribute, element};
+use crate::token::{Name, Tokenizer};
+
+/// What a part of a page is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    Hidden,
+    Frame,
+    Core,
+}
+
+/// An open element.
+#[derive(Clone, Copy, Debug, Default)]
+struct Open {
+    /// The key of its name; 0 when none is open.
+    key: u64,
+    depth: u32,
+}
+
+impl Open {
+    fn is_open(self) -> bool {
+        self.key != 0
+    }
+    fn start(&mut self, key: u64) {
+        *self = Self { key, depth: 1 };
+    }
+    /// Elements that need no end tag are closed by the next of their name.
+    fn saw_start(&mut self, key: u64) {
+        if key == self.key {
+            if ends_at_the_next(key) { *self = Self::default() } else { self.depth += 1 }
+        }
+    }
+    fn saw_end(&mut self, key: u64) {
+        if key == self.key {
+            self.depth -= 1;
+            if self.depth == 0 {
+                *self = Self::default();
+            }
+        }
+    }
+}
+
+/// The open parts of a page.
+#[derive(Debug, Default)]
+pub(super) struct Zones {
+    hidden: Open,
+    frame: Open,
+    core: Open,
+}
+
+impl Zones {
+    /// Nothing here is shown.
+    pub(super) fn is_hidden(&self) -> bool {
+        self.hidden.is_open()
+    }
+    /// The part is for finding one's way, for selling or for consent, not for reading.
+    pub(super) fn is_frame(&self) -> bool {
+        self.frame.is_open()
+    }
+    /// The page itself says that this is what it is for.
+    pub(super) fn is_core(&self) -> bool {
+        self.core.is_open()
+    }
+
+    pub(super) fn start(&mut self, name: Name<'_>, tag: &Tokenizer<'_>) {
+        for open in [&mut self.hidden, &mut self.frame, &mut self.core] {
+            open.saw_start(name.key);
+        }
+        match kind(name.key, tag) {
+            Some(Kind::Hidden) if !self.hidden.is_open() => self.hidden.start(name.key),
+            Some(Kind::Frame) if !self.frame.is_open() => self.frame.start(name.key),
+            Some(Kind::Core) if !self.core.is_open() => {
+                // What holds the core is no frame, whatever it is called.
+                self.frame = Open::default();
+                self.core.start(name.key);
+            }
+            _ => {}
+        }
+    }
+
+    pub(super) fn end(&mut self, key: u64) {
+        for open in [&mut self.hidden, &mut self.frame, &mut self.core] {
+            open.saw_end(key);
+        }
+    }
+}
+
+/// What an element opens.
+fn kind(key: u64, tag: &Tokenizer<'_>) -> Option<Kind> {
+    use element::*;
+    match key {
+        TEMPLATE => Some(Kind::Hidden),
+        MAIN | ARTICLE => Some(Kind::Core),
+        ASIDE | BUTTON | DIALOG | FOOTER | HEADER | LABEL | MENU | NAV | NOSCRIPT | SELECT => {
+            Some(Kind::Frame)
+        }
+        DIV | SECTION | UL | OL | DL | TABLE | FORM | P | LI | TD | TR => by_attributes(tag),
+        _ => None,
+    }
+}
+
+fn by_attributes(tag: &Tokenizer<'_>) -> Option<Kind> {
+    if tag.attribute(Attribute::Hidden).is_some() {
+        return Some(Kind::Hidden);
+    }
+    match tag.attribute(Attribute::Role) {
+        Some("main") => return Some(Kind::Core),
+        Some(
+            "navigation" | "banner" | "contentinfo" | "complementary" | "search" | "alert" | "dialog"
+            | "status",
+        ) => {
+            return Some(Kind::Frame);
+        }
+        _ => {}
+    }
+    let names = [tag.attribute(Attribute::Class), tag.attribute(Attribute::Id)];
+    names.into_iter().flatten().any(names_a_frame).then_some(Kind::Frame)
+}
+
+/// Whether a class or an id calls itself an advert, a notice or the like: `left-ad`, `cookie_notice`, `AdBanner`.
+fn names_a_frame(names: &str) -> bool {
+    let names = names.get(..NAMES_BYTES_MAX).unwrap_or(names);
+    names.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
+        (2..=13).contains(&word.len()) && FRAMES.iter().any(|known| word.eq_ignore_ascii_case(known))
+    })
+}
+
+/// As much of a class as is looked at.
+const NAMES_BYTES_MAX: usize = 256;
+const FRAMES: [&str; 32] = [
+    "ad",
+    "ads",
+    "advert",
+    "adverts",
+    "advertisement",
+    "adsense",
+    "adsbygoogle",
+    "adbanner",
+    "adbox",
+    "banner",
+    "breadcrumb",
+    "breadcrumbs",
+    "consent",
+    "cookie",
+    "cookies",
+    "counter",
+    "footer",
+    "gdpr",
+    "menu",
+    "nav",
+    "navbar",
+    "navigation",
+    "notice",
+    "pager",
+    "pagination",
+    "popup",
+    "promo",
+    "share",
+    "sidebar",
+    "sponsor",
+    "sponsored",
+    "topicpath",
+];
+
+fn ends_at_the_next(key: u64) -> bool {
+    matches!(key, element::P | element::LI | element::TD | element::TR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_known_by_whole_words_of_their_names() {
+        for name in ["ad", "left-ad", "cookie_notice top", "x AdBanner"] {
+            assert!(names_a_frame(name), "{name}");
+        }
+        for name in ["", "header", "add", "readable", "shadow", "content-area", "navigational"] {
+            assert!(!names_a_frame(name), "{name}");
+        }
+    }
+}

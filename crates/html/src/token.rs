@@ -1,0 +1,312 @@
+//! Tags, texts and comments, one after the other, as the tokenizer of the HTML standard finds them.
+//!
+//! The text of the page is borrowed, never copied: long stretches are passed over by `memchr`, and only the
+//! attributes in [`Attribute`] are remembered. Scripts, styles and titles are read as a browser without scripting
+//! does, so what stands in `noscript` is markup.
+//!
+//! **Invariant:** every step moves on, so reading takes time linear in the page whatever it holds (H8); memory
+//! does not grow with it.
+//!
+//! Not here: errors (there are none), the tree, foreign elements: an `svg` is read as if it were HTML.
+
+pub(crate) mod name;
+
+use memchr::{memchr, memchr2, memmem};
+use name::{ATTRIBUTES, Attribute, element, key};
+
+/// What comes next on a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Token<'a> {
+    /// Text with its character references as they are written.
+    Text(&'a str),
+    /// What stands in an element whose text is not markup, such as `script` and `title`.
+    Raw(&'a str),
+    /// A tag that opens an element; [`Tokenizer::attribute`] tells its attributes.
+    Start(Name<'a>),
+    /// A tag that closes an element.
+    End(Name<'a>),
+}
+
+/// The name of an element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Name<'a> {
+    /// As it is written.
+    pub(crate) text: &'a str,
+    /// See [`name::key`].
+    pub(crate) key: u64,
+    /// The tag ends in `/>`, which only XML heeds.
+    pub(crate) is_empty: bool,
+}
+
+/// Which language is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dialect {
+    Html,
+    Xml,
+}
+
+/// Reads a page from front to back.
+pub(crate) struct Tokenizer<'a> {
+    text: &'a str,
+    at: usize,
+    dialect: Dialect,
+    /// The element whose raw text comes next.
+    raw: Option<Name<'a>>,
+    values: [&'a str; ATTRIBUTES],
+    /// A bit for each value that was given.
+    given: u32,
+    /// How often something was looked for, for the tests of linearity.
+    pub(crate) steps: usize,
+}
+
+impl<'a> Tokenizer<'a> {
+    /// Reads `text` as HTML.
+    pub(crate) fn html(text: &'a str) -> Self {
+        Self { text, at: 0, dialect: Dialect::Html, raw: None, values: [""; ATTRIBUTES], given: 0, steps: 0 }
+    }
+    /// Reads `text` as XML, tolerantly: no element has raw text, and CDATA sections are text.
+    pub(crate) fn xml(text: &'a str) -> Self {
+        Self { dialect: Dialect::Xml, ..Self::html(text) }
+    }
+
+    /// The value of an attribute of the last tag, with its character references as they are written.
+    pub(crate) fn attribute(&self, attribute: Attribute) -> Option<&'a str> {
+        let place = attribute as usize;
+        self.values.get(place).filter(|_| self.given >> place & 1 == 1).copied()
+    }
+
+    /// What comes next.
+    pub(crate) fn next(&mut self) -> Option<Token<'a>> {
+        loop {
+            self.steps += 1;
+            if let Some(name) = self.raw.take()
+                && let Some(text) = self.raw_text(name)
+            {
+                return Some(Token::Raw(text));
+            }
+            let (start, less) = (self.at, self.markup_from(self.at));
+            if less > start {
+                self.at = less;
+                return Some(Token::Text(self.slice(start, less)));
+            }
+            if less >= self.text.len() {
+                return None;
+            }
+            if let Some(token) = self.markup(less) {
+                return Some(token);
+            }
+        }
+    }
+
+    /// Where the next markup begins, at or behind `from`. A `<` before anything else is text.
+    fn markup_from(&mut self, mut from: usize) -> usize {
+        while let Some(less) = self.find(from, b'<') {
+            match self.byte(less + 1) {
+                Some(b'a'..=b'z' | b'A'..=b'Z' | b'!' | b'?') => return less,
+                Some(b'/') if self.byte(less + 2).is_some() => return less,
+                _ => from = less + 1,
+            }
+            self.steps += 1;
+        }
+        self.text.len()
+    }
+
+    /// Reads the markup at `less` and moves behind it.
+    fn markup(&mut self, less: usize) -> Option<Token<'a>> {
+        match (self.byte(less + 1), self.byte(less + 2)) {
+            (Some(b'!'), _) => self.declaration(less + 2),
+            (Some(b'/'), Some(b'>')) => self.go_to(less + 3),
+            (Some(b'/'), Some(byte)) if byte.is_ascii_alphabetic() => self.tag(less + 2).map(Token::End),
+            (Some(b'/' | b'?'), _) => self.go_behind(less + 2, b'>'),
+            _ => {
+                let name = self.tag(less + 1)?;
+                self.raw = (self.dialect == Dialect::Html && has_raw_text(name)).then_some(name);
+                Some(Token::Start(name))
+            }
+        }
+    }
+
+    /// What stands behind `<!`: a comment, a CDATA section, or something that ends at the next `>`.
+    fn declaration(&mut self, at: usize) -> Option<Token<'a>> {
+        let rest = self.text.as_bytes().get(at..).unwrap_or_default();
+        if rest.starts_with(b"--") {
+            return self.comment(at + 2);
+        }
+        if self.dialect == Dialect::Xml && rest.starts_with(b"[CDATA[") {
+            let start = at + b"[CDATA[".len();
+            let end = memmem::find(rest, b"]]>").map_or(self.text.len(), |found| at + found);
+            self.at = (end + 3).min(self.text.len());
+            return Some(Token::Raw(self.slice(start, end)));
+        }
+        self.go_behind(at, b'>')
+    }
+
+    /// A comment ends at `-->` or `--!>`, and at once at `>` and `->`.
+    fn comment(&mut self, start: usize) -> Option<Token<'a>> {
+        let mut from = start;
+        while let Some(end) = self.find(from, b'>') {
+            self.steps += 1;
+            let inside = self.text.as_bytes().get(start..end).unwrap_or_default();
+            if matches!(inside, b"" | b"-") || inside.ends_with(b"--") || inside.ends_with(b"--!") {
+                return self.go_to(end + 1);
+            }
+            from = end + 1;
+        }
+        self.go_to(self.text.len())
+    }
+
+    /// The name of the tag at `start`; its attributes are remembered. A tag that does not end is none.
+    fn tag(&mut self, start: usize) -> Option<Name<'a>> {
+        let end = self.end_of(start, |byte| is_space(byte) || matches!(byte, b'/' | b'>'));
+        let (mut at, mut is_empty) = (end, false);
+        self.given = 0;
+        self.at = self.text.len();
+        loop {
+            self.steps += 1;
+            match self.byte(at)? {
+                b'>' => break,
+                b'/' => is_empty = self.byte(at + 1) == Some(b'>'),
+                byte if is_space(byte) => {}
+                _ => {
+                    at = self.attribute_at(at)?;
+                    continue;
+                }
+            }
+            at += 1;
+        }
+        self.at = at + 1;
+        let text = self.slice(start, end);
+        Some(Name { text, key: key(text.as_bytes()), is_empty })
+    }
+
+    /// Remembers the attribute at `start` and tells what stands behind it; nothing when the page ends in its value.
+    fn attribute_at(&mut self, start: usize) -> Option<usize> {
+        // An equals sign where a name begins is part of the name.
+        let end = self.end_of(start + 1, |byte| is_space(byte) || matches!(byte, b'/' | b'>' | b'='));
+        let equals = self.behind_space(end);
+        if self.byte(equals) != Some(b'=') {
+            self.keep(start, end, end, end);
+            return Some(end);
+        }
+        let value = self.behind_space(equals + 1);
+        let (from, to, behind) = match self.byte(value)? {
+            quote @ (b'"' | b'\'') => {
+                let close = self.find(value + 1, quote)?;
+                (value + 1, close, close + 1)
+            }
+            _ => {
+                let close = self.end_of(value, |byte| is_space(byte) || byte == b'>');
+                (value, close, close)
+            }
+        };
+        self.keep(start, end, from, to);
+        Some(behind)
+    }
+
+    /// An attribute that stands twice counts the first time.
+    fn keep(&mut self, name: usize, name_end: usize, from: usize, to: usize) {
+        let name = self.text.as_bytes().get(name..name_end).unwrap_or_default();
+        let Some(attribute) = Attribute::named(name) else { return };
+        let value = self.slice(from, to);
+        let bit = 1 << attribute as u32;
+        if self.given & bit == 0
+            && let Some(slot) = self.values.get_mut(attribute as usize)
+        {
+            *slot = value;
+            self.given |= bit;
+        }
+    }
+
+    /// The text of an element that holds no markup; nothing when it is empty.
+    fn raw_text(&mut self, name: Name<'a>) -> Option<&'a str> {
+        let start = self.at;
+        self.at = match name.key {
+            0 => self.text.len(),
+            element::SCRIPT => self.end_of_script(start),
+            _ => self.end_of_raw(start, name.text.as_bytes()),
+        };
+        Some(self.slice(start, self.at)).filter(|text| !text.is_empty())
+    }
+
+    fn end_of_raw(&mut self, mut from: usize, name: &[u8]) -> usize {
+        while let Some(less) = self.find(from, b'<') {
+            self.steps += 1;
+            if self.byte(less + 1) == Some(b'/') && self.is_name_at(less + 2, name) {
+                return less;
+            }
+            from = less + 1;
+        }
+        self.text.len()
+    }
+
+    /// A script ends at its end tag, unless that stands in what looks like a script inside a comment.
+    fn end_of_script(&mut self, mut from: usize) -> usize {
+        // Where the dashes began that hide the script, and whether it has a script inside.
+        let (mut hidden, mut is_double) = (None, false);
+        while let Some(found) = memchr2(b'<', b'>', self.rest(from)).map(|found| from + found) {
+            self.steps += 1;
+            from = found + 1;
+            if self.byte(found) == Some(b'>') {
+                let dashes = hidden.and_then(|start| self.text.as_bytes().get(start..found));
+                if dashes.is_some_and(|inside| inside.ends_with(b"--")) {
+                    (hidden, is_double) = (None, false);
+                }
+            } else if self.byte(from) == Some(b'/') && self.is_name_at(found + 2, b"script") {
+                if !is_double {
+                    return found;
+                }
+                is_double = false;
+            } else if hidden.is_none() && self.rest(from).starts_with(b"!--") {
+                hidden = Some(found + 2);
+            } else if hidden.is_some() && self.is_name_at(from, b"script") {
+                is_double = true;
+            }
+        }
+        self.text.len()
+    }
+
+    /// Whether the whole name at `at` is `name`, in any case.
+    fn is_name_at(&self, at: usize, name: &[u8]) -> bool {
+        let found = self.text.as_bytes().get(at..at + name.len());
+        found.is_some_and(|found| found.eq_ignore_ascii_case(name))
+            && self.byte(at + name.len()).is_some_and(|byte| is_space(byte) || matches!(byte, b'/' | b'>'))
+    }
+
+    fn go_behind(&mut self, from: usize, byte: u8) -> Option<Token<'a>> {
+        let end = self.find(from, byte).map_or(self.text.len(), |found| found + 1);
+        self.go_to(end)
+    }
+    fn go_to(&mut self, at: usize) -> Option<Token<'a>> {
+        self.at = at;
+        None
+    }
+    fn rest(&self, from: usize) -> &'a [u8] {
+        self.text.as_bytes().get(from..).unwrap_or_default()
+    }
+    fn byte(&self, at: usize) -> Option<u8> {
+        self.text.as_bytes().get(at).copied()
+    }
+    fn find(&self, from: usize, byte: u8) -> Option<usize> {
+        memchr(byte, self.rest(from)).map(|found| from + found)
+    }
+    fn end_of(&self, from: usize, ends: impl Fn(u8) -> bool) -> usize {
+        self.rest(from).iter().position(|byte| ends(*byte)).map_or(self.text.len(), |found| from + found)
+    }
+    fn behind_space(&self, from: usize) -> usize {
+        self.end_of(from, |byte| !is_space(byte))
+    }
+    /// All places where the text is cut are before or behind an ASCII character.
+    fn slice(&self, from: usize, to: usize) -> &'a str {
+        self.text.get(from..to).unwrap_or_default()
+    }
+}
+
+fn has_raw_text(name: Name<'_>) -> bool {
+    use element::{IFRAME, NOEMBED, NOFRAMES, SCRIPT, STYLE, TEXTAREA, TITLE, XMP};
+    matches!(name.key, IFRAME | NOEMBED | NOFRAMES | SCRIPT | STYLE | TEXTAREA | TITLE | XMP)
+        || name.key == 0 && name.text.eq_ignore_ascii_case("plaintext")
+}
+
+fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0c')
+}
