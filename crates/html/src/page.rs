@@ -30,7 +30,8 @@ pub struct Page {
 /// Reads a page that was found at `url` with this `Content-Type`, as the robot `agent` (a product token).
 #[must_use]
 pub fn read(url: &PageUrl, content_type: Option<&str>, bytes: &[u8], agent: &str) -> Page {
-    let charset = charset::find(content_type, bytes);
+    let domain = url.host().rsplit('.').next();
+    let charset = charset::find_from(domain, content_type, bytes);
     let text = charset::text(charset, bytes);
     walk(url, charset, &text, agent).0
 }

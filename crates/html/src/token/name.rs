@@ -30,19 +30,18 @@ pub(crate) mod element {
         BR b"br" BUTTON b"button" CENTER b"center" DD b"dd" DETAILS b"details" DIALOG b"dialog" DIR b"dir" DIV b"div"
         DL b"dl" DT b"dt" EMBED b"embed" FIELDSET b"fieldset" FIGURE b"figure" FOOTER b"footer" FORM b"form"
         FRAME b"frame" H1 b"h1" H2 b"h2" H3 b"h3" H4 b"h4" H5 b"h5" H6 b"h6" HEAD b"head" HEADER b"header" HR b"hr"
-        HTML b"html" IFRAME b"iframe" IMAGE b"image" IMG b"img" INPUT b"input" LABEL b"label" LEGEND b"legend" LI b"li"
+        HTML b"html" IFRAME b"iframe" IMG b"img" INPUT b"input" LABEL b"label" LEGEND b"legend" LI b"li"
         LINK b"link" LISTING b"listing" MAIN b"main" MENU b"menu" META b"meta" NAV b"nav" NOEMBED b"noembed"
         NOFRAMES b"noframes" NOSCRIPT b"noscript" OBJECT b"object" OL b"ol" OPTION b"option" P b"p" PRE b"pre"
         SCRIPT b"script" SECTION b"section" SELECT b"select" SOURCE b"source" STYLE b"style" SUMMARY b"summary"
-        SVG b"svg" TABLE b"table" TBODY b"tbody" TD b"td" TEMPLATE b"template" TEXTAREA b"textarea" TFOOT b"tfoot"
-        TH b"th" THEAD b"thead" TIME b"time" TITLE b"title" TR b"tr" TRACK b"track" UL b"ul" VIDEO b"video" XMP b"xmp"
+        TABLE b"table" TBODY b"tbody" TD b"td" TEMPLATE b"template" TEXTAREA b"textarea" TFOOT b"tfoot"
+        TH b"th" THEAD b"thead" TITLE b"title" TR b"tr" TRACK b"track" UL b"ul" VIDEO b"video" XMP b"xmp"
     }
 }
 
 /// An attribute that is kept while its tag is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-#[expect(missing_docs, reason = "each is named as it is written")]
 pub(crate) enum Attribute {
     Class,
     Content,
