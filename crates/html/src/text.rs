@@ -50,6 +50,8 @@ pub(crate) struct Gather {
     chars: usize,
     all: Part,
     skeleton: Part,
+    /// Room for the skeleton of a block.
+    bare: Vec<u8>,
     /// What stands in `main` and `article`.
     core: Part,
     /// What stands in no frame.
@@ -125,10 +127,10 @@ impl Gather {
         let (weight, digest) = (self.block.weight(), self.block.digest());
         self.chars += weight.chars;
         self.all.add(digest, weight.letters);
-        match self.block.skeleton(weight) {
-            None => self.skeleton.add(digest, 0),
-            Some(bare) if bare.is_empty() => {}
-            Some(bare) => self.skeleton.add(digest::of(bare.as_bytes()), 0),
+        if !self.block.skeleton(weight, &mut self.bare) {
+            self.skeleton.add(digest, 0);
+        } else if !self.bare.is_empty() {
+            self.skeleton.add(digest::of(&self.bare), 0);
         }
         self.sample.add(self.block.text());
         self.weigh(weight, digest);

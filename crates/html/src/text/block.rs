@@ -87,31 +87,36 @@ impl Block {
     }
 
     pub(super) fn weight(&self) -> Weight {
-        let count = |is: fn(u8) -> bool| self.text.bytes().map(|byte| usize::from(is(byte))).sum::<usize>();
-        let chars = count(|byte| byte & 0xC0 != 0x80);
-        let ascii = count(|byte| byte.is_ascii());
-        let digits = count(|byte| byte.is_ascii_digit());
-        let latin = count(|byte| byte.is_ascii_alphabetic());
-        let wide = count(|byte| byte >= 0xE3);
-        Weight { letters: latin + (chars - ascii) + wide, digits, chars }
+        let bytes = self.text.as_bytes();
+        let ascii = count(bytes, |byte| byte < 0x80);
+        let latin = count(bytes, |byte| (byte | 0x20).wrapping_sub(b'a') < 26);
+        let digits = count(bytes, |byte| byte.wrapping_sub(b'0') < 10);
+        if ascii == bytes.len() {
+            return Weight { letters: latin, digits, chars: ascii };
+        }
+        let others = count(bytes, |byte| byte >= 0xC0);
+        let wide = count(bytes, |byte| byte >= 0xE3);
+        Weight { letters: latin + others + wide, digits, chars: ascii + others }
     }
 
-    /// The text without digits, addresses and the names of months, if there are any; blanks folded again.
-    pub(super) fn skeleton(&self, weight: Weight) -> Option<String> {
+    /// Writes the text without digits, addresses and the names of months to `bare`, blanks folded again; tells
+    /// whether there was any of these.
+    pub(super) fn skeleton(&self, weight: Weight, bare: &mut Vec<u8>) -> bool {
         let bytes = self.text.as_bytes();
-        let wide_digits = weight.chars < bytes.len() && self.text.contains(is_wide_digit);
-        if weight.digits == 0 && !wide_digits && memmem::find(bytes, b"://").is_none() {
-            return None;
+        let has_address = memmem::find(bytes, b"://").is_some() || memmem::find(bytes, b"www.").is_some();
+        if weight.digits == 0 && !has_address && !has_wide_digit(bytes) {
+            return false;
         }
-        let mut bare = String::with_capacity(self.text.len());
-        for word in self.text.split(' ').filter(|word| !is_address(word) && !is_month(word)) {
-            if !bare.is_empty() && !bare.ends_with(' ') {
-                bare.push(' ');
+        bare.clear();
+        for word in self.text.split(' ').map(str::as_bytes) {
+            if !(has_address && is_address(word) || is_month(word)) {
+                push_bare(bare, word);
             }
-            bare.extend(word.chars().filter(|c| !c.is_ascii_digit() && !is_wide_digit(*c)));
         }
-        bare.truncate(bare.trim_end().len());
-        Some(bare)
+        if bare.last() == Some(&b' ') {
+            bare.pop();
+        }
+        true
     }
 
     pub(super) fn digest(&self) -> u64 {
@@ -119,43 +124,64 @@ impl Block {
     }
 }
 
+/// How many bytes are of a kind. In short runs, so that the counts fit bytes and many are looked at in one step.
+fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
+    let run = |run: &[u8]| run.iter().fold(0_u8, |sum, byte| sum.wrapping_add(u8::from(is(*byte))));
+    bytes.chunks(255).map(|bytes| usize::from(run(bytes))).sum()
+}
+
 /// Whether there is nothing to fold: no white space but single blanks.
 fn is_folded(text: &[u8]) -> bool {
     // Without an early end, so that many bytes are looked at in one step.
     let control = text.iter().fold(false, |found, byte| found | (*byte < b' '));
-    let doubled =
-        text.iter().zip(text.iter().skip(1)).fold(false, |found, (a, b)| found | (*a == b' ' && *b == b' '));
+    let pairs = text.iter().zip(text.iter().skip(1));
+    let doubled = pairs.fold(false, |found, (a, b)| found | ((*a == b' ') & (*b == b' ')));
     !control && !doubled
 }
 
 fn is_blank(c: char) -> bool {
     c.is_ascii_whitespace()
 }
-fn is_wide_digit(c: char) -> bool {
-    ('０'..='９').contains(&c)
+
+/// Appends a word without its digits, behind a blank.
+fn push_bare(bare: &mut Vec<u8>, word: &[u8]) {
+    if !bare.is_empty() && bare.last() != Some(&b' ') {
+        bare.push(b' ');
+    }
+    let mut rest = word;
+    while let Some((first, behind)) = rest.split_first() {
+        if first.is_ascii_digit() {
+            rest = behind;
+        } else if let [0xEF, 0xBC, 0x90..=0x99, behind @ ..] = rest {
+            rest = behind;
+        } else {
+            bare.push(*first);
+            rest = behind;
+        }
+    }
 }
-fn is_address(word: &str) -> bool {
-    word.contains("://") || word.starts_with("www.")
+
+/// Whether one of ０ to ９ is there.
+fn has_wide_digit(bytes: &[u8]) -> bool {
+    let is_digit = |at: usize| bytes.get(at + 2).is_some_and(|byte| (0x90..=0x99).contains(byte));
+    memmem::find_iter(bytes, &[0xEF, 0xBC]).any(is_digit)
+}
+
+fn is_address(word: &[u8]) -> bool {
+    word.starts_with(b"www.") || memmem::find(word, b"://").is_some()
 }
 
 /// Whether a word, without the signs around it, is the English name of a month or its first three letters.
-fn is_month(word: &str) -> bool {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
-    ];
-    let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
-    MONTHS.iter().any(|month| *month == word || month.get(..3) == Some(word))
+fn is_month(word: &[u8]) -> bool {
+    const MONTHS: &str =
+        "January February March April May June July August September October November December";
+    let is_sign = |byte: &u8| byte.is_ascii_punctuation();
+    let start = word.iter().position(|byte| !is_sign(byte)).unwrap_or(word.len());
+    let end = word.iter().rposition(|byte| !is_sign(byte)).map_or(start, |last| last + 1);
+    let name = word.get(start..end).unwrap_or_default();
+    (3..=9).contains(&name.len())
+        && name.first().is_some_and(u8::is_ascii_uppercase)
+        && MONTHS.split(' ').map(str::as_bytes).any(|month| month == name || month.get(..3) == Some(name))
 }
 
 #[cfg(test)]
@@ -184,7 +210,8 @@ mod tests {
         let skeleton = |text: &str| {
             let mut block = Block::default();
             block.push(text, false);
-            block.skeleton(block.weight())
+            let mut bare = Vec::new();
+            block.skeleton(block.weight(), &mut bare).then(|| String::from_utf8(bare).unwrap())
         };
         assert_eq!(skeleton("nothing of the kind"), None);
         assert_eq!(skeleton("page 12 of 300").as_deref(), Some("page of"));
