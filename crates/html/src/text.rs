@@ -10,6 +10,7 @@
 
 mod block;
 mod digest;
+mod run;
 mod sample;
 mod zone;
 
