@@ -126,6 +126,29 @@ const PIECES: &[&str] = &[
     "\"'>",
 ];
 
+/// A tag that is in order, so that what is broken has something to break.
+fn whole(chance: &mut Chance) -> String {
+    const TAGS: &[&str] = &[
+        "<a href=N>",
+        "<a rel=nofollow href='N'>x</a>",
+        "<A HREF=\"/N?a&amp;b\">",
+        "<img src=N srcset='N 1x, nN 2x'>",
+        "<link rel=alternate hreflang=ja href=N>",
+        "<iframe src=N></iframe>",
+        "<video poster=N>",
+        "<!-- N -->",
+        "<title>N &amp; N</title>",
+        "<script src=N>'<a href=N>'</script>",
+        "<meta http-equiv=refresh content='N;url=N'>",
+        "<meta name=robots content=nofollow>",
+        "<p class=ad>N</p>",
+        "<style>N</style>",
+        "<area href=N/>",
+    ];
+    let number = chance.below(50).to_string();
+    chance.pick(TAGS).replace('N', &number)
+}
+
 #[test]
 fn broken_pages_are_read_as_the_oracle_reads_them() {
     let url = PageUrl::parse("http://a.example/dir/page").unwrap();
@@ -133,7 +156,10 @@ fn broken_pages_are_read_as_the_oracle_reads_them() {
     for seed in 0..30_000 {
         let mut chance = Chance::of(&[seed, 1]);
         let count = 1 + chance.index(40);
-        let text: String = (0..count).map(|_| *chance.pick(PIECES)).collect();
+        let piece = |chance: &mut Chance| {
+            if chance.happens(0.4) { whole(chance) } else { (*chance.pick(PIECES)).to_owned() }
+        };
+        let text: String = (0..count).map(|_| piece(&mut chance)).collect();
         // The last `>` gives what is open a chance to be seen.
         links += check(&url, &format!("{text}>"));
     }
