@@ -48,8 +48,8 @@ impl How {
             Self::Mark => "mark",
             Self::Header => "header",
             Self::Meta => "meta",
-            Self::Detected => "detected",
             Self::Valid => "valid",
+            Self::Detected => "detected",
         }
     }
 }
