@@ -31,6 +31,7 @@
 //! a snapshot (`formats`).
 
 mod append;
+mod arrivals;
 mod choice;
 mod describe;
 mod entry;
@@ -60,6 +61,7 @@ mod versions;
 
 pub use append::rebuild_index;
 pub use append::{Archive, Settings};
+pub use arrivals::{Arrivals, Place};
 pub use choice::{Asked, Choice, ChoiceError, MediaRange, WordError};
 pub use entry::{ContentKey, Entry, Flag, Key, Location, Stored};
 pub use error::Error;

@@ -345,7 +345,7 @@ impl Reader {
 }
 
 /// Whether the writer renamed, removed or cut a file between two looks at it.
-fn is_in_motion(error: &io::Error) -> bool {
+pub(crate) fn is_in_motion(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
 }
 

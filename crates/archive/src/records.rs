@@ -7,6 +7,7 @@
 //! **Invariant:** a revisit stands only for a body that is equal by digest, or that the server called unchanged, and
 //! always carries that digest; a body that was cut off or is empty is always stored as it came (D8).
 
+use crate::arrivals::Place;
 use crate::describe::{Facts, field};
 use crate::entry::{ContentKey, Entry, Flag, Location, Stored};
 use crate::file::{GrowingFile, Placed};
@@ -23,6 +24,14 @@ pub struct Appended {
     pub entry: Entry,
     /// How many bytes of the file all its records take.
     pub bytes_written: u64,
+}
+
+impl Appended {
+    /// The place behind it. It is durable, and may be kept, after the next commit.
+    #[must_use]
+    pub fn place(&self) -> Place {
+        Place::behind(&self.entry)
+    }
 }
 
 /// The body that a revisit stands for.

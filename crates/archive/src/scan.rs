@@ -65,6 +65,10 @@ impl Scan {
     pub(crate) fn name(&self) -> Arc<str> {
         Arc::clone(&self.name)
     }
+    /// The file that is read.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
     /// Where reading began.
     pub(crate) fn position(&self) -> u64 {
         self.from

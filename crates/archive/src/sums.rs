@@ -205,35 +205,65 @@ pub(crate) fn read(
     files: &mut Files,
     mut on_batch: impl FnMut(Batch, &Files),
 ) -> Result<Option<Found>, Error> {
-    let file = match disk.open(path, Open::Read) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        file => file.map_err(|source| Error::io("open", path, source))?,
-    };
-    let failed = |source| Error::io("read", path, source);
-    let length = file.length().map_err(failed)?;
-    let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
-    file.read_at(0, &mut bytes).map_err(failed)?;
-    let head = head(name);
-    if !bytes.starts_with(&head) {
-        return Ok(None);
+    let Some(mut frames) = Frames::open(disk, path, name)? else { return Ok(None) };
+    while let Some(batch) = frames.next(files) {
+        on_batch(batch, files);
     }
-    let mut found = Found { whole_bytes: head.len() as u64, bytes: length, ..Found::default() };
-    let mut rows = Rows::default();
-    while let Some((content, end)) = frame(&bytes, found.whole_bytes, seed(name)) {
-        if found.is_finished {
-            break;
+    Ok(Some(frames.found()))
+}
+
+/// The sums of an archive file as they were when they were opened, to be read batch by batch.
+#[derive(Debug)]
+pub(crate) struct Frames {
+    bytes: Vec<u8>,
+    seed: u64,
+    found: Found,
+    rows: Rows,
+}
+
+impl Frames {
+    /// Opens the sums at `path` of the archive file called `name`; `None` when there are none, or they are those of
+    /// another file.
+    pub(crate) fn open(disk: &dyn Disk, path: &Path, name: &str) -> Result<Option<Self>, Error> {
+        let file = match disk.open(path, Open::Read) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            file => file.map_err(|source| Error::io("open", path, source))?,
+        };
+        let failed = |source| Error::io("read", path, source);
+        let length = file.length().map_err(failed)?;
+        let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
+        file.read_at(0, &mut bytes).map_err(failed)?;
+        let head = head(name);
+        if !bytes.starts_with(&head) {
+            return Ok(None);
         }
-        match Frame::read(Bytes(content), files, &mut rows) {
-            Some(Frame::Batch(batch)) if batch.from == found.covered => {
-                found.covered = batch.to();
-                on_batch(batch, files);
+        let found = Found { whole_bytes: head.len() as u64, bytes: length, ..Found::default() };
+        Ok(Some(Self { bytes, seed: seed(name), found, rows: Rows::default() }))
+    }
+
+    /// The next batch; nothing behind the last that is whole.
+    pub(crate) fn next(&mut self, files: &mut Files) -> Option<Batch> {
+        if self.found.is_finished {
+            return None;
+        }
+        let (content, end) = frame(&self.bytes, self.found.whole_bytes, self.seed)?;
+        match Frame::read(Bytes(content), files, &mut self.rows)? {
+            Frame::Batch(batch) if batch.from == self.found.covered => {
+                (self.found.covered, self.found.whole_bytes) = (batch.to(), end);
+                Some(batch)
             }
-            Some(Frame::End(covered)) if covered == found.covered => found.is_finished = true,
-            _ => break,
+            Frame::End(covered) if covered == self.found.covered => {
+                (self.found.is_finished, self.found.whole_bytes) = (true, end);
+                None
+            }
+            _ => None,
         }
-        found.whole_bytes = end;
     }
-    Ok(Some(found))
+
+    /// What was found so far.
+    pub(crate) fn found(&self) -> Found {
+        self.found
+    }
 }
 
 /// The content of the frame at `place`, if it is whole, and where it ends.

@@ -6,6 +6,7 @@
 )]
 
 mod append;
+mod arrivals;
 mod beside;
 mod captures;
 mod cuts;
