@@ -15,6 +15,7 @@ use base::door::{Exchange, Failure, Truncation};
 use base::http::Framing;
 use base::{Capture, Outcome, Refusal, Sha1Digest, Timestamp};
 use std::sync::Arc;
+use std::time::Duration;
 use warc::{Draft, Fields, HTTP_REQUEST, HTTP_RESPONSE, Kind, Profile, WARC_FIELDS};
 
 /// What became of a capture.
@@ -166,6 +167,8 @@ pub(crate) mod name {
     pub(crate) const OUTCOME: &str = "outcome";
     pub(crate) const PHASE: &str = "phase";
     pub(crate) const CAUSE: &str = "cause";
+    pub(crate) const CAUSE_KIND: &str = "cause-kind";
+    pub(crate) const RETRY_AFTER_SECONDS: &str = "retry-after-seconds";
     pub(crate) const TOOK_SECONDS: &str = "took-seconds";
     pub(crate) const REFUSAL: &str = "refusal";
     pub(crate) const RULE: &str = "rule";
@@ -203,6 +206,7 @@ fn unreachable(fields: Fields, failure: &Failure) -> Fields {
     fields
         .text(name::PHASE, failure.phase.as_str())
         .text(name::CAUSE, &failure.cause.to_string())
+        .text(name::CAUSE_KIND, failure.cause.kind())
         .text(name::TOOK_SECONDS, &format!("{:.6}", failure.took.as_secs_f64()))
 }
 
@@ -213,7 +217,14 @@ fn refused(fields: Fields, refusal: &Refusal) -> Fields {
         Refusal::Address(why) => fields.text(name::REFUSAL, "address").text(name::RULE, why),
         Refusal::OptOut(line) => fields.text(name::REFUSAL, "opt-out").text(name::RULE, line),
         Refusal::NoContact => fields.text(name::REFUSAL, "no-contact"),
-        Refusal::Proxy { reason, .. } => fields.text(name::REFUSAL, "proxy").text(name::RULE, reason),
+        Refusal::Proxy { reason, retry_after } => {
+            let fields = fields.text(name::REFUSAL, "proxy").text(name::RULE, reason);
+            let seconds =
+                retry_after.map(|interval| format!("{:.6}", Duration::from(interval).as_secs_f64()));
+            seconds
+                .into_iter()
+                .fold(fields, |fields, seconds| fields.text(name::RETRY_AFTER_SECONDS, &seconds))
+        }
         other => fields.text(name::REFUSAL, &format!("{other:?}")),
     }
 }

@@ -215,6 +215,14 @@ pub enum Phase {
 }
 
 impl Phase {
+    /// Every phase, in their order.
+    pub const ALL: [Self; 6] = [Self::LookUp, Self::Proxy, Self::Connect, Self::Tls, Self::Send, Self::Head];
+
+    /// The phase of this name.
+    #[must_use]
+    pub fn named(words: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|phase| phase.as_str() == words)
+    }
     /// The phase in a word or two.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -273,4 +281,37 @@ pub enum Cause {
     /// The certificate or handshake is not acceptable.
     #[error("{0}")]
     Tls(String),
+}
+
+impl Cause {
+    /// Every [kind](Cause::kind) of cause.
+    pub const KINDS: [&str; 10] = [
+        "no-such-name",
+        "name-server",
+        "forbidden-address",
+        "no-contact",
+        "proxy",
+        "time-out",
+        "broken",
+        "malformed",
+        "machine",
+        "tls",
+    ];
+
+    /// What kind of cause it is, in a word.
+    #[must_use]
+    pub const fn kind(&self) -> &'static str {
+        match self {
+            Self::NoSuchName => "no-such-name",
+            Self::NameServer(_) => "name-server",
+            Self::ForbiddenAddress { .. } => "forbidden-address",
+            Self::NoContact => "no-contact",
+            Self::Proxy { .. } => "proxy",
+            Self::TimeOut(_) => "time-out",
+            Self::Broken(_) => "broken",
+            Self::Malformed(_) => "malformed",
+            Self::Machine(_) => "machine",
+            Self::Tls(_) => "tls",
+        }
+    }
 }

@@ -2,6 +2,8 @@
 //!
 //! **Invariant:** nothing here changes a message; whatever is derived is derived from the bytes as received.
 
+use crate::limits::SERVER_PAUSE_MAX;
+use crate::{Interval, Timestamp};
 use std::borrow::Cow;
 
 /// How the end of a body is known.
@@ -96,6 +98,21 @@ pub fn is_chunked(head: &[u8]) -> bool {
 fn text(bytes: &[u8]) -> Cow<'_, str> {
     let as_latin_1 = |_| Cow::Owned(bytes.iter().copied().map(char::from).collect());
     std::str::from_utf8(bytes).map_or_else(as_latin_1, Cow::Borrowed)
+}
+
+/// How long an answer asks to be left alone, at most [`SERVER_PAUSE_MAX`]. A date is measured from the answer's own `Date`,
+/// so the same answer always means the same.
+#[must_use]
+pub fn retry_after(head: &[u8]) -> Option<Interval> {
+    let text = field(head, "retry-after")?;
+    let asked = match text.parse() {
+        Ok(seconds) => Interval::from_seconds(seconds),
+        Err(_) => {
+            let sent = field(head, "date").and_then(Timestamp::parse_http_date)?;
+            Timestamp::parse_http_date(text)?.since(sent)
+        }
+    };
+    Some(asked.min(SERVER_PAUSE_MAX))
 }
 
 /// A body with its chunk framing removed; a body framed otherwise as it is.

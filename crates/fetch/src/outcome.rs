@@ -4,8 +4,7 @@
 //! from the answer's own `Date`.
 
 use base::door::{Cause, Exchange, Failure, Truncation};
-use base::limits::SERVER_PAUSE_MAX;
-use base::{ContentDigest, Interval, Outcome, PageUrl, Refusal, Timestamp};
+use base::{ContentDigest, Outcome, PageUrl, Refusal, http};
 use coding::Decoded;
 
 /// How the visit to `url` ended.
@@ -40,7 +39,7 @@ pub(crate) fn of_answer(url: &PageUrl, exchange: &Exchange, content: &Decoded<'_
         304 => Outcome::NotModified,
         300..400 => Outcome::Moved { status, target: target(url, exchange) },
         404 | 410 => Outcome::Gone { status },
-        _ => Outcome::Failed { status, retry_after: retry_after(exchange) },
+        _ => Outcome::Failed { status, retry_after: http::retry_after(&exchange.response_head) },
     }
 }
 
@@ -58,27 +57,16 @@ fn content_digest(exchange: &Exchange, content: &Decoded<'_>) -> Option<ContentD
 }
 
 fn target(url: &PageUrl, exchange: &Exchange) -> Option<PageUrl> {
-    base::http::field_text(&exchange.response_head, "location").and_then(|location| url.join(&location).ok())
-}
-
-/// How long the server asks to be left alone, at most [`SERVER_PAUSE_MAX`].
-fn retry_after(exchange: &Exchange) -> Option<Interval> {
-    let text = exchange.field("retry-after")?;
-    let asked = match text.parse() {
-        Ok(seconds) => Interval::from_seconds(seconds),
-        Err(_) => {
-            let sent = exchange.field("date").and_then(Timestamp::parse_http_date)?;
-            Timestamp::parse_http_date(text)?.since(sent)
-        }
-    };
-    Some(asked.min(SERVER_PAUSE_MAX))
+    http::field_text(&exchange.response_head, "location").and_then(|location| url.join(&location).ok())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base::Interval;
     use base::door::{Marks, Phase, Times, Truncation};
     use base::http::Framing;
+    use base::limits::SERVER_PAUSE_MAX;
     use std::time::Duration;
 
     fn answer(status: u16, fields: &str, body: &[u8]) -> Exchange {

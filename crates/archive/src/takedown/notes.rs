@@ -8,8 +8,7 @@
 
 use super::{Gone, Target};
 use crate::append::Archive;
-use crate::describe::{self, field};
-use crate::entry::{ContentKey, Entry, Flag, Key, Location, Stored};
+use crate::entry::{Location, Stored};
 use crate::error::Error;
 use crate::fetch_record;
 use crate::index::row::{Files, Row};
@@ -19,7 +18,6 @@ use base::disk::Disk;
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
-use warc::{Draft, Kind};
 
 /// What the notes of takedowns are about.
 const URN: &str = "urn:utsushi:takedown:";
@@ -27,7 +25,6 @@ const FIRST_LINE: &str = "utsushi-takedown 1";
 const DONE: &str = ":done";
 /// So many groups are listed in one record.
 const GROUPS_A_PART: usize = 100_000;
-const NOTE_TYPE: &str = "text/plain;charset=utf-8";
 
 /// A takedown that is noted in the archive.
 #[derive(Clone, Debug)]
@@ -68,7 +65,7 @@ impl Archive {
             groups.for_each(|gone| {
                 text.push_str(&format!("group {} {} {}\n", gone.file, gone.offset, gone.length));
             });
-            self.note(&format!("{URN}{id}:{part}"), at, text.as_bytes())?;
+            self.put_note(&format!("{URN}{id}:{part}"), at, text.as_bytes())?;
         }
         Ok(())
     }
@@ -77,37 +74,7 @@ impl Archive {
     pub(super) fn note_done(&mut self, id: &str, target: &Target, at: Timestamp) -> Result<(), Error> {
         let (what, scope) = (target.what(), one_line(target.text()));
         let note = format!("{FIRST_LINE}\nwhat {what}\nscope {scope}\ndone {id}\n");
-        self.note(&format!("{URN}{id}{DONE}"), at, note.as_bytes())
-    }
-
-    /// Appends something that the archive notes of itself.
-    fn note(&mut self, target: &str, at: Timestamp, block: &[u8]) -> Result<(), Error> {
-        self.make_way()?;
-        let mut file = self.take_file(at)?;
-        let flag = Flag::Changed;
-        let draft =
-            |draft: Draft| draft.target(target).text(field::RECORDS, "1").text(field::FLAG, flag.as_str());
-        let placed = file.put(&Kind::Metadata, at, draft, NOTE_TYPE, &[block]);
-        let entry = Entry {
-            key: Key::of(target),
-            url: target.to_owned(),
-            at,
-            kind: Stored::Other,
-            flag,
-            status: None,
-            media_type: describe::plain_media_type(NOTE_TYPE),
-            payload: None,
-            content: Some(ContentKey::of(block)),
-            truncated: false,
-            moves_within: false,
-            location: Location { file: file.name(), offset: placed.offset, length: placed.length },
-            group_bytes: placed.length,
-            body: None,
-            sum: placed.sum,
-        };
-        self.add(&entry, &mut file);
-        self.give_file(file);
-        Ok(())
+        self.put_note(&format!("{URN}{id}{DONE}"), at, note.as_bytes()).map(drop)
     }
 }
 

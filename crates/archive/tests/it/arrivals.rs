@@ -84,7 +84,7 @@ fn take_down(archive: &mut Archive, stored: &mut Stored, path: &str, at: Timesta
 
 fn step(disk: &SimulatedDisk, mut archive: Archive, stored: &mut Stored, chance: &mut Chance) -> Archive {
     let at = START.plus(Interval::from_micros(chance.below(1 << 40)));
-    match chance.below(40) {
+    match chance.below(42) {
         0..=22 => match archive.append(&visit_at(chance, at)) {
             Ok(appended) => {
                 assert_eq!(appended.place(), Place::behind(&appended.entry));
@@ -111,6 +111,7 @@ fn step(disk: &SimulatedDisk, mut archive: Archive, stored: &mut Stored, chance:
             stored.durable = stored.all.len();
             archive = open(disk).unwrap();
         }
+        37 | 38 => stored.add(&archive.note("seed", at, "http://example.org/").unwrap().entry),
         _ => stored.check(disk),
     }
     archive

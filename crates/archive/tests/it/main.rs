@@ -17,6 +17,7 @@ mod full;
 mod import;
 mod model;
 mod model_tests;
+mod notes;
 mod oracle;
 mod peer;
 mod snapshots;

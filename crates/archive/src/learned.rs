@@ -1,0 +1,223 @@
+//! What there is to learn from a visit, told by the visit itself or, later, by the archive: the same (D3).
+//!
+//! Whoever keeps the state of a page learns from its visits while they happen, and after a crash, or from the beginning,
+//! from what the archive holds of them. So everything that counts for learning stands in the records, and both ways lead
+//! through one function here.
+//!
+//! **Invariant:** [`Learned::of`] a capture and its entry equals [`Reader::learned`] of the same entry.
+
+use crate::describe;
+use crate::entry::{ContentKey, Entry, Stored};
+use crate::error::Error;
+use crate::reader::Reader;
+use crate::records::name;
+use base::door::{Cause, Exchange, Failure, Phase, Truncation};
+use base::limits::VALIDATOR_BYTES_MAX;
+use base::{Capture, Interval, Outcome, PageUrl, Refusal, Timestamp, http};
+use std::net::IpAddr;
+use warc::{Fields, Record};
+
+/// What there is to learn from a visit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Learned {
+    /// When the visit began.
+    pub at: Timestamp,
+    /// The status, if there was an answer.
+    pub status: Option<u16>,
+    /// How the visit ended.
+    pub ended: Ended,
+    /// What tells the content from others; for a 304 that of the body it stands for, if it is known. Nothing for a body
+    /// that was cut where chance would have it: the same page would look changed at every visit.
+    pub content: Option<ContentKey>,
+    /// `ETag`, unless it is too long to be one.
+    pub etag: Option<String>,
+    /// `Last-Modified`, as the server wrote it, unless it is too long to be one.
+    pub last_modified: Option<String>,
+    /// Who answered, or was asked.
+    pub address: Option<IpAddr>,
+}
+
+/// How a visit ended, as [`Outcome`] without what nobody learns from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The page came.
+    Fetched {
+        /// Whether its body is incomplete.
+        truncated: bool,
+    },
+    /// The server says that nothing changed.
+    NotModified,
+    /// The page is somewhere else.
+    Moved {
+        /// Where to, if that is a page.
+        target: Option<PageUrl>,
+    },
+    /// The page does not exist, or no longer.
+    Gone,
+    /// The server answered with another error.
+    Failed {
+        /// How long it asks to be left alone.
+        retry_after: Option<Interval>,
+    },
+    /// We did not ask. Long reasons are cut.
+    Refused(Refusal),
+    /// Nobody answered.
+    Unreachable {
+        /// How far it came, if that is known.
+        phase: Option<Phase>,
+        /// What stood in the way, in the words of [`Cause::kind`], if that is known.
+        cause: Option<&'static str>,
+    },
+}
+
+/// So much is kept of the reason for a refusal; the archive keeps more.
+const REASON_BYTES_MAX: usize = 1_024;
+
+impl Learned {
+    /// What a capture tells that is stored as `entry`.
+    #[must_use]
+    pub fn of(capture: &Capture, entry: &Entry) -> Self {
+        match &capture.exchange {
+            Some(exchange) => Self::of_exchange(exchange, entry),
+            None => Self::of_silence(&capture.outcome, entry),
+        }
+    }
+
+    /// Whether nobody was asked and it says nothing of the page: a proxy held the visit back or could not be reached
+    /// itself, or this machine could not do its part.
+    #[must_use]
+    pub fn is_held_back(&self) -> bool {
+        match &self.ended {
+            Ended::Refused(Refusal::Proxy { .. }) => true,
+            Ended::Unreachable { phase, cause } => *phase == Some(Phase::Proxy) || *cause == Some("machine"),
+            _ => false,
+        }
+    }
+
+    fn of_exchange(exchange: &Exchange, entry: &Entry) -> Self {
+        let truncated = exchange.truncated.map(Truncation::as_str);
+        let address = Some(exchange.address.ip());
+        Self::answered(entry, &exchange.response_head, truncated, address)
+    }
+
+    fn of_silence(outcome: &Outcome, entry: &Entry) -> Self {
+        match outcome {
+            Outcome::Refused(refusal) => Self::silent(entry, Ended::Refused(shortened(refusal)), None),
+            Outcome::Unreachable(Failure { phase, cause, address, .. }) => {
+                let ended = Ended::Unreachable { phase: Some(*phase), cause: Some(cause.kind()) };
+                Self::silent(entry, ended, address.map(|address| address.ip()))
+            }
+            _ => Self::silent(entry, Ended::Unreachable { phase: None, cause: None }, None),
+        }
+    }
+
+    fn of_record(record: &Record, entry: &Entry) -> Self {
+        let fields = &record.fields;
+        let address = fields.get(warc::header::name::IP_ADDRESS).and_then(|address| address.parse().ok());
+        if entry.kind == Stored::Metadata {
+            let fields = Fields::read(&record.block).unwrap_or_default();
+            return Self::silent(entry, ended(&fields), address);
+        }
+        let head = match entry.kind {
+            Stored::Resource => &[],
+            _ => describe::split_answer(&record.block).0,
+        };
+        Self::answered(entry, head, fields.get(warc::header::name::TRUNCATED), address)
+    }
+
+    fn silent(entry: &Entry, ended: Ended, address: Option<IpAddr>) -> Self {
+        let Entry { at, status, .. } = *entry;
+        Self { at, status, ended, content: None, etag: None, last_modified: None, address }
+    }
+
+    /// From the head of an answer, and why its body is incomplete, if it is.
+    fn answered(entry: &Entry, head: &[u8], truncated: Option<&str>, address: Option<IpAddr>) -> Self {
+        let by_chance = entry.truncated && truncated != Some(Truncation::Length.as_str());
+        let validator = |name| {
+            let value = http::field(head, name).filter(|value| value.len() <= VALIDATOR_BYTES_MAX);
+            value.map(ToOwned::to_owned)
+        };
+        let ended = match (entry.kind, entry.status) {
+            (Stored::Resource, _) | (_, Some(200..=299)) => Ended::Fetched { truncated: entry.truncated },
+            (_, Some(304)) | (Stored::Revisit, None) => Ended::NotModified,
+            (_, Some(300..=399)) => Ended::Moved { target: target(&entry.url, head) },
+            (_, Some(404 | 410)) => Ended::Gone,
+            _ => Ended::Failed { retry_after: http::retry_after(head) },
+        };
+        Self {
+            content: entry.content.filter(|_| !by_chance),
+            etag: validator("etag"),
+            last_modified: validator("last-modified"),
+            ..Self::silent(entry, ended, address)
+        }
+    }
+}
+
+impl Reader {
+    /// What there was to learn from a capture; nothing when it tells of no visit.
+    pub fn learned(&self, entry: &Entry) -> Result<Option<Learned>, Error> {
+        if !entry.is_visit() {
+            return Ok(None);
+        }
+        self.record(entry).map(|record| Some(Learned::of_record(&record, entry)))
+    }
+}
+
+/// Where a redirect leads, if that is a page.
+fn target(url: &str, head: &[u8]) -> Option<PageUrl> {
+    let location = http::field_text(head, "location")?;
+    PageUrl::parse(url).ok()?.join(&location).ok()
+}
+
+/// How a visit without an answer ended, by the fields of its record.
+fn ended(fields: &Fields) -> Ended {
+    match fields.decoded(name::REFUSAL) {
+        Some(word) => match refusal(&word, fields) {
+            Some(refusal) => Ended::Refused(refusal),
+            None => Ended::Unreachable { phase: None, cause: None },
+        },
+        None => Ended::Unreachable {
+            phase: fields.decoded(name::PHASE).and_then(|words| Phase::named(&words)),
+            cause: fields.decoded(name::CAUSE_KIND).and_then(|word| kind_of_cause(&word)),
+        },
+    }
+}
+
+fn kind_of_cause(word: &str) -> Option<&'static str> {
+    Cause::KINDS.into_iter().find(|kind| *kind == word)
+}
+
+fn refusal(word: &str, fields: &Fields) -> Option<Refusal> {
+    let reason = || reason(&fields.decoded(name::RULE).unwrap_or_default());
+    Some(match word {
+        "robots" => Refusal::Robots(reason()),
+        "robots-unreachable" => Refusal::RobotsUnreachable,
+        "address" => Refusal::Address(reason()),
+        "opt-out" => Refusal::OptOut(reason()),
+        "no-contact" => Refusal::NoContact,
+        "proxy" => Refusal::Proxy { reason: reason(), retry_after: seconds(fields) },
+        _ => return None,
+    })
+}
+
+fn seconds(fields: &Fields) -> Option<Interval> {
+    let seconds: f64 = fields.decoded(name::RETRY_AFTER_SECONDS)?.parse().ok()?;
+    std::time::Duration::try_from_secs_f64(seconds).ok().map(Interval::from)
+}
+
+/// The refusal with its reason as long as it is learned.
+fn shortened(refusal: &Refusal) -> Refusal {
+    match refusal {
+        Refusal::Robots(rule) => Refusal::Robots(reason(rule)),
+        Refusal::Address(why) => Refusal::Address(reason(why)),
+        Refusal::OptOut(line) => Refusal::OptOut(reason(line)),
+        Refusal::Proxy { reason: why, retry_after } => {
+            Refusal::Proxy { reason: reason(why), retry_after: *retry_after }
+        }
+        other => other.clone(),
+    }
+}
+
+fn reason(text: &str) -> String {
+    text.get(..text.floor_char_boundary(REASON_BYTES_MAX)).unwrap_or(text).to_owned()
+}
