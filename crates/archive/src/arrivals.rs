@@ -33,6 +33,9 @@ pub struct Place {
 }
 
 impl Place {
+    pub(crate) fn at(file: &Arc<str>, offset: u64) -> Self {
+        Self { file: Arc::clone(file), offset }
+    }
     /// The place before the record at a location.
     #[must_use]
     pub fn before(location: &Location) -> Self {
