@@ -164,8 +164,15 @@ struct Crawl<D> {
 
 /// What comes back with something durable.
 enum Ticket {
-    Page { page: Option<frontier::Number>, reading: Reading },
-    Robots { sitemaps: Vec<Found> },
+    Page {
+        page: Option<frontier::Number>,
+        reading: Reading,
+    },
+    Robots {
+        sitemaps: Vec<Found>,
+    },
+    /// Nobody was asked; the page keeps its turn.
+    HeldBack,
     Add(Vec<Added>, Option<oneshot::Sender<usize>>),
     Pause(bool, Option<oneshot::Sender<()>>),
 }
@@ -324,6 +331,7 @@ impl<D: Door + 'static> Crawl<D> {
             return Ok(());
         }
         let ticket = match what {
+            _ if worth == Worth::Noting => Ticket::HeldBack,
             What::Page(reading) => Ticket::Page { page: task.step.page(), reading },
             What::LookedUp(_) if task.step.page().is_some() => {
                 Ticket::Page { page: task.step.page(), reading: Reading::default() }
@@ -341,7 +349,8 @@ impl<D: Door + 'static> Crawl<D> {
             self.taken_down.iter().any(|target| target.holds(&key))
         };
         if !is_excluded {
-            let facts = if let Ticket::Page { reading, .. } = &mut ticket { reading.facts.take() } else { None };
+            let facts =
+                if let Ticket::Page { reading, .. } = &mut ticket { reading.facts.take() } else { None };
             let work = Work { item: Item::Capture(capture), facts, ticket };
             self.report.bytes_received += work.item.bytes();
             self.hand_over(work);
@@ -426,7 +435,8 @@ impl<D: Door + 'static> Crawl<D> {
     fn kept(&mut self, work: Work<Ticket>, stored: archive::Appended) -> Result<Option<Kept>, Error> {
         let place = stored.place().to_string();
         let archive::Appended { entry, bytes_written } = stored;
-        let (at, is_robots) = (entry.at, !matches!(work.ticket, Ticket::Page { page: Some(_), .. }));
+        let (at, is_robots) =
+            (entry.at, matches!(work.ticket, Ticket::Robots { .. } | Ticket::Page { page: None, .. }));
         let capture = match (work.item, work.ticket) {
             (Item::Capture(capture), Ticket::Page { page: Some(page), reading }) => {
                 let learned = Learned::of(&capture, &entry);
@@ -483,7 +493,7 @@ impl<D: Door + 'static> Crawl<D> {
                 self.frontier.commit_durably(now)?;
                 answer.map(|answer| answer.send(()));
             }
-            Ticket::Page { .. } | Ticket::Robots { .. } => {}
+            Ticket::Page { .. } | Ticket::Robots { .. } | Ticket::HeldBack => {}
         }
         Ok(())
     }

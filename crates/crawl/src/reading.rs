@@ -120,7 +120,8 @@ fn japanese(charset: charset::Found) -> Option<&'static str> {
 /// The pages that a feed announces.
 fn announced(url: &PageUrl, content_type: Option<&str>, content: &[u8]) -> Reading {
     let Some(feed) = feed::read(url, content_type, content) else { return Reading::default() };
-    let found = |entry: feed::Announced| Found { url: entry.url, role: Role::Page, announced: entry.published };
+    let found =
+        |entry: feed::Announced| Found { url: entry.url, role: Role::Page, announced: entry.published };
     let older = feed.next.map(|url| Found { url, role: Role::Page, announced: None });
     let links = feed.entries.into_iter().map(found).chain(older).collect();
     Reading { links, ..Reading::default() }
