@@ -45,7 +45,7 @@ impl Teachings {
     /// The lesson for the page, which is known by its number when it was handed out just now.
     #[must_use]
     pub fn lesson(&self, page: Option<Number>) -> Lesson<'_> {
-        let Reading { links, main, blocks, filtered } = &self.reading;
+        let Reading { links, main, blocks, filtered, .. } = &self.reading;
         Lesson {
             page,
             url: &self.url,

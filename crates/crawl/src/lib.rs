@@ -23,7 +23,7 @@ mod write;
 
 pub use crawl::{Error, Event, Parts, Settings, crawl};
 pub use filter::Filter;
-pub use learn::{Learning, learn_all};
+pub use learn::{Learning, derive_all, learn_all};
 pub use lesson::{Teachings, told};
 pub use open::{FRONTIER, open_frontier, open_store};
 pub use order::{Added, Order, Orders};

@@ -31,6 +31,7 @@
 mod address;
 mod codec;
 mod error;
+pub mod filter;
 mod found;
 mod frontier;
 mod hand;

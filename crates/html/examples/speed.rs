@@ -3,6 +3,8 @@
 //! Without files it reads pages of the simulated web. The last lines are hostile pages of one mebibyte each.
 #![expect(clippy::print_stdout, reason = "an example prints what it measured")]
 
+#[path = "../tests/it/hostile.rs"]
+mod hostile;
 #[path = "../tests/it/oracle.rs"]
 mod oracle;
 
@@ -33,10 +35,13 @@ fn main() {
         );
     };
     tell("ours: links, title, text", &|body| html::read(&url, None, body, "utsushi").links.len());
+    if std::env::var_os("ONLY_OURS").is_some() {
+        return;
+    }
     tell("html5gum: links, title", &|body| {
         oracle::read(&url, &String::from_utf8_lossy(body), "utsushi").links.len()
     });
-    for (name, body) in oracle::hostile() {
+    for (name, body) in hostile::shapes() {
         let start = cpu_seconds();
         let links = html::read(&url, None, body.as_bytes(), "utsushi").links.len();
         println!(

@@ -19,6 +19,9 @@ pub mod charset;
 mod date;
 pub mod feed;
 mod gzip;
+#[cfg(test)]
+#[path = "../tests/it/hostile.rs"]
+mod hostile;
 pub mod kind;
 mod links;
 mod page;

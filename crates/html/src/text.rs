@@ -10,6 +10,7 @@
 
 mod block;
 mod digest;
+mod run;
 mod sample;
 mod zone;
 
@@ -135,10 +136,9 @@ impl Gather {
         let (weight, digest) = (self.block.weight(), self.block.digest());
         self.chars += weight.chars;
         self.all.add(digest, weight.letters);
-        let bare = match self.block.skeleton(weight, &mut self.bare) {
-            false => Some(digest),
-            true => (!self.bare.is_empty()).then(|| digest::of(&self.bare)),
-        };
+        let is_bare = self.block.skeleton(weight, &mut self.bare);
+        let bare =
+            if is_bare { (!self.bare.is_empty()).then(|| digest::of(&self.bare)) } else { Some(digest) };
         if let Some(bare) = bare {
             self.skeleton.add(bare, 0);
             self.tell(weight, bare);

@@ -1,18 +1,26 @@
 //! The commands, one file each.
 
+mod add;
 mod completions;
 mod config;
+mod crawl;
 mod demo;
 mod destination;
+mod explain;
 mod export;
 mod fetch;
 mod get;
 mod guard;
 mod history;
 mod import;
+mod kept;
 mod man;
 mod opened;
+mod pause;
 mod rebuild;
+mod running;
+mod seeds;
+mod servers;
 mod sim;
 mod snapshot;
 mod status;
@@ -33,6 +41,18 @@ use std::path::PathBuf;
 pub(crate) enum Command {
     /// Crawl a simulated web on this machine, archive it, and show what was found
     Demo(demo::Args),
+    /// Visit the web around some pages, politely, every page at its own pace; without pages, go on
+    Crawl(crawl::Args),
+    /// Take pages into the crawl, whether it runs or not
+    Add(add::Args),
+    /// Let the crawl ask nobody anything, until it is resumed
+    Pause(pause::Args),
+    /// Let a paused crawl go on
+    Resume(pause::ResumeArgs),
+    /// A page's life so far, its next visit and why, or why never
+    Explain(explain::Args),
+    /// How busy the schedule keeps each server: overloaded ones first, then by load
+    Servers(servers::Args),
     /// One visit to a page, shown phase by phase, and why if it is refused
     Fetch(fetch::Args),
     /// The versions of a page, oldest first
@@ -55,7 +75,7 @@ pub(crate) enum Command {
     Guard(guard::Args),
     /// The simulated web
     Sim(sim::Args),
-    /// What a data directory holds
+    /// What a data directory holds, and how its crawl stands
     Status(status::Args),
     /// The configuration in effect, and where each value comes from
     Config(config::Args),
@@ -66,12 +86,14 @@ pub(crate) enum Command {
 }
 
 /// What a command works with.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Context {
     /// The data directory, which may not exist.
     pub(crate) data: PathBuf,
     /// The settings in effect.
     pub(crate) config: Config,
+    /// The configuration that was named, if one was.
+    pub(crate) config_file: Option<PathBuf>,
     /// Where to speak.
     pub(crate) output: Output,
 }
@@ -89,6 +111,12 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
 async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> {
     match command {
         Command::Demo(args) => demo::run(args, context).await,
+        Command::Crawl(args) => crawl::run(args, context).await,
+        Command::Add(args) => add::run(args, context).await,
+        Command::Pause(args) => pause::run(args, context).await,
+        Command::Resume(args) => pause::resume(args, context).await,
+        Command::Explain(args) => explain::run(args, context).await,
+        Command::Servers(args) => servers::run(args, context).await,
         Command::Fetch(args) => fetch::run(args, context).await,
         Command::History(args) => history::run(args, context),
         Command::Get(args) => get::run(args, context),
@@ -100,7 +128,7 @@ async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> 
         Command::Rebuild(args) => rebuild::run(args, context),
         Command::Guard(args) => guard::run(args, context).await,
         Command::Sim(args) => sim::run(args, context).await,
-        Command::Status(args) => status::run(args, context),
+        Command::Status(args) => status::run(args, context).await,
         Command::Config(_) => Ok(config::run(context)),
         Command::Completions(_) | Command::Man(_) => unreachable!("they run without a context"),
     }
@@ -113,7 +141,8 @@ fn context(cli: &Cli, output: &Output) -> anyhow::Result<Context> {
         config.set_log_level(level, origin);
     }
     logs::start(output, &config.log.level, config.log.format);
-    Ok(Context { data, config, output: output.clone() })
+    let config_file = cli.global.config.clone();
+    Ok(Context { data, config, config_file, output: output.clone() })
 }
 
 #[cfg(test)]

@@ -6,16 +6,22 @@
 //! **Invariant:** `default.toml` names every setting; what it does not name is refused in any file.
 
 mod error;
+mod filter;
+mod keep;
 mod settings;
 mod value;
 
 pub(crate) use error::{Error, Problem};
-pub(crate) use settings::SETTINGS;
+pub(crate) use filter::{Code, Filter};
+pub(crate) use keep::keep_contact;
+pub(crate) use settings::{POLICIES, SETTINGS};
+pub(crate) use value::{Agreement, Alias};
 pub(crate) use value::{parse_bytes, parse_contact};
 
-use crate::logs::{Filter, Form};
+use crate::logs::{self, Form};
 use base::Interval;
 use fetch::{Certificates, Proxy, Range, Roots};
+use frontier::{Mode, Rule};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
@@ -37,8 +43,14 @@ pub(crate) struct Config {
     pub(crate) crawl: Crawl,
     /// How the crawler presents itself.
     pub(crate) fetch: Fetch,
+    /// Which answers are kept.
+    pub(crate) filter: Filter,
     /// How captures are kept.
     pub(crate) archive: Archive,
+    /// How the states of pages are kept.
+    pub(crate) store: Store,
+    /// What is told to whoever watches.
+    pub(crate) metrics: Metrics,
     /// The egress guard.
     pub(crate) guard: Guard,
     /// The simulated web.
@@ -57,6 +69,48 @@ pub(crate) struct Crawl {
     pub(crate) connections_max: usize,
     /// Who is not visited, by the operator's own list.
     pub(crate) opt_out: Option<PathBuf>,
+    /// How far the crawl goes from its seeds.
+    pub(crate) scope: Mode,
+    /// What belongs to it besides, and what does not.
+    pub(crate) rules: Vec<Rule>,
+    /// Whose owners agreed to something else.
+    pub(crate) agreed: Vec<Agreement>,
+    /// Other names of servers.
+    pub(crate) aliases: Vec<Alias>,
+    /// Whether other names of servers are found out.
+    pub(crate) detect_aliases: bool,
+    /// Whether what pages show is visited too.
+    pub(crate) requisites: bool,
+    /// How the time until the next visit is chosen.
+    pub(crate) policy: &'static str,
+    /// Requests of the whole crawl in a day; 0 for no limit, as with the next three.
+    pub(crate) requests_per_day_max: u64,
+    /// Bytes received by the whole crawl in a day.
+    pub(crate) bytes_per_day_max: u64,
+    /// Requests to one server in a day.
+    pub(crate) server_requests_per_day_max: u64,
+    /// Bytes received from one server in a day.
+    pub(crate) server_bytes_per_day_max: u64,
+    /// The most pages of one server.
+    pub(crate) server_pages_max: u64,
+    /// Memory of the short-term queue.
+    pub(crate) queue_bytes_max: usize,
+    /// What random choices are drawn from.
+    pub(crate) seed: u64,
+}
+
+/// `[store]`
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Store {
+    /// Memory for all write buffers together.
+    pub(crate) pool_bytes: usize,
+}
+
+/// `[metrics]`
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Metrics {
+    /// Where they can be asked for.
+    pub(crate) listen: Option<SocketAddr>,
 }
 
 /// `[fetch]`
@@ -138,7 +192,7 @@ pub(crate) struct Sim {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Log {
     /// What is logged.
-    pub(crate) level: Filter,
+    pub(crate) level: logs::Filter,
     /// The form of log lines.
     pub(crate) format: Form,
 }
@@ -191,7 +245,7 @@ impl Config {
     }
 
     /// Sets what is logged, for this run.
-    pub(crate) fn set_log_level(&mut self, level: Filter, origin: Origin) {
+    pub(crate) fn set_log_level(&mut self, level: logs::Filter, origin: Origin) {
         self.log.level = level;
         self.origins.insert("log.level", origin);
     }

@@ -1,4 +1,10 @@
-//! What one machine holds: the data directory and who may write to it.
+//! What one machine holds: the data directory, who may write to it, its schedule, and how the one who writes is spoken to.
 
+pub(crate) mod control;
 pub(crate) mod directory;
 pub(crate) mod door;
+pub(crate) mod life;
+pub(crate) mod metrics;
+pub(crate) mod orders;
+pub(crate) mod schedule;
+pub(crate) mod steering;

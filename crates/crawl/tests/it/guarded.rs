@@ -79,6 +79,7 @@ async fn crawl(
         door: Arc::new(door.unwrap()),
         archive,
         reader,
+        derived: None,
         frontier: rig::frontier(rig::settings(Interval::ZERO), rig::Every(Interval::ZERO), clock.now()),
         clock: Arc::clone(clock) as Arc<dyn Clock>,
         orders,

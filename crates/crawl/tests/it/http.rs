@@ -306,7 +306,8 @@ async fn an_old_copy_serves_for_thirty_days() {
             }
         }
     }
-    assert_eq!((last_visit, first_refusal), (30 * 24 - 1, Some(30 * 24)));
+    assert!(matches!(last_visit, 719 | 720), "{last_visit}");
+    assert_eq!(first_refusal, Some(30 * 24));
     assert_eq!(tries[..8], [0, 24, 25, 27, 31, 39, 55, 79], "less and less often, at least daily");
     assert!(tries.len() < 40, "{tries:?}");
 }

@@ -1,7 +1,7 @@
 //! One block of text: what stands between two tags that break a line.
 
-use super::digest;
-use memchr::memmem;
+use super::{digest, run};
+use memchr::memchr_iter;
 
 /// A block of visible text, its white space folded.
 #[derive(Debug, Default)]
@@ -36,18 +36,18 @@ impl Block {
     pub(super) fn push(&mut self, text: &str, in_link: bool) {
         let before = self.text.len();
         let inner = text.trim_ascii();
+        let (Some(first), Some(last)) = (text.as_bytes().first(), text.as_bytes().last()) else { return };
+        self.space |= first.is_ascii_whitespace();
         if inner.is_empty() {
-            self.space |= !text.is_empty();
             return;
         }
-        self.space |= text.starts_with(is_blank);
         self.space_if_due();
-        if is_folded(inner.as_bytes()) {
+        if run::is_folded(inner.as_bytes()) {
             self.text.push_str(inner);
         } else {
             self.push_words(inner);
         }
-        self.space = text.ends_with(is_blank);
+        self.space = last.is_ascii_whitespace();
         if in_link {
             self.linked += self.text.len() - before;
         }
@@ -88,29 +88,34 @@ impl Block {
 
     pub(super) fn weight(&self) -> Weight {
         let bytes = self.text.as_bytes();
-        let ascii = count(bytes, |byte| byte < 0x80);
-        let latin = count(bytes, |byte| (byte | 0x20).wrapping_sub(b'a') < 26);
-        let digits = count(bytes, |byte| byte.wrapping_sub(b'0') < 10);
+        let ascii = run::count(bytes, |byte| byte < 0x80);
+        let latin = run::count(bytes, |byte| (byte | 0x20).wrapping_sub(b'a') < 26);
+        let digits = run::count(bytes, |byte| byte.wrapping_sub(b'0') < 10);
         if ascii == bytes.len() {
             return Weight { letters: latin, digits, chars: ascii };
         }
-        let others = count(bytes, |byte| byte >= 0xC0);
-        let wide = count(bytes, |byte| byte >= 0xE3);
+        let others = run::count(bytes, |byte| byte >= 0xC0);
+        let wide = run::count(bytes, |byte| byte >= 0xE3);
         Weight { letters: latin + others + wide, digits, chars: ascii + others }
     }
 
-    /// Writes the text without digits, addresses and the names of months to `bare`, blanks folded again; tells
-    /// whether there was any of these.
+    /// Writes the text without digits and addresses to `bare`, and that of a short block without the names of
+    /// months, blanks folded again; tells whether there was any of these.
     pub(super) fn skeleton(&self, weight: Weight, bare: &mut Vec<u8>) -> bool {
         let bytes = self.text.as_bytes();
-        let has_address = memmem::find(bytes, b"://").is_some() || memmem::find(bytes, b"www.").is_some();
-        if weight.digits == 0 && !has_address && !has_wide_digit(bytes) {
+        let has_address = has_address(bytes);
+        if weight.digits == 0 && !has_address && (weight.chars == bytes.len() || !has_wide_digit(bytes)) {
             return false;
         }
         bare.clear();
+        if !has_address && bytes.len() > LABEL_BYTES_MAX {
+            push_bare(bare, bytes);
+            return true;
+        }
         for word in self.text.split(' ').map(str::as_bytes) {
-            if !(has_address && is_address(word) || is_month(word)) {
+            if !(is_month(word) || has_address && self::has_address(word)) {
                 push_bare(bare, word);
+                push_blank(bare);
             }
         }
         if bare.last() == Some(&b' ') {
@@ -124,64 +129,73 @@ impl Block {
     }
 }
 
-/// How many bytes are of a kind. In short runs, so that the counts fit bytes and many are looked at in one step.
-fn count(bytes: &[u8], is: impl Fn(u8) -> bool) -> usize {
-    let run = |run: &[u8]| run.iter().fold(0_u8, |sum, byte| sum.wrapping_add(u8::from(is(*byte))));
-    bytes.chunks(255).map(|bytes| usize::from(run(bytes))).sum()
+/// Blocks that are longer do not stand over a calendar.
+const LABEL_BYTES_MAX: usize = 256;
+
+/// Appends bytes without digits; a blank never comes first or behind another.
+fn push_bare(bare: &mut Vec<u8>, bytes: &[u8]) {
+    let mut rest = bytes;
+    while let Some(at) = run::digit_in(rest) {
+        let (before, digit) = rest.split_at(at);
+        push_run(bare, before);
+        rest = match digit {
+            [0xEF, 0xBC, 0x90..=0x99, behind @ ..] => behind,
+            [0xEF, behind @ ..] => {
+                bare.push(0xEF);
+                behind
+            }
+            [_, behind @ ..] => behind,
+            [] => digit,
+        };
+    }
+    push_run(bare, rest);
 }
 
-/// Whether there is nothing to fold: no white space but single blanks.
-fn is_folded(text: &[u8]) -> bool {
-    // Without an early end, so that many bytes are looked at in one step.
-    let control = text.iter().fold(false, |found, byte| found | (*byte < b' '));
-    let pairs = text.iter().zip(text.iter().skip(1));
-    let doubled = pairs.fold(false, |found, (a, b)| found | ((*a == b' ') & (*b == b' ')));
-    !control && !doubled
+fn push_run(bare: &mut Vec<u8>, run: &[u8]) {
+    let is_at_blank = bare.is_empty() || bare.last() == Some(&b' ');
+    bare.extend_from_slice(if is_at_blank { run.strip_prefix(b" ").unwrap_or(run) } else { run });
 }
 
-fn is_blank(c: char) -> bool {
-    c.is_ascii_whitespace()
-}
-
-/// Appends a word without its digits, behind a blank.
-fn push_bare(bare: &mut Vec<u8>, word: &[u8]) {
+fn push_blank(bare: &mut Vec<u8>) {
     if !bare.is_empty() && bare.last() != Some(&b' ') {
         bare.push(b' ');
-    }
-    let mut rest = word;
-    while let Some((first, behind)) = rest.split_first() {
-        if first.is_ascii_digit() {
-            rest = behind;
-        } else if let [0xEF, 0xBC, 0x90..=0x99, behind @ ..] = rest {
-            rest = behind;
-        } else {
-            bare.push(*first);
-            rest = behind;
-        }
     }
 }
 
 /// Whether one of ０ to ９ is there.
 fn has_wide_digit(bytes: &[u8]) -> bool {
-    let is_digit = |at: usize| bytes.get(at + 2).is_some_and(|byte| (0x90..=0x99).contains(byte));
-    memmem::find_iter(bytes, &[0xEF, 0xBC]).any(is_digit)
+    let behind = |at: usize| bytes.get(at + 1..at + 3);
+    memchr_iter(0xEF, bytes).any(|at| matches!(behind(at), Some([0xBC, 0x90..=0x99])))
 }
 
-fn is_address(word: &[u8]) -> bool {
-    word.starts_with(b"www.") || memmem::find(word, b"://").is_some()
+fn has_address(bytes: &[u8]) -> bool {
+    memchr_iter(b':', bytes).any(|at| bytes.get(at + 1..at + 3) == Some(b"//"))
 }
 
 /// Whether a word, without the signs around it, is the English name of a month or its first three letters.
 fn is_month(word: &[u8]) -> bool {
-    const MONTHS: &str =
-        "January February March April May June July August September October November December";
+    const MONTHS: [&[u8]; 12] = [
+        b"January",
+        b"February",
+        b"March",
+        b"April",
+        b"May",
+        b"June",
+        b"July",
+        b"August",
+        b"September",
+        b"October",
+        b"November",
+        b"December",
+    ];
+    if word.len() < 3 || !word.iter().take(2).any(u8::is_ascii_uppercase) {
+        return false;
+    }
     let is_sign = |byte: &u8| byte.is_ascii_punctuation();
     let start = word.iter().position(|byte| !is_sign(byte)).unwrap_or(word.len());
     let end = word.iter().rposition(|byte| !is_sign(byte)).map_or(start, |last| last + 1);
     let name = word.get(start..end).unwrap_or_default();
-    (3..=9).contains(&name.len())
-        && name.first().is_some_and(u8::is_ascii_uppercase)
-        && MONTHS.split(' ').map(str::as_bytes).any(|month| month == name || month.get(..3) == Some(name))
+    MONTHS.iter().any(|month| *month == name || month.get(..3) == Some(name))
 }
 
 #[cfg(test)]
@@ -218,6 +232,9 @@ mod tests {
         assert_eq!(skeleton("2026年３月31日の予定").as_deref(), Some("年月日の予定"));
         assert_eq!(skeleton("March 31, 2026 at http://a.example/x").as_deref(), Some(", at"));
         assert_eq!(skeleton("31").as_deref(), Some(""));
+        let long = "The year 2026 has 12 months. ".repeat(20);
+        assert_eq!(skeleton(&long), Some("The year has months. ".repeat(20).trim_end().to_owned()));
+        assert_eq!(skeleton(&long.replace("2026", "２０２７")), skeleton(&long));
     }
 
     #[test]

@@ -1,6 +1,10 @@
 //! What is read of pages, against other readers, real pages and the simulated web's truth.
 
 mod charsets;
+mod hostile;
+mod main_text;
+mod oracle;
+mod peer;
 
 /// The directory of public data, or a loud word that something was not tested.
 fn shared(what: &str) -> Option<std::path::PathBuf> {

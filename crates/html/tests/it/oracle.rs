@@ -12,17 +12,17 @@ use std::convert::Infallible;
 
 /// What the oracle finds on a page.
 #[derive(Debug, Default, PartialEq)]
-pub struct Found {
+pub(crate) struct Found {
     /// The title, white space folded.
-    pub title: String,
+    pub(crate) title: String,
     /// The targets in order, with kind and `nofollow`.
-    pub links: Vec<(PageUrl, LinkKind, bool)>,
+    pub(crate) links: Vec<(PageUrl, LinkKind, bool)>,
     /// What the page asks of robots.
-    pub asks: Directives,
+    pub(crate) asks: Directives,
 }
 
 /// Reads a page.
-pub fn read(url: &PageUrl, text: &str, agent: &str) -> Found {
+pub(crate) fn read(url: &PageUrl, text: &str, agent: &str) -> Found {
     let mut walk = Walk::new(url.clone(), agent);
     let mut emitter = CallbackEmitter::new(|event: CallbackEvent<'_>, _: Span<()>| -> Option<Infallible> {
         walk.step(&event);
@@ -185,34 +185,4 @@ impl<'a> Walk<'a> {
             }
         }
     }
-}
-
-/// Pages of one mebibyte that were made to be slow, each with its name.
-pub fn hostile() -> Vec<(&'static str, String)> {
-    const SIZE: usize = 1 << 20;
-    let filled =
-        |start: &str, with: &str, end: &str| format!("{start}{}{end}", with.repeat(SIZE / with.len()));
-    vec![
-        ("deep nesting", filled("", "<div>", "")),
-        ("attributes in one tag", filled("<a ", "b=c ", "href=x>")),
-        ("one attribute again and again", filled("<a ", "href=x ", ">")),
-        ("one line", filled("<p>", "word ", "")),
-        ("no blank", filled("<p>", "漢", "")),
-        ("tags unclosed", filled("", "<a href=x", "")),
-        ("nested tables", filled("", "<table><tr><td>x", "")),
-        ("angle brackets", filled("", "<", "")),
-        ("slashes", filled("", "</", "")),
-        ("comments unclosed", filled("", "<!--", "")),
-        ("comments and angles", filled("<!--", "->", "")),
-        ("scripts unclosed", filled("", "<script><!--", "")),
-        ("titles unclosed", filled("", "<title>", "")),
-        ("ampersands", filled("<p>", "&", "")),
-        ("names of references", filled("<p>", "&CounterClockwiseContourIntegra", "")),
-        ("quotes unclosed", filled("", "<a href='", "")),
-        ("links", filled("", "<a href=x>y</a>", "")),
-        ("links that differ", (0..SIZE / 20).map(|n| format!("<a href={n:07}>y</a>")).collect()),
-        ("sizes of a picture", filled("<img srcset='", "a 1x, ", "'>")),
-        ("frames", filled("", "<nav class=ad>", "")),
-        ("digits", filled("<p>", "12 ", "")),
-    ]
 }

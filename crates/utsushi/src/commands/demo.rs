@@ -8,27 +8,29 @@ mod findings;
 mod middle;
 mod summary;
 
-use super::Context;
+use super::crawl::{BYTES_MAX, CAPTURES_MAX};
+use super::kept::Teller;
+use super::running::{self, Works};
+use super::{Context, explain, servers, status};
 use crate::exit::{Advised, Exit};
-use crate::node::directory::Web as Which;
-use crate::node::door::{self, product_token};
+use crate::node::control::Request;
+use crate::node::directory::{Web as Which, Writer};
+use crate::node::schedule::{self, Opened};
+use crate::node::steering::Steering;
 use crate::output::Output;
-use crate::progress::Progress;
 use crate::signals;
+use ::crawl::{Added, Report};
 use anyhow::Context as _;
-use archive::{Archive, Entry, Reader};
 use base::clock::{Clock, RealClock};
 use base::disk::RealDisk;
-use base::{Interval, PageUrl, Timestamp};
-use crawl::{Before, Event, Kept, Parts, QueueSettings, Report, Start};
+use base::{Interval, PageUrl};
 use fetch::{Limits, Policy, Range, Resolver, WebDoor};
+use frontier::Mode;
 use serde_json::json;
 use sim::observe::Rules;
 use sim::serve::{self, Serving};
 use sim::{Plan, Web};
-use std::collections::BTreeSet;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -41,16 +43,8 @@ Examples:
 /// Pages of the demo's web and servers they are on: many servers, so that politeness does not make it dull.
 const PAGES: u64 = 5_000;
 const SERVERS: u32 = 150;
-/// After this long on its own clock the demo looks at a page again.
-const REVISIT_AFTER: Interval = Interval::from_minutes(8);
 /// A demo never needs more of a body than this.
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// The most pages that the demo keeps in its queue.
-const QUEUE_PAGES_MAX: usize = 200_000;
-/// The most bytes of bodies that wait for their sync.
-const BYTES_MAX: u64 = 128 * 1024 * 1024;
-/// The most captures between their visit and their sync.
-const CAPTURES_MAX: usize = 1_024;
 
 /// Crawl a simulated web on this machine, archive it, and show what was found
 #[derive(Debug, clap::Args)]
@@ -75,18 +69,19 @@ pub(crate) struct Args {
 }
 
 /// Runs the demo.
-pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
-    let stop = signals::listen(&context.output).context("cannot listen for signals")?;
+pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
+    let stop = signals::listen(&given.output).context("cannot listen for signals")?;
     let real = RealClock::start();
+    let mut context = given.clone();
+    // The whole web is small, and is the seed's.
+    context.config.crawl.scope = Mode::Any;
     let writer = context.lock(Which::Simulated, "demo", real.now())?;
-    let archive = context.archive(&writer, real.now())?;
-    let web = Arc::new(Web::new(plan(args)?));
-    let agent = product_token(&context.config.fetch.agent);
-    let known = known(&writer.archive_path(), &web, agent).context("cannot read what is archived already")?;
-    // The simulated time of an earlier run may lie ahead of ours: the clock never goes back (D16).
-    let began = known.last.map_or(real.now(), |last| last.plus(Interval::from_micros(1)).max(real.now()));
-    let clock = RealClock::starting_at(began, args.accelerate);
-    let scene = Scene::set(web, context, Arc::clone(&clock)).await?;
+    let clock = schedule::clock(&writer, args.accelerate)?;
+    let opened = context.open_schedule(&writer, clock.now())?;
+    let known =
+        archive::files(&RealDisk, &writer.archive_path()).context("cannot read what is archived already")?;
+    let began = clock.now();
+    let scene = Scene::set(Arc::new(Web::new(plan(args)?)), &context, Arc::clone(&clock)).await?;
     scene.introduce(args, &context.output);
     let left = Duration::from(args.time).saturating_sub(real.real_elapsed());
     let stop = async move {
@@ -95,78 +90,54 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
             () = tokio::time::sleep(left) => {}
         }
     };
-    let report = scene.crawl(args, context, archive, known.start, stop).await?;
+    let report = scene.crawl(args, &context, opened, stop).await?;
     let files =
         archive::files(&RealDisk, &writer.archive_path()).context("cannot read back what was archived")?;
-    let files = files.into_iter().filter(|file| !known.files.contains(file)).collect();
+    let files = files.into_iter().filter(|file| !known.contains(file)).collect();
     let mut findings = findings::read(files, &scene.web, clock.now());
     let middle = middle::look(&writer.archive_path(), began, clock.now(), &mut findings)
         .context("cannot read back what was archived")?;
     let exit = if findings.damaged > 0 { Exit::Found } else { Exit::Done };
+    let page = findings.page.as_ref().map(|page| page.url.as_str().to_owned());
     let politeness = scene.serving.politeness();
-    let told = summary::Told {
-        report,
-        politeness,
-        findings,
-        middle,
-        pause: context.config.crawl.pause,
-        directory: &writer,
-    };
-    context.output.result(&json!({ "summary": told.to_json() }), || told.to_text());
+    let pause = context.config.crawl.pause;
+    let told = summary::Told { report, politeness, findings, middle, pause, directory: &writer };
+    if context.output.json() {
+        context.output.object(&json!({ "summary": told.to_json() }));
+    } else {
+        told.to_text().lines().for_each(|line| context.output.line(line));
+        show_schedule(&context, writer, page).await?;
+    }
     scene.serving.stop().await;
     Ok(exit)
+}
+
+/// So many servers are shown.
+const SERVERS_SHOWN: usize = 5;
+
+/// Ends with what `status`, `servers` and `explain` print.
+async fn show_schedule(context: &Context, writer: Writer, page: Option<String>) -> anyhow::Result<()> {
+    let data = writer.directory().path().display().to_string();
+    let say = |command: &str| {
+        context.output.line("");
+        context.output.line(format!("$ utsushi --data {data} {command}"));
+    };
+    let steering = Steering::here(context, writer)?;
+    say("status");
+    status::show(&steering, context).await?;
+    say(&format!("servers --limit {SERVERS_SHOWN}"));
+    let request = Request::Servers { overloaded: false, name: None, limit: SERVERS_SHOWN };
+    servers::show(&steering, request, context).await?;
+    if let Some(page) = page {
+        say(&format!("explain '{page}'"));
+        explain::show(&steering, &page, context).await?;
+    }
+    steering.close().await
 }
 
 fn plan(args: &Args) -> anyhow::Result<Plan> {
     let hostile = if args.hostile { u32::try_from(sim::hostile::Kind::ALL.len())? } else { 0 };
     Ok(Plan { seed: args.seed, pages: PAGES, servers: SERVERS, hostile, ..Plan::default() })
-}
-
-/// What earlier runs left in the archive.
-#[derive(Default)]
-struct Known {
-    /// Every page as it was last stored whole, and what is known of robots files.
-    start: Start,
-    /// The last visit of all.
-    last: Option<Timestamp>,
-    /// The files of earlier runs.
-    files: Vec<PathBuf>,
-}
-
-/// Learns from the index what earlier runs saw of this web.
-fn known(archive: &Path, web: &Web, agent: &str) -> Result<Known, archive::Error> {
-    let mut known = Known { files: archive::files(&RealDisk, archive)?, ..Known::default() };
-    let (mut last_key, mut robots) = (None, BTreeSet::new());
-    let reader = Reader::open(Arc::new(RealDisk), archive)?;
-    for entry in reader.all()? {
-        let entry = entry?;
-        robots.extend(robots_file(&entry, web).filter(|_| robots.len() < 2 * QUEUE_PAGES_MAX));
-        known.last = known.last.max(Some(entry.at));
-        // The newest version of a page comes first.
-        if last_key.as_ref() == Some(&entry.key) || known.start.known.len() >= QUEUE_PAGES_MAX {
-            continue;
-        }
-        if let Some(before) = version(&entry, web) {
-            last_key = Some(entry.key);
-            known.start.known.push(before);
-        }
-    }
-    known.start.known.sort_by_key(|before| before.at);
-    known.start.robots = crawl::recall_robots(&reader, agent, robots)?;
-    Ok(known)
-}
-
-/// The page version that an entry is, if it is one of this web.
-fn version(entry: &Entry, web: &Web) -> Option<Before> {
-    let url = PageUrl::parse(&entry.url).ok().filter(|_| entry.outcome() == "fetched" && !entry.truncated)?;
-    let is_page = url.path() != "/robots.txt" && web.address(url.host()).is_some();
-    is_page.then_some(Before { url, at: entry.at })
-}
-
-/// The robots file that an entry is of, if it is one of this web.
-fn robots_file(entry: &Entry, web: &Web) -> Option<PageUrl> {
-    let url = PageUrl::parse(&entry.url).ok()?;
-    (url.target() == "/robots.txt" && web.address(url.host()).is_some()).then_some(url)
 }
 
 /// The simulated web being served, and the clock it lives by.
@@ -204,35 +175,32 @@ impl Scene {
         &self,
         args: &Args,
         context: &Context,
-        archive: Archive,
-        known: Start,
+        opened: Opened,
         stop: impl Future<Output = ()>,
     ) -> anyhow::Result<Report> {
         let config = &context.config;
-        let settings = crawl::Settings {
-            queue: QueueSettings {
-                pause: config.crawl.pause,
-                revisit_after: REVISIT_AFTER,
-                pages_max: QUEUE_PAGES_MAX,
-                agent: product_token(&config.fetch.agent).to_owned(),
-                start: self.clock.now().plus(config.crawl.pause),
-                opt_out: door::opt_out(config, &context.data)?,
-            },
+        let seed = PageUrl::parse(&format!("http://{}/", self.web.host(0)))?;
+        let settings = ::crawl::Settings {
+            reads: opened.reads,
+            seeds: vec![Added::page(seed)],
             connections_max: config.crawl.connections_max,
             captures_max: CAPTURES_MAX.max(2 * config.crawl.connections_max),
             bytes_max: BYTES_MAX,
             pages_max: args.pages,
+            once: false,
         };
-        let door = Arc::new(self.door(context)?);
-        let seed = PageUrl::parse(&format!("http://{}/", self.web.host(0)))?;
-        let start = Start { seeds: vec![seed], ..known };
-        let teller = Teller::new(&context.output, args);
-        let clock = Arc::clone(&self.clock) as Arc<dyn Clock>;
-        let parts = Parts { door, archive, clock };
-        let walk = crawl::walk(parts, settings, start, stop, |event, report| {
-            teller.tell(&event, report);
-        });
-        Ok(walk.await?)
+        let works = Works {
+            door: self.door(context)?,
+            archive: opened.archive,
+            reader: opened.reader,
+            derived: opened.derived,
+            frontier: opened.frontier,
+            clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
+            data: context.data.clone(),
+            metrics: config.metrics.listen,
+        };
+        let teller = Teller::new(&context.output, args.pages, true);
+        running::run(works, settings, stop, &teller, &context.output).await
     }
 
     /// The real door, through which only this machine can be reached, and only by the simulated web's names.
@@ -256,62 +224,4 @@ impl Scene {
         };
         Ok(WebDoor::new(settings)?)
     }
-}
-
-/// Tells what happens while it happens: every capture as JSON if that was asked for, else one of each batch.
-struct Teller<'a> {
-    output: &'a Output,
-    progress: Progress,
-}
-
-impl<'a> Teller<'a> {
-    fn new(output: &'a Output, args: &Args) -> Self {
-        Self { output, progress: output.progress("archived pages", args.pages) }
-    }
-
-    fn tell(&self, event: &Event<'_>, report: &Report) {
-        match event {
-            Event::Kept(kept) if self.output.json() => {
-                kept.iter().for_each(|kept| self.output.object(&line(kept)));
-            }
-            Event::Kept(kept) => {
-                kept.iter().rfind(|kept| !kept.robots).into_iter().for_each(|kept| self.show(kept));
-            }
-            Event::Full(error) => self.output.complaint(format!("waiting for room: {error}")),
-            Event::Room => self.output.complaint("there is room again; going on"),
-        }
-        let words = format!("{} servers, {} changes seen", report.servers, report.changed);
-        self.progress.set(report.pages, &words);
-    }
-
-    fn show(&self, kept: &Kept) {
-        let status = kept.outcome.status().map_or_else(|| "---".to_owned(), |status| status.to_string());
-        let at = kept.at.to_rfc3339();
-        self.output.note(format!("{}  {:<12} {status}  {}", &at[11..19], word(kept), kept.url));
-    }
-}
-
-/// What a capture means for its page, in a word.
-fn word(kept: &Kept) -> &'static str {
-    match (kept.outcome.as_str(), kept.changed) {
-        ("fetched", None) => "new",
-        ("fetched", Some(true)) => "changed",
-        ("fetched", Some(false)) | ("not-modified", _) => "unchanged",
-        (other, _) => other,
-    }
-}
-
-/// A durable capture as a program reads it.
-fn line(kept: &Kept) -> serde_json::Value {
-    json!({
-        "url": kept.url.as_str(),
-        "at": kept.at.to_rfc3339(),
-        "outcome": kept.outcome.as_str(),
-        "status": kept.outcome.status(),
-        "changed": kept.changed,
-        "robots": kept.robots,
-        "file": &*kept.location.file,
-        "offset": kept.location.offset,
-        "length": kept.location.length,
-    })
 }

@@ -2,6 +2,7 @@
 
 use super::Context;
 use crate::exit::Exit;
+use crate::node::schedule;
 use crate::words::count_of;
 use anyhow::Context as _;
 use archive::Reader;
@@ -9,12 +10,14 @@ use base::clock::{Clock as _, RealClock};
 use base::disk::{Disk, RealDisk};
 use clap::ValueEnum;
 use serde_json::json;
+use std::path::Path;
 use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
   utsushi --data ~/web rebuild index
-  utsushi --data ~/web rebuild index --deep";
+  utsushi --data ~/web rebuild index --deep
+  utsushi --data ~/web rebuild frontier";
 
 /// Make anew what is learned from the archive
 #[derive(Debug, clap::Args)]
@@ -32,12 +35,15 @@ pub(crate) struct Args {
 enum What {
     /// The index of the archive
     Index,
+    /// The schedule of the crawl: the states of all pages
+    Frontier,
 }
 
 /// Makes it anew.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     match args.what {
         What::Index => rebuild_index(args.deep, context),
+        What::Frontier => rebuild_frontier(context),
     }
 }
 
@@ -59,4 +65,42 @@ fn rebuild_index(deep: bool, context: &Context) -> anyhow::Result<Exit> {
         format!("the index is made anew: {}, {bytes} bytes", count_of(captures, "capture"))
     });
     Ok(if damaged > 0 { Exit::Found } else { Exit::Done })
+}
+
+/// Where the new schedule grows until it is whole.
+const UNFINISHED: &str = "frontier.tmp";
+
+fn rebuild_frontier(context: &Context) -> anyhow::Result<Exit> {
+    let writer = context.lock_existing("rebuild", RealClock::start().now())?;
+    let archive = context.archive(&writer, RealClock::start().now())?;
+    let now = schedule::clock(&writer, 1)?.now();
+    let reader =
+        Reader::open(Arc::new(RealDisk), &writer.archive_path()).context("cannot read the archive")?;
+    let data = writer.directory().path();
+    let (unfinished, place) = (data.join(UNFINISHED), data.join(::crawl::FRONTIER));
+    let clear = |path: &Path| match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(error).with_context(|| format!("cannot remove `{}`", path.display()))
+        }
+        _ => Ok(()),
+    };
+    clear(&unfinished)?;
+    // From nothing, so that what was added becomes known in its turn.
+    let parts =
+        (schedule::settings(&context.config, data)?, schedule::policy(writer.directory().format().web));
+    let reads = schedule::reads(&context.config);
+    let frontier = context.learn(&unfinished, &archive, &reader, parts, &reads, now)?;
+    let (pages, servers) = (frontier.pages(), frontier.overview().servers);
+    frontier.close(now).context("cannot write the schedule")?;
+    clear(&place)?;
+    RealDisk
+        .rename(&unfinished.join(::crawl::FRONTIER), &place)
+        .context("cannot put the schedule in its place")?;
+    RealDisk.sync_directory(data).context("cannot put the schedule in its place")?;
+    clear(&unfinished)?;
+    archive.close().context("the schedule is made anew, but the archive could not be closed in order")?;
+    context.output.result(&json!({ "frontier": { "pages": pages, "servers": servers } }), || {
+        format!("the schedule is made anew: {} on {}", count_of(pages, "page"), count_of(servers, "server"))
+    });
+    Ok(Exit::Done)
 }

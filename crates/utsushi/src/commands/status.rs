@@ -1,36 +1,101 @@
-//! `utsushi status`: what a data directory holds, and who writes to it now.
+//! `utsushi status`: what a data directory holds, who writes to it now, and how its crawl stands.
+
+mod figures;
+mod svg;
 
 use super::Context;
-use crate::exit::Exit;
+use crate::exit::{Advised, Exit};
+use crate::node::control::Request;
 use crate::node::directory::{Directory, Owner};
+use crate::node::life::{Drawn, Whole};
+use crate::node::steering::Steering;
+use crate::words::{bytes, count_of, grouped};
 use anyhow::Context as _;
 use archive::{Reader, Summary};
 use base::Timestamp;
 use base::disk::RealDisk;
 use serde_json::{Value, json};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
   utsushi status
-  utsushi --data ~/web status --json";
+  utsushi --data ~/web status --json
+  utsushi --data ~/web status --figures figures       how often pages change and servers are asked, drawn";
 
-/// What a data directory holds
+/// What a data directory holds, and how its crawl stands
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Args {}
+pub(crate) struct Args {
+    /// Draw the distributions of revisit intervals, change ratios and server intervals into this directory: SVG and CSV
+    #[arg(long, value_name = "DIR")]
+    figures: Option<PathBuf>,
+}
 
 /// Prints what the directory holds.
-pub(crate) fn run(_: &Args, context: &Context) -> anyhow::Result<Exit> {
-    let held = Held::read(context)?;
+pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
+    let mut held = Held::read(context)?;
+    let steering = steering(&held.directory, context, args.figures.is_some()).await?;
+    if let Some(steering) = steering {
+        let asked = steering.ask_for::<Whole>(Request::Status {}).await;
+        held.schedule = match asked {
+            Ok(mut told) => told.pop(),
+            // Whoever writes may be importing.
+            Err(error) if args.figures.is_none() => {
+                context.output.note(format!("of its schedule nothing can be said now: {error:#}"));
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        if let Some(place) = &args.figures {
+            let drawn = steering.ask_for::<Drawn>(Request::Figures {}).await?.pop().unwrap_or_default();
+            figures::write(&drawn, context.config.crawl.pause, place)?;
+            context.output.note(format!("the figures are in `{}`", place.display()));
+        }
+        steering.close().await?;
+    }
     context.output.result(&held.to_json(), || held.to_text());
     Ok(Exit::Done)
+}
+
+/// Prints what the directory holds and how its schedule stands, which was opened already.
+pub(crate) async fn show(steering: &Steering, context: &Context) -> anyhow::Result<()> {
+    let schedule = steering.ask_for::<Whole>(Request::Status {}).await?.pop();
+    let held = Held { schedule, ..Held::read(context)? };
+    context.output.result(&held.to_json(), || held.to_text());
+    Ok(())
+}
+
+/// A way to the schedule, if there is one. A directory that cannot be written to is read all the same.
+async fn steering(
+    directory: &Directory,
+    context: &Context,
+    is_needed: bool,
+) -> anyhow::Result<Option<Steering>> {
+    let is_there = directory.path().join(::crawl::FRONTIER).is_dir();
+    if !is_there && is_needed {
+        let why = anyhow::anyhow!("nothing was crawled here yet");
+        return Err(Advised::new("cannot draw figures", "begin with `utsushi crawl URL`", why).into());
+    }
+    if !is_there {
+        return Ok(None);
+    }
+    match Steering::find(context, "status", None).await {
+        Ok(steering) => Ok(Some(steering)),
+        Err(error) if !is_needed => {
+            context.output.note(format!("of its schedule nothing can be said: {error:#}"));
+            Ok(None)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 struct Held {
     directory: Directory,
     owner: Option<Owner>,
     archive: Summary,
+    schedule: Option<Whole>,
 }
 
 impl Held {
@@ -46,7 +111,7 @@ impl Held {
             // A start that was cut off may have left none.
             _ => Summary::default(),
         };
-        Ok(Self { directory, owner, archive })
+        Ok(Self { directory, owner, archive, schedule: None })
     }
 
     fn to_json(&self) -> Value {
@@ -69,6 +134,7 @@ impl Held {
                 "first": archive.first.map(Timestamp::to_rfc3339),
                 "last": archive.last.map(Timestamp::to_rfc3339),
             },
+            "schedule": self.schedule,
         })
     }
 
@@ -87,8 +153,48 @@ impl Held {
         if let (Some(first), Some(last)) = (archive.first, archive.last) {
             lines.push(format!("from            {first}\nto              {last}"));
         }
+        match &self.schedule {
+            Some(schedule) => lines.push(schedule_text(schedule)),
+            None => lines.push("schedule        none yet; `utsushi crawl` makes one".to_owned()),
+        }
         lines.join("\n")
     }
+}
+
+fn schedule_text(told: &Whole) -> String {
+    let (new, queued) = (grouped(told.new), grouped(told.queued));
+    let mut lines = vec![
+        format!("known           {} on {}", count_of(told.pages, "page"), count_of(told.servers, "server")),
+        format!("to be visited   {new} for the first time; {queued} in the queue of the next day"),
+        format!("load            {} a day", count_of(a_day(told.load), "request")),
+        format!(
+            "today           {}, {} received",
+            count_of(told.requests_today, "request"),
+            bytes(told.bytes_today)
+        ),
+    ];
+    if told.overloaded > 0 {
+        let dropped = count_of(told.dropped, "page");
+        lines.push(format!(
+            "overloaded      {}, {dropped} dropped; `utsushi servers`",
+            count_of(told.overloaded, "server")
+        ));
+    }
+    if let Some(next) = &told.next {
+        lines.push(format!("next            {next}"));
+    }
+    if told.paused {
+        lines.push("paused          `utsushi resume` lets it go on".to_owned());
+    }
+    if told.network_down {
+        lines.push("network         nobody answers".to_owned());
+    }
+    lines.join("\n")
+}
+
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]
+fn a_day(per_second: f64) -> u64 {
+    (per_second * 86_400.0).round() as u64
 }
 
 fn captures(archive: &Summary) -> String {

@@ -2,21 +2,26 @@
 
 use super::Config;
 use super::value::{
-    Entry, NameServer, Unfit, agent, bytes, contact, file, header_text, interval, list, log_filter, log_form,
-    proxy, socket, whole, word,
+    Entry, NameServer, Unfit, agent, bytes, contact, file, flag, header_text, interval, list, log_filter,
+    log_form, optional_socket, proxy, sentences, socket, whole, word,
 };
 use base::Interval;
 use base::limits::{BODY_BYTES_MAX, SERVER_PAUSE_MAX};
 use fetch::{Certificates, Roots};
+use frontier::Mode;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use toml::de::DeValue;
 
 const MIB: u64 = 1024 * 1024;
 const GIB: u64 = 1024 * MIB;
+/// A thousand servers, each asked every ten seconds, need less than a hundredth of it.
+const REQUESTS_PER_DAY_MAX: u64 = 1_000_000_000;
+/// How the time until the next visit may be chosen.
+pub(crate) const POLICIES: [&str; 1] = ["paper"];
 
 /// The settings in the order of `default.toml`.
-pub(crate) const SETTINGS: [Setting; 37] = [
+pub(crate) const SETTINGS: [Setting; 57] = [
     Setting {
         key: "crawl.pause",
         take: |c, v| interval(v, Interval::from_seconds(1)..=SERVER_PAUSE_MAX).map(|t| c.crawl.pause = t),
@@ -31,6 +36,80 @@ pub(crate) const SETTINGS: [Setting; 37] = [
         key: "crawl.opt_out",
         take: |c, v| file(v).map(|f| c.crawl.opt_out = f),
         show: |c| quoted(c.crawl.opt_out.as_deref().unwrap_or(Path::new("")).display()),
+    },
+    Setting {
+        key: "crawl.scope",
+        take: |c, v| word(v, &Mode::ALL.map(|mode| (mode.as_str(), mode))).map(|m| c.crawl.scope = m),
+        show: |c| quoted(c.crawl.scope),
+    },
+    Setting {
+        key: "crawl.rules",
+        take: |c, v| sentences(v, "sentences such as \"never visit ending .zip\"").map(|l| c.crawl.rules = l),
+        show: |c| quoted_list(&c.crawl.rules),
+    },
+    Setting {
+        key: "crawl.agreed",
+        take: |c, v| {
+            sentences(v, "exceptions such as \"www.example.jp pause=1s width=2\"").map(|l| c.crawl.agreed = l)
+        },
+        show: |c| quoted_list(&c.crawl.agreed),
+    },
+    Setting {
+        key: "crawl.aliases",
+        take: |c, v| {
+            sentences(v, "names such as \"www.example.jp = example.jp\"").map(|l| c.crawl.aliases = l)
+        },
+        show: |c| quoted_list(&c.crawl.aliases),
+    },
+    Setting {
+        key: "crawl.detect_aliases",
+        take: |c, v| flag(v).map(|b| c.crawl.detect_aliases = b),
+        show: |c| c.crawl.detect_aliases.to_string(),
+    },
+    Setting {
+        key: "crawl.requisites",
+        take: |c, v| flag(v).map(|b| c.crawl.requisites = b),
+        show: |c| c.crawl.requisites.to_string(),
+    },
+    Setting {
+        key: "crawl.policy",
+        take: |c, v| word(v, &POLICIES.map(|name| (name, name))).map(|p| c.crawl.policy = p),
+        show: |c| quoted(c.crawl.policy),
+    },
+    Setting {
+        key: "crawl.requests_per_day_max",
+        take: |c, v| whole(v, 0..=REQUESTS_PER_DAY_MAX).map(|n| c.crawl.requests_per_day_max = n),
+        show: |c| c.crawl.requests_per_day_max.to_string(),
+    },
+    Setting {
+        key: "crawl.bytes_per_day_max",
+        take: |c, v| bytes(v, 0..=64 * 1024 * GIB).map(|n| c.crawl.bytes_per_day_max = n),
+        show: |c| c.crawl.bytes_per_day_max.to_string(),
+    },
+    Setting {
+        key: "crawl.server_requests_per_day_max",
+        take: |c, v| whole(v, 0..=REQUESTS_PER_DAY_MAX).map(|n| c.crawl.server_requests_per_day_max = n),
+        show: |c| c.crawl.server_requests_per_day_max.to_string(),
+    },
+    Setting {
+        key: "crawl.server_bytes_per_day_max",
+        take: |c, v| bytes(v, 0..=64 * 1024 * GIB).map(|n| c.crawl.server_bytes_per_day_max = n),
+        show: |c| c.crawl.server_bytes_per_day_max.to_string(),
+    },
+    Setting {
+        key: "crawl.server_pages_max",
+        take: |c, v| whole(v, 1..=1_000_000_000).map(|n| c.crawl.server_pages_max = n),
+        show: |c| c.crawl.server_pages_max.to_string(),
+    },
+    Setting {
+        key: "crawl.queue_bytes_max",
+        take: |c, v| memory(v, MIB..=64 * GIB).map(|n| c.crawl.queue_bytes_max = n),
+        show: |c| c.crawl.queue_bytes_max.to_string(),
+    },
+    Setting {
+        key: "crawl.seed",
+        take: |c, v| whole(v, 0..=i64::MAX.unsigned_abs()).map(|n| c.crawl.seed = n),
+        show: |c| c.crawl.seed.to_string(),
     },
     Setting {
         key: "fetch.agent",
@@ -99,6 +178,28 @@ pub(crate) const SETTINGS: [Setting; 37] = [
         show: |c| c.fetch.body_disk_bytes_max.to_string(),
     },
     Setting {
+        key: "filter.languages",
+        take: |c, v| sentences(v, "codes of languages such as \"ja\"").map(|l| c.filter.languages = l),
+        show: |c| quoted_list(&c.filter.languages),
+    },
+    Setting {
+        key: "filter.adult",
+        take: |c, v| word(v, &[("keep", false), ("drop", true)]).map(|drops| c.filter.drops_adult = drops),
+        show: |c| quoted(if c.filter.drops_adult { "drop" } else { "keep" }),
+    },
+    Setting {
+        key: "filter.types",
+        take: |c, v| {
+            sentences(v, "media types such as \"text/html\" or \"image/*\"").map(|l| c.filter.types = l)
+        },
+        show: |c| quoted_list(&c.filter.types),
+    },
+    Setting {
+        key: "filter.size_max",
+        take: |c, v| bytes(v, 1024..=BODY_BYTES_MAX as u64).map(|n| c.filter.size_max = n),
+        show: |c| c.filter.size_max.to_string(),
+    },
+    Setting {
         key: "archive.file_bytes_max",
         take: |c, v| bytes(v, MIB..=64 * GIB).map(|n| c.archive.file_bytes_max = n),
         show: |c| c.archive.file_bytes_max.to_string(),
@@ -127,6 +228,16 @@ pub(crate) const SETTINGS: [Setting; 37] = [
         key: "archive.disk_free_percent_min",
         take: |c, v| whole(v, 0..=50).map(|n| c.archive.disk_free_percent_min = n),
         show: |c| c.archive.disk_free_percent_min.to_string(),
+    },
+    Setting {
+        key: "store.pool_bytes",
+        take: |c, v| memory(v, MIB..=64 * GIB).map(|n| c.store.pool_bytes = n),
+        show: |c| c.store.pool_bytes.to_string(),
+    },
+    Setting {
+        key: "metrics.listen",
+        take: |c, v| optional_socket(v).map(|at| c.metrics.listen = at),
+        show: |c| quoted(c.metrics.listen.map(|at| at.to_string()).unwrap_or_default()),
     },
     Setting {
         key: "guard.listen",
@@ -249,6 +360,7 @@ impl Setting {
         (self.take)(config, entry.value.get_ref()).map(|()| key).map_err(|unfit| match unfit {
             Unfit::Type(allowed) => format!("`{key}` is {allowed}; `{given}` is {}", entry.type_name()),
             Unfit::Value(allowed) => format!("`{key}` cannot be `{given}`; it is {allowed}"),
+            Unfit::Entry(why) => format!("`{key}`: {why}"),
         })
     }
 }
@@ -257,9 +369,9 @@ impl Setting {
 impl Setting {
     /// What the value may be, in words.
     pub(super) fn allowed(&self) -> String {
-        let wrong = toml::de::DeTable::parse("x = true").unwrap();
+        let wrong = toml::de::DeTable::parse("x = 1.5").unwrap();
         let unfit = (self.take)(&mut Config::default(), wrong.get_ref()["x"].get_ref()).unwrap_err();
-        let (Unfit::Type(allowed) | Unfit::Value(allowed)) = unfit;
+        let (Unfit::Type(allowed) | Unfit::Value(allowed) | Unfit::Entry(allowed)) = unfit;
         allowed
     }
 }

@@ -70,6 +70,25 @@ fn a_value_outside_its_range_is_refused_with_the_range() {
 }
 
 #[test]
+fn what_is_wrong_with_an_entry_of_a_list_is_told() {
+    refused(
+        "[crawl]\nrules = [\"never visit ending .zip\", \"never vist domain a.jp\"]",
+        &["`crawl.rules`: `never vist domain a.jp` is no rule", "such as `never visit domain a.jp`"],
+    );
+    refused(
+        "[crawl]\nagreed = [\"a.jp fast\"]",
+        &["`crawl.agreed`: `a.jp fast`", "`www.example.jp pause=1s width=2`"],
+    );
+    refused("[crawl]\naliases = [\"a.jp\"]", &["`crawl.aliases`: `a.jp`", "`www.example.jp = example.jp`"]);
+    refused("[crawl]\naliases = [\"a.jp = A.jp\"]", &["is one name"]);
+    refused("[crawl]\nrules = [3]", &["`crawl.rules` cannot be `[3]`; it is a list of sentences"]);
+    refused("[filter]\nlanguages = [\"japanese\"]", &["`japanese` is no code of a language"]);
+    refused("[filter]\ntypes = [\"html\"]", &["`html` is no media type"]);
+    refused("[metrics]\nlisten = \"9090\"", &["`metrics.listen` cannot be", "127.0.0.1:9090"]);
+    refused("[crawl]\nrequisites = 1", &["`crawl.requisites` is true or false"]);
+}
+
+#[test]
 fn broken_toml_is_refused_with_its_place() {
     refused("[crawl]\npause = \"1s", &["line 2, column", "this is no TOML"]);
     refused("[crawl\n", &["line 1, column"]);

@@ -2,9 +2,10 @@
 
 use super::Problem;
 use crate::logs::{Filter, Form};
-use base::Interval;
+use base::{Interval, ServerName};
 use fetch::Proxy;
-use std::fmt::Display;
+use frontier::{Agreed, AgreedError};
+use std::fmt::{self, Display};
 use std::net::{IpAddr, SocketAddr};
 use std::ops::{Range, RangeInclusive};
 use std::path::PathBuf;
@@ -53,6 +54,8 @@ pub(super) enum Unfit {
     Type(String),
     /// It lies outside the range, or cannot be read.
     Value(String),
+    /// An entry of a list cannot be read: why, in a whole sentence.
+    Entry(String),
 }
 
 /// All entries of a file, those of sections under their full key.
@@ -168,7 +171,7 @@ pub(super) fn agent(value: &DeValue<'_>) -> Result<String, Unfit> {
     };
     let text = header_text(value).map_err(|unfit| match unfit {
         Unfit::Type(_) => Unfit::Type(allowed()),
-        Unfit::Value(_) => Unfit::Value(allowed()),
+        Unfit::Value(_) | Unfit::Entry(_) => Unfit::Value(allowed()),
     })?;
     let name = crate::node::door::product_token(&text);
     let is_name = !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphabetic() || b"-_".contains(&b));
@@ -203,6 +206,78 @@ pub(super) fn list<T: FromStr>(value: &DeValue<'_>, what: &str) -> Result<Vec<T>
         _ => None,
     };
     entries.iter().map(read).collect::<Option<_>>().ok_or_else(|| Unfit::Value(allowed()))
+}
+
+/// A list of texts, each of which `T` can read or say what is wrong with.
+pub(super) fn sentences<T>(value: &DeValue<'_>, what: &str) -> Result<Vec<T>, Unfit>
+where
+    T: FromStr<Err: Display>,
+{
+    let allowed = || format!("a list of {what}");
+    let DeValue::Array(entries) = value else { return Err(Unfit::Type(allowed())) };
+    let read = |entry: &Spanned<DeValue<'_>>| match entry.get_ref() {
+        DeValue::String(text) => text.parse().map_err(|error: T::Err| Unfit::Entry(error.to_string())),
+        _ => Err(Unfit::Value(allowed())),
+    };
+    entries.iter().map(read).collect()
+}
+
+/// Yes or no.
+pub(super) fn flag(value: &DeValue<'_>) -> Result<bool, Unfit> {
+    let DeValue::Boolean(is_so) = value else { return Err(Unfit::Type("true or false".to_owned())) };
+    Ok(*is_so)
+}
+
+/// An agreed exception, and the text that it was read from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Agreement {
+    text: String,
+    /// What was agreed.
+    pub(crate) agreed: Agreed,
+}
+
+impl FromStr for Agreement {
+    type Err = AgreedError;
+
+    fn from_str(text: &str) -> Result<Self, AgreedError> {
+        Ok(Self { agreed: text.parse()?, text: text.to_owned() })
+    }
+}
+
+impl Display for Agreement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+/// Another name of a server, and the name it is known by.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Alias {
+    /// The other name.
+    pub(crate) other: ServerName,
+    /// The name it is known by.
+    pub(crate) server: ServerName,
+}
+
+impl FromStr for Alias {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let refuse = |why: &str| {
+            let text = base::printable(text);
+            format!("`{text}` {why}; write it as `www.example.jp = example.jp`, the name that counts last")
+        };
+        let (other, server) = text.split_once('=').ok_or_else(|| refuse("are no two names"))?;
+        let read = |name: &str| ServerName::parse(name.trim()).map_err(|_| refuse("names no server"));
+        let alias = Self { other: read(other)?, server: read(server)? };
+        if alias.other == alias.server { Err(refuse("is one name")) } else { Ok(alias) }
+    }
+}
+
+impl Display for Alias {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} = {}", self.other, self.server)
+    }
 }
 
 /// A name server: an address, and the port unless it is the usual one.
@@ -248,6 +323,16 @@ pub(super) fn socket(value: &DeValue<'_>) -> Result<SocketAddr, Unfit> {
     let allowed = || "an address and a port, such as 127.0.0.1:3129".to_owned();
     let DeValue::String(text) = value else { return Err(Unfit::Type(allowed())) };
     text.parse().map_err(|_| Unfit::Value(allowed()))
+}
+
+/// An address to listen on, or none.
+pub(super) fn optional_socket(value: &DeValue<'_>) -> Result<Option<SocketAddr>, Unfit> {
+    let allowed = || "an address and a port, such as 127.0.0.1:9090, or \"\" for none".to_owned();
+    match value {
+        DeValue::String(text) if text.is_empty() => Ok(None),
+        DeValue::String(text) => text.parse().map(Some).map_err(|_| Unfit::Value(allowed())),
+        _ => Err(Unfit::Type(allowed())),
+    }
 }
 
 /// What is logged.

@@ -52,6 +52,10 @@ pub(super) fn read(files: Vec<PathBuf>, web: &Web, now: Timestamp) -> Findings {
             findings.damaged += 1;
             continue;
         };
+        // What the archive notes of itself is no capture.
+        if !entry.is_visit() {
+            continue;
+        }
         findings.records += 1;
         findings.last.push_back(entry.clone());
         if findings.last.len() > LAST_SHOWN {

@@ -6,9 +6,9 @@ use crate::commands::told;
 use crate::node::directory::Writer;
 use crate::when;
 use crate::words::{bytes, count_of, grouped};
+use ::crawl::Report;
 use archive::{Flag, Stored};
 use base::Interval;
-use crawl::Report;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 

@@ -40,9 +40,17 @@ pub(crate) struct Owner {
 
 impl Owner {
     /// What a person can do who wanted to write too.
-    pub(super) fn advice(&self) -> String {
-        let stop = self.pid.map(|pid| format!(", stop it with `kill {pid}`")).unwrap_or_default();
-        format!("wait until it has ended{stop}, or name another directory with `--data`")
+    pub(crate) fn advice(&self) -> String {
+        match (self.pid, self.command.as_deref()) {
+            // It does not end by itself.
+            (Some(pid), Some("crawl")) => format!(
+                "stop the crawl first with `kill {pid}`, which loses nothing; `utsushi crawl` goes on with it afterwards"
+            ),
+            (Some(pid), _) => format!(
+                "wait until it has ended, stop it with `kill {pid}`, or name another directory with `--data`"
+            ),
+            (None, _) => "wait until it has ended, or name another directory with `--data`".to_owned(),
+        }
     }
 }
 

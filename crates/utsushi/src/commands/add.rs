@@ -1,0 +1,105 @@
+//! `utsushi add`: takes pages into the crawl, whether it runs or not.
+
+use super::{Context, seeds};
+use crate::exit::{Advised, Exit};
+use crate::node::control::{Addition, PAGES_MAX, Request};
+use crate::node::directory::Web;
+use crate::node::life::Life;
+use crate::node::steering::Steering;
+use crate::words::count_of;
+use base::PageUrl;
+use frontier::Role;
+use serde_json::json;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  utsushi --data ~/web add https://example.org/ https://example.net/news/
+  utsushi --data ~/web add --feed https://example.org/feed.xml
+  utsushi --data ~/web add --seeds more.txt --priority 5
+
+Exit codes: 0 all are in the crawl, and durably; 1 some will not be visited; 2 could not.";
+
+/// Of so many pages at most it is told what becomes of each.
+const TOLD_MAX: usize = 100;
+
+/// Take pages into the crawl, whether it runs or not
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+#[command(group = clap::ArgGroup::new("role").multiple(false))]
+pub(crate) struct Args {
+    /// The pages
+    #[arg(value_name = "URL")]
+    urls: Vec<String>,
+    /// A file with further pages, one a line; `-` for standard input
+    #[arg(long = "seeds", value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// They are feeds: polled at their own pace, once a day at least, for the pages they announce
+    #[arg(long, group = "role")]
+    feed: bool,
+    /// They are front pages of news sites: looked at once a day at least, for their links
+    #[arg(long, group = "role")]
+    news: bool,
+    /// They are sitemaps: read for the pages they list
+    #[arg(long, group = "role")]
+    sitemap: bool,
+    /// How much sooner than other pages, from -100 to 100; 0 is plain
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    #[arg(value_parser = clap::value_parser!(i8).range(-100..=100))]
+    priority: i8,
+}
+
+impl Args {
+    fn role(&self) -> Role {
+        match (self.feed, self.news, self.sitemap) {
+            (true, _, _) => Role::Feed,
+            (_, true, _) => Role::News,
+            (_, _, true) => Role::Sitemap,
+            _ => Role::Page,
+        }
+    }
+}
+
+/// Adds the pages, and says what becomes of them.
+pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
+    let pages = seeds::read(&args.urls, args.file.as_deref())?;
+    if pages.is_empty() {
+        let why = anyhow::anyhow!("no page was named");
+        return Err(
+            Advised::new("cannot add anything", "name pages, or a file with `--seeds FILE`", why).into()
+        );
+    }
+    let steering = Steering::find(context, "add", Some(Web::Public)).await?;
+    let mut new = 0;
+    for some in pages.chunks(PAGES_MAX) {
+        let addition = |url: &PageUrl| Addition {
+            url: url.as_str().to_owned(),
+            role: args.role().as_str().to_owned(),
+            priority: args.priority,
+        };
+        let told = steering.ask(Request::Add { pages: some.iter().map(addition).collect() }).await?;
+        new += told.first().and_then(|told| told["new"].as_u64()).unwrap_or_default();
+    }
+    let left = if pages.len() <= TOLD_MAX { tell_each(&steering, &pages, context).await? } else { 0 };
+    let added = pages.len() as u64 - left;
+    let told = json!({ "added": added, "new": new, "left": left });
+    context.output.result(&told, || {
+        format!("{} in the crawl, {new} of them not known before", count_of(added, "page"))
+    });
+    steering.close().await?;
+    Ok(if left > 0 { Exit::Found } else { Exit::Done })
+}
+
+/// Says of every page what becomes of it; how many will not be visited.
+async fn tell_each(steering: &Steering, pages: &[PageUrl], context: &Context) -> anyhow::Result<u64> {
+    let mut left = 0;
+    for url in pages {
+        let request = Request::Explain { url: url.as_str().to_owned() };
+        let Some(life) = steering.ask_for::<Life>(request).await?.pop() else { continue };
+        let page = life.page;
+        left += u64::from(page.state == "unknown");
+        let told = json!({ "url": page.url, "state": page.state, "reason": page.reason });
+        context.output.result(&told, || format!("{:<8}  {}: {}", page.state, page.url, page.reason));
+    }
+    Ok(left)
+}

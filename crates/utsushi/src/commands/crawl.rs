@@ -1,0 +1,213 @@
+//! `utsushi crawl`: visits the web around some pages, politely, every page at its own pace; or goes on with it.
+
+mod summary;
+
+use super::kept::Teller;
+use super::running::{self, Works};
+use super::{Context, seeds};
+use crate::config::{Code, Config, POLICIES, keep_contact};
+use crate::exit::{Advised, Exit};
+use crate::node::directory::{Web, Writer};
+use crate::node::{door, schedule};
+use crate::signals::{self, Stop};
+use crate::words::count_of;
+use ::crawl::{Added, Report, Settings};
+use anyhow::Context as _;
+use base::clock::{Clock as _, RealClock};
+use base::{Interval, PageUrl};
+use fetch::{Proxy, Range, WebDoor};
+use frontier::Mode;
+use serde_json::json;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+use summary::Summary;
+
+const EXAMPLES: &str = "\
+Examples:
+  utsushi --data ~/web crawl https://example.org/ --contact https://example.net/about-our-crawler
+  utsushi --data ~/web crawl --seeds seeds.txt --scope domain --for 8h
+  utsushi --data ~/web crawl                              goes on where it was
+  utsushi --data ~/web crawl http://127.0.0.1:8080/ --allow-address 127.0.0.0/8 --once
+  utsushi --data ~/web --json crawl --pages 100 | jq -r 'select(.status == 200) | .url'
+
+While it runs, `utsushi add`, `pause`, `resume`, `status`, `servers` and `explain` speak to it. Ctrl-C ends it; nothing that
+was acknowledged is lost, however it ends.";
+
+/// The most captures between their visit and their sync, and the bytes of their bodies.
+pub(super) const CAPTURES_MAX: usize = 1_024;
+pub(super) const BYTES_MAX: u64 = 128 * 1024 * 1024;
+
+/// Visit the web around some pages, politely, every page at its own pace; without pages, go on
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    /// Pages to begin with; without any, the crawl goes on with what it knows
+    #[arg(value_name = "SEED")]
+    seeds: Vec<String>,
+    /// A file with further seeds, one a line; `-` for standard input
+    #[arg(long = "seeds", value_name = "FILE")]
+    file: Option<PathBuf>,
+    /// How far to go from the seeds: `server`, `domain`, `prefix` or `any`; without it the setting `crawl.scope`
+    #[arg(long, value_name = "SCOPE")]
+    scope: Option<Mode>,
+    /// Stop after this long, such as `30s` or `8h`
+    #[arg(long = "for", value_name = "TIME")]
+    time: Option<Interval>,
+    /// Stop after so many archived pages
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pages: Option<u64>,
+    /// Stop when nothing new is left
+    #[arg(long)]
+    once: bool,
+    /// How the time until the next visit is chosen; without it the setting `crawl.policy`
+    #[arg(long, value_name = "POLICY", value_parser = POLICIES)]
+    policy: Option<String>,
+    /// Whom the owner of a server may turn to: a page or an address of mail. Given once, it is kept in the configuration
+    #[arg(long, value_name = "PAGE", value_parser = door::contact)]
+    contact: Option<String>,
+    /// A range of addresses that may be visited although they are not public; may be given several times
+    #[arg(long, value_name = "CIDR")]
+    allow_address: Vec<Range>,
+    /// The time between two requests to one server; without it the setting `crawl.pause`
+    #[arg(long, value_name = "TIME", value_parser = door::pause)]
+    pause: Option<Interval>,
+    /// A forward proxy; without it the setting `fetch.proxy`
+    #[arg(long, value_name = "URL")]
+    proxy: Option<Proxy>,
+    /// Tell the counts to Prometheus on this address and port; without it the setting `metrics.listen`
+    #[arg(long, value_name = "ADDRESS")]
+    metrics: Option<SocketAddr>,
+    /// Visit what pages show, too: images and style sheets
+    #[arg(long)]
+    requisites: bool,
+    /// A language whose pages lead on, besides those of `filter.languages`; may be given several times
+    #[arg(long, value_name = "LANGUAGE")]
+    language: Vec<Code>,
+}
+
+impl Args {
+    /// The configuration with what this run's flags say.
+    fn config(&self, mut config: Config) -> Config {
+        config.crawl.scope = self.scope.unwrap_or(config.crawl.scope);
+        config.crawl.pause = self.pause.unwrap_or(config.crawl.pause);
+        config.crawl.requisites |= self.requisites;
+        config.fetch.allow_addresses.extend(&self.allow_address);
+        config.fetch.contact = self.contact.clone().or(config.fetch.contact);
+        config.fetch.proxy = self.proxy.clone().or(config.fetch.proxy);
+        config.filter.languages.extend(&self.language);
+        config.metrics.listen = self.metrics.or(config.metrics.listen);
+        config
+    }
+}
+
+/// Crawls.
+pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
+    let seeds = seeds::read(&args.seeds, args.file.as_deref())?;
+    let context = Context { config: args.config(given.config.clone()), ..given.clone() };
+    check_contact(&context)?;
+    let stop = signals::listen(&context.output).context("cannot listen for signals")?;
+    let real = RealClock::start();
+    let writer = context.lock(Web::Public, "crawl", real.now())?;
+    tell_contact(args, given)?;
+    let (works, settings) = prepare(args, &context, &writer, seeds)?;
+    let teller = Teller::new(&context.output, args.pages, false);
+    let left = args.time.map(|time| Duration::from(time).saturating_sub(real.real_elapsed()));
+    let report = running::run(works, settings, ended(stop, left), &teller, &context.output).await?;
+    drop(teller);
+    let summary = Summary { report: &report, writer: &writer, took: real.real_elapsed() };
+    context.output.result(&json!({ "summary": summary.to_json() }), || summary.to_text());
+    Ok(if is_in_vain(&report) { Exit::Found } else { Exit::Done })
+}
+
+/// Without a contact only this machine, and what was allowed by name, can be visited (D18).
+fn check_contact(context: &Context) -> anyhow::Result<()> {
+    let fetch = &context.config.fetch;
+    if fetch.contact.is_some() || !fetch.allow_addresses.is_empty() {
+        return Ok(());
+    }
+    let why = anyhow::anyhow!("no public address is visited without saying who visits it");
+    Err(Advised::new("cannot crawl", door::no_contact_advice(), why).into())
+}
+
+/// Keeps a contact that was given, and says so.
+fn tell_contact(args: &Args, given: &Context) -> anyhow::Result<()> {
+    let Some(contact) = &args.contact else { return Ok(()) };
+    match keep_contact(given.config_file.as_deref(), &given.data, contact) {
+        Ok(Some(path)) => given.output.note(format!("the contact is kept in `{}`", path.display())),
+        Ok(None) => {}
+        // It holds for this run all the same.
+        Err(error) => given.output.complaint(format!("the contact is not kept: {error:#}")),
+    }
+    Ok(())
+}
+
+fn prepare(
+    args: &Args,
+    context: &Context,
+    writer: &Writer,
+    seeds: Vec<PageUrl>,
+) -> anyhow::Result<(Works<WebDoor>, Settings)> {
+    let config = &context.config;
+    let data = writer.directory().path().to_owned();
+    let door = WebDoor::new(door::settings(config, Some(data.clone()))?).map_err(door::unfit)?;
+    let clock = schedule::clock(writer, 1)?;
+    let mut opened = context.open_schedule(writer, clock.now())?;
+    if seeds.is_empty() && opened.frontier.pages() == 0 {
+        let why = anyhow::anyhow!("nothing is known yet, and no page was named");
+        return Err(
+            Advised::new("cannot crawl", "name a page to begin with: `utsushi crawl URL`", why).into()
+        );
+    }
+    context
+        .note_settings(&mut opened.archive, &opened.reader, clock.now())
+        .context("cannot note the settings in the archive")?;
+    introduce(context, &opened.frontier.overview(), seeds.len());
+    let settings = Settings {
+        reads: opened.reads,
+        seeds: seeds.into_iter().map(Added::page).collect(),
+        connections_max: config.crawl.connections_max,
+        captures_max: CAPTURES_MAX.max(2 * config.crawl.connections_max),
+        bytes_max: BYTES_MAX,
+        pages_max: args.pages,
+        once: args.once,
+    };
+    let (archive, reader, derived, frontier) =
+        (opened.archive, opened.reader, opened.derived, opened.frontier);
+    Ok((
+        Works { door, archive, reader, derived, frontier, clock, data, metrics: config.metrics.listen },
+        settings,
+    ))
+}
+
+fn introduce(context: &Context, overview: &frontier::Overview, seeds: usize) {
+    let known = count_of(overview.pages, "page");
+    let seeds = count_of(seeds as u64, "seed");
+    context.output.note(format!(
+        "crawling: {known} known, {seeds} named; the first request comes after a pause of {}",
+        context.config.crawl.pause
+    ));
+    if overview.paused {
+        context.output.complaint("the crawl is paused; `utsushi resume` lets it go on");
+    }
+}
+
+/// Until someone asks to stop, or the time is over.
+async fn ended(stop: Stop, left: Option<Duration>) {
+    let over = async {
+        match left {
+            Some(left) => tokio::time::sleep(left).await,
+            None => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        () = stop.wait() => {}
+        () = over => {}
+    }
+}
+
+/// Whether something was tried, and nothing came of it.
+fn is_in_vain(report: &Report) -> bool {
+    let Report { pages, new, changed, unchanged, moved, .. } = *report;
+    pages > 0 && new + changed + unchanged + moved == 0
+}

@@ -1,0 +1,98 @@
+//! The control socket (D1): how commands steer and question the process that writes to a data directory.
+//!
+//! A socket of the file system, `control` in the data directory, which only its owner may use. One connection is one
+//! question: a line of JSON such as `{"do":"explain","url":"https://example.org/"}`. The answer is any number of lines, each
+//! an object, and a last one: `{"end":"done"}`, or `{"end":"could not","why":"…"}`. An answer without its last line
+//! was cut off.
+//!
+//! **Invariant:** a client costs a bounded amount of memory and time: the length of its line, the number of clients, the
+//! time for its question and for the answer all have a limit.
+
+mod client;
+mod name;
+mod server;
+
+pub(crate) use client::{Unreached, ask};
+pub(crate) use server::Control;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::time::Duration;
+
+/// The name of the socket in the data directory.
+pub(crate) const FILE_NAME: &str = "control";
+/// The longest line of a question.
+const LINE_BYTES_MAX: u64 = 1024 * 1024;
+/// How many clients are served at once.
+const CLIENTS_MAX: usize = 16;
+/// How long a question, and then the answer, may take.
+const TIME_MAX: Duration = Duration::from_secs(10);
+/// So many pages go into one question, which stays far below the longest line.
+pub(crate) const PAGES_MAX: usize = 256;
+
+/// A question or an order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
+pub(crate) enum Request {
+    /// Take these pages into the crawl.
+    Add {
+        /// The pages.
+        pages: Vec<Addition>,
+    },
+    /// Ask nobody anything any more.
+    Pause {},
+    /// Go on.
+    Resume {},
+    /// The life of a page.
+    Explain {
+        /// The page.
+        url: String,
+    },
+    /// The servers, overloaded ones first, then by load.
+    Servers {
+        /// Only the overloaded ones.
+        #[serde(default)]
+        overloaded: bool,
+        /// Only the one of this name.
+        #[serde(default)]
+        name: Option<String>,
+        /// So many at most.
+        limit: usize,
+    },
+    /// The whole.
+    Status {},
+    /// The figures of the paper.
+    Figures {},
+}
+
+/// A page to take into the crawl.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Addition {
+    /// Its URL.
+    pub(crate) url: String,
+    /// What it is visited for: `page`, `feed`, `news` or `sitemap`.
+    pub(crate) role: String,
+    /// How much sooner than others: 0 is plain.
+    pub(crate) priority: i8,
+}
+
+/// What is answered: objects, or why there is no answer.
+pub(crate) type Answer = Result<Vec<Value>, String>;
+
+/// The last line of an answer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "end", rename_all = "lowercase", deny_unknown_fields)]
+enum End {
+    /// All has been said, and done.
+    Done,
+    /// It could not be done.
+    #[serde(rename = "could not")]
+    CouldNot {
+        /// Why.
+        why: String,
+    },
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,72 @@
+//! Questions as orders to a crawl, and its answers as objects.
+
+use super::control::{Addition, Answer, Request};
+use super::life::{Drawn, Life, Server, Whole};
+use base::PageUrl;
+use crawl::{Added, Order};
+use frontier::Role;
+use serde::Serialize;
+use serde_json::{Value, json};
+use tokio::sync::{mpsc, oneshot};
+
+/// How many orders wait for a crawl to look at them.
+pub(crate) const ORDERS_MAX: usize = 64;
+
+/// Lets the crawl behind `orders` answer a question.
+pub(crate) async fn answer(orders: mpsc::Sender<Order>, request: Request) -> Answer {
+    match request {
+        Request::Add { pages } => {
+            let pages = pages.iter().map(added).collect::<Result<Vec<Added>, String>>()?;
+            let (count, add) = (pages.len(), |answer| Order::Add(pages, answer));
+            let new = give(&orders, add).await?;
+            Ok(vec![json!({ "added": count, "new": new })])
+        }
+        Request::Pause {} => {
+            give(&orders, |answer| Order::Pause(true, answer)).await?;
+            Ok(vec![json!({ "paused": true })])
+        }
+        Request::Resume {} => {
+            give(&orders, |answer| Order::Pause(false, answer)).await?;
+            Ok(vec![json!({ "paused": false })])
+        }
+        Request::Explain { url } => {
+            let page = PageUrl::parse(&url).map_err(|error| error.to_string())?;
+            let told = give(&orders, |answer| Order::Explain(Box::new(page), answer)).await?;
+            objects([Life::from(told)])
+        }
+        Request::Servers { overloaded, name, limit } => {
+            let told = give(&orders, Order::Servers).await?;
+            let is_meant = |name: &String, server: &Server| {
+                server.server == *name || server.alias_of.as_ref() == Some(name)
+            };
+            let chosen = told.into_iter().map(Server::from).filter(|server| {
+                name.as_ref().is_none_or(|name| is_meant(name, server)) && (!overloaded || server.overloaded)
+            });
+            objects(chosen.take(limit))
+        }
+        Request::Status {} => objects([Whole::from(give(&orders, Order::Overview).await?)]),
+        Request::Figures {} => objects([Drawn::from(give(&orders, Order::Figures).await?)]),
+    }
+}
+
+/// Gives an order and waits for the answer.
+async fn give<T>(
+    orders: &mpsc::Sender<Order>,
+    order: impl FnOnce(oneshot::Sender<T>) -> Order,
+) -> Result<T, String> {
+    let ending = || "the crawl is ending".to_owned();
+    let (sender, answer) = oneshot::channel();
+    orders.send(order(sender)).await.map_err(|_| ending())?;
+    answer.await.map_err(|_| ending())
+}
+
+fn added(addition: &Addition) -> Result<Added, String> {
+    let url = PageUrl::parse(&addition.url).map_err(|error| error.to_string())?;
+    let role = Role::named(&addition.role).ok_or_else(|| format!("`{}` is no role", addition.role))?;
+    Ok(Added { url, role, priority: addition.priority })
+}
+
+fn objects<T: Serialize>(told: impl IntoIterator<Item = T>) -> Answer {
+    let object = |told| serde_json::to_value(told).map_err(|error| error.to_string());
+    told.into_iter().map(object).collect::<Result<Vec<Value>, String>>()
+}

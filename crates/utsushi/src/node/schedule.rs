@@ -1,0 +1,186 @@
+//! The schedule of a data directory, opened: frontier, archive and what they are read with.
+
+use super::directory::{Web, Writer};
+use super::door::{self, product_token};
+use crate::commands::Context;
+use crate::config::{Config, SETTINGS};
+use crate::exit::Advised;
+use crate::words::count_of;
+use anyhow::Context as _;
+use archive::{Archive, Key, Reader};
+use base::clock::{Clock as _, RealClock};
+use base::disk::RealDisk;
+use base::{Interval, PageUrl, Timestamp};
+use crawl::{Learning, Reads};
+use frontier::{Frontier, Paper, Policy, Scope, Settings};
+use std::path::Path;
+use std::sync::Arc;
+
+/// What a note of settings is called in the archive (D3).
+const SETTINGS_NOTE: &str = "settings";
+/// What notes of added pages are about.
+const ADDED: &str = "urn:utsushi:note:add";
+/// When a page of the simulated web is seen for the second time.
+const SIMULATED_FIRST: (Interval, Interval) = (Interval::from_minutes(5), Interval::from_minutes(11));
+
+/// What a crawl, or a question to one, works with.
+#[derive(Debug)]
+pub(crate) struct Opened {
+    /// The archive, to write to.
+    pub(crate) archive: Archive,
+    /// The archive as it was when this was opened.
+    pub(crate) reader: Reader,
+    /// Where languages, titles and the like are noted.
+    pub(crate) derived: Option<archive::derived::Writer>,
+    /// Which page comes next.
+    pub(crate) frontier: Frontier,
+    /// How bodies are read.
+    pub(crate) reads: Reads,
+}
+
+impl Context {
+    /// Opens archive and schedule of a directory that this process writes to. What arrived since is learned first.
+    pub(crate) fn open_schedule(&self, writer: &Writer, now: Timestamp) -> anyhow::Result<Opened> {
+        let policy = policy(writer.directory().format().web);
+        let archive = self.archive(writer, now)?;
+        let reader =
+            Reader::open(Arc::new(RealDisk), &writer.archive_path()).context("cannot read the archive")?;
+        let data = writer.directory().path();
+        let mut settings = settings(&self.config, data)?;
+        noted_seeds(&reader, &mut settings.scope).context("cannot read which pages were added")?;
+        let reads = reads(&self.config);
+        let frontier = self.learn(data, &archive, &reader, (settings, policy), &reads, now)?;
+        let derived = self.derive(writer, &reader, &reads);
+        Ok(Opened { archive, reader, derived, frontier, reads })
+    }
+
+    /// Opens the derived table, and notes down in it what arrived since. Without it a crawl goes on all the same.
+    fn derive(&self, writer: &Writer, reader: &Reader, reads: &Reads) -> Option<archive::derived::Writer> {
+        let progress = self.output.progress("captures read", None);
+        let told = |learning: &Learning| progress.set(learning.captures, "");
+        let opened = archive::derived::Writer::open(Arc::new(RealDisk), &writer.archive_path());
+        let derived = opened.map_err(crawl::Error::from).and_then(|mut derived| {
+            crawl::derive_all(&mut derived, reader, reads, told)?;
+            Ok(derived)
+        });
+        derived.inspect_err(|error| tracing::warn!(%error, "languages and titles are not noted down")).ok()
+    }
+
+    /// Opens the store of the schedule, and lets it learn what the archive has and it has not.
+    pub(crate) fn learn(
+        &self,
+        data: &Path,
+        archive: &Archive,
+        reader: &Reader,
+        parts: (Settings, Box<dyn Policy>),
+        reads: &Reads,
+        now: Timestamp,
+    ) -> anyhow::Result<Frontier> {
+        let pool = self.config.store.pool_bytes;
+        let store = crawl::open_store(Arc::new(RealDisk), data, pool, now).map_err(damaged)?;
+        let progress = self.output.progress("captures learned from", None);
+        let told = |learning: &Learning| progress.set(learning.captures, "");
+        let taken_down = archive.taken_down().cloned().collect();
+        let learned = crawl::open_frontier(store, parts, (reader, taken_down), reads, now, told);
+        let (frontier, learning) = learned.map_err(damaged)?;
+        drop(progress);
+        if learning.captures > 0 {
+            self.output.note(format!("the schedule learned from {}", count_of(learning.captures, "capture")));
+        }
+        Ok(frontier)
+    }
+
+    /// Notes the settings of the crawl in the archive, if they differ from those of last time.
+    pub(crate) fn note_settings(
+        &self,
+        archive: &mut Archive,
+        reader: &Reader,
+        now: Timestamp,
+    ) -> anyhow::Result<()> {
+        let is_of_crawl = |key: &str| key.starts_with("crawl.") || key.starts_with("filter.");
+        let shown = SETTINGS.iter().filter(|setting| is_of_crawl(setting.key));
+        let text: String =
+            shown.map(|setting| format!("{} = {}\n", setting.key, (setting.show)(&self.config))).collect();
+        let key = Key::of(&format!("urn:utsushi:note:{SETTINGS_NOTE}"));
+        let last = reader.newest_first(&key)?.next().transpose()?;
+        let last = last.map(|entry| reader.note(&entry)).transpose()?.flatten();
+        if last.is_none_or(|(_, before)| before != text) {
+            archive.note(SETTINGS_NOTE, now, &text)?;
+            archive.commit()?;
+        }
+        Ok(())
+    }
+}
+
+/// The policy for a web, as the configuration names it. The simulated web is looked at for minutes, so its pages are seen
+/// again after minutes.
+pub(crate) fn policy(web: Web) -> Box<dyn Policy> {
+    let paper = Paper::default();
+    Box::new(match web {
+        Web::Public => paper,
+        Web::Simulated => Paper { first: SIMULATED_FIRST, ..paper },
+    })
+}
+
+/// The time of a schedule: never before what the archive holds, for the time of the simulated web may lie ahead (D16).
+pub(crate) fn clock(writer: &Writer, pace: u32) -> anyhow::Result<Arc<RealClock>> {
+    let now = RealClock::start().now();
+    if writer.directory().format().web == Web::Public {
+        return Ok(RealClock::starting_at(now, pace));
+    }
+    let reader =
+        Reader::open(Arc::new(RealDisk), &writer.archive_path()).context("cannot read the archive")?;
+    let last = reader.summary().context("cannot read the archive")?.last;
+    let from = last.map_or(now, |last| last.plus(Interval::from_micros(1)).max(now));
+    Ok(RealClock::starting_at(from, pace))
+}
+
+/// How the frontier behaves by the configuration.
+pub(crate) fn settings(config: &Config, data: &Path) -> anyhow::Result<Settings> {
+    let crawl = &config.crawl;
+    let limit = |most: u64| (most > 0).then_some(most);
+    Ok(Settings {
+        seed: crawl.seed,
+        agent: product_token(&config.fetch.agent).to_owned(),
+        pause: crawl.pause,
+        agreed: crawl.agreed.iter().map(|agreement| agreement.agreed.clone()).collect(),
+        scope: Scope::new(crawl.scope, crawl.rules.clone()),
+        opt_out: door::opt_out(config, data)?,
+        aliases: crawl.aliases.iter().map(|alias| (alias.other.clone(), alias.server.clone())).collect(),
+        detects_aliases: crawl.detect_aliases,
+        requests_per_day_max: limit(crawl.requests_per_day_max),
+        bytes_per_day_max: limit(crawl.bytes_per_day_max),
+        server_requests_per_day_max: limit(crawl.server_requests_per_day_max),
+        server_bytes_per_day_max: limit(crawl.server_bytes_per_day_max),
+        server_pages_max: crawl.server_pages_max,
+        queue_bytes_max: crawl.queue_bytes_max,
+        ..Settings::default()
+    })
+}
+
+/// How bodies are read by the configuration.
+pub(crate) fn reads(config: &Config) -> Reads {
+    let filter = &config.filter;
+    let filter = crawl::Filter {
+        languages: filter.languages.iter().map(|code| code.0).collect(),
+        types: filter.types.iter().map(|range| range.prefix().to_owned()).collect(),
+        size_max: Some(filter.size_max),
+    };
+    let agent = product_token(&config.fetch.agent).into();
+    Reads { agent, requisites: config.crawl.requisites, filter: Arc::new(filter) }
+}
+
+/// What lies around pages that were added earlier belongs to the crawl, too.
+fn noted_seeds(reader: &Reader, scope: &mut Scope) -> Result<(), archive::Error> {
+    for entry in reader.newest_first(&Key::of(ADDED))? {
+        let Some((_, text)) = reader.note(&entry?)? else { continue };
+        let urls = text.lines().filter_map(|line| line.splitn(3, ' ').nth(2));
+        urls.filter_map(|url| PageUrl::parse(url).ok()).for_each(|seed| scope.add_seed(&seed));
+    }
+    Ok(())
+}
+
+fn damaged(error: crawl::Error) -> Advised {
+    let advice = "run `utsushi rebuild frontier`, which makes it anew from the archive; nothing is lost";
+    Advised::new("cannot open the schedule", advice, error)
+}
