@@ -7,6 +7,7 @@ mod restart;
 mod rig;
 mod server;
 mod ssrf;
+mod year;
 
 use base::chance::hash_bytes;
 use base::clock::SimulatedClock;
