@@ -182,8 +182,8 @@ fn breaks(name: Name<'_>) -> bool {
         ADDRESS | ARTICLE | ASIDE | BODY | CENTER | DD | DETAILS | DIALOG | DIR | DIV | DL | DT
         | FIELDSET | FIGURE | FOOTER | FORM | FRAME | H1 | H2 | H3 | H4 | H5 | H6 | HEAD | HEADER | HR
         | HTML | IFRAME | LEGEND | LI | LISTING | MAIN | MENU | NAV | NOFRAMES | NOSCRIPT | OL | OPTION
-        | P | PRE | SECTION | SELECT | SUMMARY | TABLE | TBODY | TD | TEMPLATE | TFOOT | TH | THEAD
-        | TITLE | TR | UL | XMP => true,
+        | P | PRE | SECTION | SELECT | SUMMARY | TABLE | TBODY | TD | TFOOT | TH | THEAD | TITLE | TR
+        | UL | XMP => true,
         0 => ["blockquote", "figcaption", "plaintext"]
             .iter()
             .any(|known| name.text.eq_ignore_ascii_case(known)),
