@@ -78,7 +78,8 @@ impl<'a> Tokenizer<'a> {
     /// What comes next.
     pub(crate) fn next(&mut self) -> Option<Token<'a>> {
         loop {
-            if let Some(name) = self.raw.take()
+            if self.raw.is_some()
+                && let Some(name) = self.raw.take()
                 && let Some(text) = self.raw_text(name)
             {
                 return Some(Token::Raw(text));
@@ -342,6 +343,7 @@ fn has_raw_text(name: Name<'_>) -> bool {
 static TAG_NAME: [u8; 256] = letters(b" \t\n\r\x0c/>");
 static ATTRIBUTE_NAME: [u8; 256] = letters(b" \t\n\r\x0c/>=");
 
+#[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "a byte has 256 values")]
 const fn letters(ends: &[u8]) -> [u8; 256] {
     let (mut table, mut byte) = ([0; 256], 0);
     while byte < 256 {

@@ -75,7 +75,7 @@ pub(super) fn is_plain(text: &[u8]) -> bool {
         let word = u64::from_le_bytes(*word);
         let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
         let blanks = zeros(word ^ (ONES * 0x20));
-        wrong |= control | (blanks & (blanks << 8 | blank_before)) | zeros(word ^ (ONES * b'&' as u64));
+        wrong |= control | (blanks & (blanks << 8 | blank_before)) | zeros(word ^ (ONES * u64::from(b'&')));
         blank_before = blanks >> 56;
     }
     wrong == 0
