@@ -104,6 +104,12 @@ impl Reader {
         &self.hidden
     }
 
+    /// What is known of captures after their content was read.
+    #[must_use]
+    pub fn derived(&self) -> crate::derived::Reader {
+        crate::derived::Reader::open(Arc::clone(&self.disk), &self.directory)
+    }
+
     /// How many captures the index holds.
     #[must_use]
     pub fn count(&self) -> u64 {
