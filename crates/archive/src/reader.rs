@@ -262,7 +262,11 @@ impl Reader {
 
     /// What a capture brought, the bytes of a revisit included.
     pub fn document(&self, entry: &Entry) -> Result<Document, Error> {
-        let record = self.record(entry)?;
+        self.document_of(entry, self.record(entry)?)
+    }
+
+    /// The same when the first record of the capture is at hand.
+    pub(crate) fn document_of(&self, entry: &Entry, record: Record) -> Result<Document, Error> {
         if entry.kind != Stored::Revisit {
             return Ok(Document::of(entry.kind, record.block));
         }
