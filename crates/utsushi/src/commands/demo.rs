@@ -43,6 +43,8 @@ Examples:
 /// Pages of the demo's web and servers they are on: many servers, so that politeness does not make it dull.
 const PAGES: u64 = 5_000;
 const SERVERS: u32 = 150;
+/// Its few pages need no more log, and no larger files.
+const STORE_BYTES: u32 = 4 * 1024 * 1024;
 /// A demo never needs more of a body than this.
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -75,6 +77,9 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let mut context = given.clone();
     // The whole web is small, and is the seed's.
     context.config.crawl.scope = Mode::Any;
+    let store = &mut context.config.store;
+    store.log_bytes = store.log_bytes.min(STORE_BYTES.into());
+    store.segment_bytes = store.segment_bytes.min(STORE_BYTES);
     let writer = context.lock(Which::Simulated, "demo", real.now())?;
     let clock = schedule::clock(&writer, args.accelerate)?;
     let opened = context.open_schedule(&writer, clock.now())?;

@@ -6,12 +6,12 @@ use crate::commands::Context;
 use crate::config::{Config, SETTINGS};
 use crate::exit::Advised;
 use crate::words::count_of;
+use ::crawl::{Learning, Reads};
 use anyhow::Context as _;
 use archive::{Archive, Key, Reader};
 use base::clock::{Clock as _, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl, Timestamp};
-use crawl::{Learning, Reads};
 use frontier::{Frontier, Paper, Policy, Scope, Settings};
 use std::path::Path;
 use std::sync::Arc;
@@ -61,8 +61,9 @@ impl Context {
         reads: &Reads,
         now: Timestamp,
     ) -> anyhow::Result<Frontier> {
-        let pool = self.config.store.pool_bytes;
-        let store = crawl::open_store(Arc::new(RealDisk), data, pool, now).map_err(damaged)?;
+        let store =
+            sat::Store::open(Arc::new(RealDisk), &data.join(crawl::FRONTIER), self.store_options(now));
+        let store = store.map_err(|error| damaged(error.into()))?;
         let progress = self.output.progress("captures learned from", None);
         let told = |learning: &Learning| progress.set(learning.captures, "");
         let taken_down = archive.taken_down().cloned().collect();
@@ -73,6 +74,15 @@ impl Context {
             self.output.note(format!("the schedule learned from {}", count_of(learning.captures, "capture")));
         }
         Ok(frontier)
+    }
+
+    fn store_options(&self, now: Timestamp) -> sat::Options {
+        let store = &self.config.store;
+        let mut options = frontier::store_options(now);
+        options.pool_bytes = store.pool_bytes;
+        options.log_bytes = store.log_bytes;
+        options.segment_bytes = store.segment_bytes;
+        options
     }
 
     /// Notes the settings of the crawl in the archive, if they differ from those of last time.
