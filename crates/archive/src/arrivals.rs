@@ -33,6 +33,9 @@ pub struct Place {
 }
 
 impl Place {
+    pub(crate) fn at(file: &Arc<str>, offset: u64) -> Self {
+        Self { file: Arc::clone(file), offset }
+    }
     /// The place before the record at a location.
     #[must_use]
     pub fn before(location: &Location) -> Self {
@@ -140,12 +143,12 @@ impl Arrivals {
             return Ok(true);
         };
         if let Some(batch) = file.frames.as_mut().and_then(|frames| frames.next(&mut file.names)) {
-            self.take(batch, &file.names);
+            self.take(&batch, &file.names);
             self.file = Some(file);
             return Ok(true);
         }
         let (rest, grows) = file.rest(&*self.disk)?;
-        rest.into_iter().for_each(|batch| self.take(batch, &file.names));
+        rest.iter().for_each(|batch| self.take(batch, &file.names));
         if grows {
             // What follows a file that grows would be handed out before the rest of it.
             self.paths.clear();
@@ -153,7 +156,7 @@ impl Arrivals {
         Ok(true)
     }
 
-    fn take(&mut self, batch: Batch, names: &Files) {
+    fn take(&mut self, batch: &Batch, names: &Files) {
         let entries = batch.captures.iter().map(|(key, row)| row.entry(key, names));
         let is_done = |entry: &Entry| self.from.as_ref().is_some_and(|from| from.is_behind(&entry.location));
         let is_hidden = |entry: &Entry| {

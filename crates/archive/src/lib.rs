@@ -33,6 +33,7 @@
 mod append;
 mod arrivals;
 mod choice;
+pub mod derived;
 mod describe;
 mod entry;
 mod error;
@@ -40,6 +41,7 @@ mod fetch_record;
 mod file;
 mod import;
 mod index;
+mod journal;
 mod learned;
 mod list;
 mod name;

@@ -114,12 +114,13 @@ pub(crate) fn forget_sums(disk: &dyn Disk, directory: &Path) -> Result<(), Error
     Ok(())
 }
 
-/// Removes sums without their file, and files that a takedown did not finish.
+/// Removes sums and derived journals without their file, and files that a takedown did not finish.
 fn remove_orphans(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
     let paths = list(disk, directory)?;
     let files: HashSet<&str> = paths.iter().filter_map(|path| name::closed_name(path)).collect();
     for path in &paths {
-        let is_orphan = sums::file_of(path).is_some_and(|file| name::is_name(file) && !files.contains(file));
+        let beside = sums::file_of(path).or_else(|| crate::derived::is_journal_of(path));
+        let is_orphan = beside.is_some_and(|file| name::is_name(file) && !files.contains(file));
         if is_orphan || crate::takedown::is_unfinished(path) {
             disk.remove(path).map_err(|source| Error::io("remove", path, source))?;
         }

@@ -9,8 +9,9 @@
 //! without a gap; the first one that is damaged ends the journal.
 
 use crate::error::Error;
-use crate::index::bytes::{Bytes, checksum, put_number, put_text};
+use crate::index::bytes::{Bytes, put_number, put_text};
 use crate::index::row::{Encoder, Files, Row, Rows};
+use crate::journal;
 use base::disk::{Disk, DiskFile, Open};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -21,7 +22,6 @@ pub(crate) const SUFFIX: &str = ".sums";
 const MAGIC: &[u8; 8] = b"UTSUMS01";
 const BATCH: u8 = 1;
 const END: u8 = 2;
-const FRAME_HEAD_BYTES: usize = 8;
 
 /// A record of an archive file: how long it is, and the CRC-32C of its bytes there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,13 +78,13 @@ impl SumsWriter {
         }
         let failed = |action| move |source| Error::writing(disk, action, path, source);
         let file = disk.open(path, Open::CreateNew).map_err(failed("create"))?;
-        let head = head(name);
+        let head = journal::head(MAGIC, name);
         if let Err(source) = file.write_at(0, &head) {
             let _ = disk.remove(path);
             return Err(failed("write to")(source));
         }
         let position = head.len() as u64;
-        Ok(Self { path: path.to_owned(), file, seed: seed(name), position, covered: 0 })
+        Ok(Self { path: path.to_owned(), file, seed: journal::seed(name), position, covered: 0 })
     }
     /// Goes on behind the frames that [`read`] found. They are written anew: after a failed sync they may look written
     /// and never reach the disk (M3).
@@ -96,7 +96,7 @@ impl SumsWriter {
         file.write_at(0, &bytes).map_err(failed("write to"))?;
         file.truncate(found.whole_bytes).map_err(failed("cut"))?;
         let (position, covered) = (found.whole_bytes, found.covered);
-        Ok(Self { path: path.to_owned(), file, seed: seed(name), position, covered })
+        Ok(Self { path: path.to_owned(), file, seed: journal::seed(name), position, covered })
     }
 
     /// How much of the archive file is covered.
@@ -140,11 +140,7 @@ impl SumsWriter {
     }
 
     fn put(&mut self, disk: &dyn Disk, content: &[u8]) -> Result<(), Error> {
-        let length = u32::try_from(content.len()).expect("a batch is bounded");
-        let mut frame = Vec::with_capacity(content.len() + FRAME_HEAD_BYTES);
-        frame.extend_from_slice(&length.to_le_bytes());
-        frame.extend_from_slice(&checksum(self.seed, self.position, content).to_le_bytes());
-        frame.extend_from_slice(content);
+        let frame = journal::framed(self.seed, self.position, content);
         if let Err(source) = self.file.write_at(self.position, &frame) {
             // Half a frame is no frame; that cutting it off fails too changes nothing.
             let _ = self.file.truncate(self.position);
@@ -162,18 +158,6 @@ fn local(file: u32, used: &mut Vec<u32>) -> u32 {
         used.len() - 1
     });
     u32::try_from(number).expect("a batch refers to few files")
-}
-
-fn seed(name: &str) -> u64 {
-    u64::from_le_bytes(*blake3::hash(name.as_bytes()).as_bytes().first_chunk().expect("it is 32 bytes long"))
-}
-
-fn head(name: &str) -> Vec<u8> {
-    let mut head = MAGIC.to_vec();
-    put_text(&mut head, name);
-    let sum = crc32c::crc32c(&head);
-    head.extend_from_slice(&sum.to_le_bytes());
-    head
 }
 
 /// What was found in the sums of a file.
@@ -233,12 +217,12 @@ impl Frames {
         let length = file.length().map_err(failed)?;
         let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
         file.read_at(0, &mut bytes).map_err(failed)?;
-        let head = head(name);
+        let head = journal::head(MAGIC, name);
         if !bytes.starts_with(&head) {
             return Ok(None);
         }
         let found = Found { whole_bytes: head.len() as u64, bytes: length, ..Found::default() };
-        Ok(Some(Self { bytes, seed: seed(name), found, rows: Rows::default() }))
+        Ok(Some(Self { bytes, seed: journal::seed(name), found, rows: Rows::default() }))
     }
 
     /// The next batch; nothing behind the last that is whole.
@@ -246,7 +230,7 @@ impl Frames {
         if self.found.is_finished {
             return None;
         }
-        let (content, end) = frame(&self.bytes, self.found.whole_bytes, self.seed)?;
+        let (content, end) = journal::frame(&self.bytes, self.found.whole_bytes, self.seed)?;
         match Frame::read(Bytes(content), files, &mut self.rows)? {
             Frame::Batch(batch) if batch.from == self.found.covered => {
                 (self.found.covered, self.found.whole_bytes) = (batch.to(), end);
@@ -264,15 +248,6 @@ impl Frames {
     pub(crate) fn found(&self) -> Found {
         self.found
     }
-}
-
-/// The content of the frame at `place`, if it is whole, and where it ends.
-fn frame(bytes: &[u8], place: u64, seed: u64) -> Option<(&[u8], u64)> {
-    let mut rest = Bytes(bytes.get(usize::try_from(place).ok()?..)?);
-    let (length, sum) = (rest.u32()? as usize, rest.u32()?);
-    let content = rest.take(length)?;
-    let end = place + (FRAME_HEAD_BYTES + length) as u64;
-    (checksum(seed, place, content) == sum).then_some((content, end))
 }
 
 enum Frame {

@@ -1,6 +1,11 @@
-//! The clock that is handed in: the real one, one that runs faster, and one that stands until it is moved.
+//! The clock that is handed in: the real one, one that runs faster, and one that stands until it is moved; and the
+//! [clock of a crawl](CrawlClock), which outlives the process and is not misled by the wall clock.
 //!
 //! **Invariant:** this is the only place that asks the machine for the time. A clock never runs backwards.
+
+mod crawl;
+
+pub use crawl::{CrawlClock, MachineWatch, Start, Strayed, Watch};
 
 use crate::{Interval, Timestamp};
 use std::fmt::Debug;

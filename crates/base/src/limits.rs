@@ -12,6 +12,8 @@ pub const REVISIT_INTERVAL_MIN: Interval = Interval::from_minutes(1);
 /// The longest time a live page stays unvisited, so that a dead server is still noticed.
 pub const REVISIT_INTERVAL_MAX: Interval = Interval::from_days(400);
 const _: () = assert!(REVISIT_INTERVAL_MIN.as_seconds() < REVISIT_INTERVAL_MAX.as_seconds());
+/// A crawl that is said to have rested longer than this is not believed (D16): the wall clock is wrong.
+pub const CLOCK_GAP_MAX: Interval = Interval::from_days(400);
 
 // URLs (H10).
 

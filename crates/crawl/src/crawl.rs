@@ -40,6 +40,8 @@ pub struct Parts<D> {
     pub archive: Archive,
     /// The archive as it was before, for what is known of robots files.
     pub reader: Reader,
+    /// Where languages, titles and the like are noted (D11).
+    pub derived: Option<archive::derived::Writer>,
     /// Which page comes next.
     pub frontier: Frontier,
     /// What tells the time.
@@ -105,9 +107,9 @@ pub async fn crawl<D: Door + 'static>(
     stop: impl Future<Output = ()>,
     mut on_event: impl FnMut(Event<'_>, &Report),
 ) -> Result<Report, Error> {
-    let Parts { door, archive, reader, frontier, clock, orders } = parts;
+    let Parts { door, archive, reader, derived, frontier, clock, orders } = parts;
     let taken_down: Vec<archive::Target> = archive.taken_down().cloned().collect();
-    let writer = Writer::start(archive, settings.captures_max + NOTES_MAX);
+    let writer = Writer::start(archive, derived, settings.captures_max + NOTES_MAX);
     let mut crawl = Crawl {
         door,
         clock,
@@ -162,8 +164,15 @@ struct Crawl<D> {
 
 /// What comes back with something durable.
 enum Ticket {
-    Page { page: Option<frontier::Number>, reading: Reading },
-    Robots { sitemaps: Vec<Found> },
+    Page {
+        page: Option<frontier::Number>,
+        reading: Reading,
+    },
+    Robots {
+        sitemaps: Vec<Found>,
+    },
+    /// Nobody was asked; the page keeps its turn.
+    HeldBack,
     Add(Vec<Added>, Option<oneshot::Sender<usize>>),
     Pause(bool, Option<oneshot::Sender<()>>),
 }
@@ -322,6 +331,7 @@ impl<D: Door + 'static> Crawl<D> {
             return Ok(());
         }
         let ticket = match what {
+            _ if worth == Worth::Noting => Ticket::HeldBack,
             What::Page(reading) => Ticket::Page { page: task.step.page(), reading },
             What::LookedUp(_) if task.step.page().is_some() => {
                 Ticket::Page { page: task.step.page(), reading: Reading::default() }
@@ -333,13 +343,15 @@ impl<D: Door + 'static> Crawl<D> {
         Ok(())
     }
 
-    fn keep(&mut self, capture: Capture, ticket: Ticket) {
+    fn keep(&mut self, capture: Capture, mut ticket: Ticket) {
         let is_excluded = !self.taken_down.is_empty() && {
             let key = capture.url.key().into();
             self.taken_down.iter().any(|target| target.holds(&key))
         };
         if !is_excluded {
-            let work = Work { item: Item::Capture(capture), ticket };
+            let facts =
+                if let Ticket::Page { reading, .. } = &mut ticket { reading.facts.take() } else { None };
+            let work = Work { item: Item::Capture(capture), facts, ticket };
             self.report.bytes_received += work.item.bytes();
             self.hand_over(work);
         }
@@ -364,7 +376,7 @@ impl<D: Door + 'static> Crawl<D> {
     }
     fn note(&mut self, kind: &'static str, text: String, ticket: Ticket) {
         self.notes += 1;
-        self.hand_over(Work { item: Item::Note(kind, self.clock.now(), text), ticket });
+        self.hand_over(Work { item: Item::Note(kind, self.clock.now(), text), facts: None, ticket });
     }
 
     /// Does what it is told. Causes are noted in the archive first (D3).
@@ -423,7 +435,8 @@ impl<D: Door + 'static> Crawl<D> {
     fn kept(&mut self, work: Work<Ticket>, stored: archive::Appended) -> Result<Option<Kept>, Error> {
         let place = stored.place().to_string();
         let archive::Appended { entry, bytes_written } = stored;
-        let (at, is_robots) = (entry.at, !matches!(work.ticket, Ticket::Page { page: Some(_), .. }));
+        let (at, is_robots) =
+            (entry.at, matches!(work.ticket, Ticket::Robots { .. } | Ticket::Page { page: None, .. }));
         let capture = match (work.item, work.ticket) {
             (Item::Capture(capture), Ticket::Page { page: Some(page), reading }) => {
                 let learned = Learned::of(&capture, &entry);
@@ -480,7 +493,7 @@ impl<D: Door + 'static> Crawl<D> {
                 self.frontier.commit_durably(now)?;
                 answer.map(|answer| answer.send(()));
             }
-            Ticket::Page { .. } | Ticket::Robots { .. } => {}
+            Ticket::Page { .. } | Ticket::Robots { .. } | Ticket::HeldBack => {}
         }
         Ok(())
     }

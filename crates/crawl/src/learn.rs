@@ -8,6 +8,7 @@
 use crate::lesson::Teachings;
 use crate::order::Added;
 use crate::reading::{Reading, Reads};
+use archive::derived;
 use archive::{Entry, Place, Reader, Stored};
 use base::{PageUrl, Timestamp};
 use fetch::robots::{self, Rules};
@@ -45,7 +46,7 @@ pub fn learn_all(
 ) -> Result<Learning, crate::Error> {
     let place = Place::parse(frontier.place());
     let mut arrivals = reader.since(place.as_ref())?;
-    let mut pupil = Pupil { frontier, reader, reads, now, learning: Learning::default() };
+    let mut pupil = Pupil { frontier, reader, reads, learning: Learning::default() };
     let mut ahead = VecDeque::new();
     loop {
         while ahead.len() < AHEAD
@@ -65,11 +66,39 @@ pub fn learn_all(
     Ok(learning)
 }
 
+/// Reads everything that arrived behind the place of the derived table, and notes down what is found (D11). `tell` hears
+/// of it now and then.
+///
+/// # Errors
+/// When the archive cannot be read, or the table cannot be written.
+pub fn derive_all(
+    table: &mut derived::Writer,
+    reader: &Reader,
+    reads: &Reads,
+    mut tell: impl FnMut(&Learning),
+) -> Result<Learning, crate::Error> {
+    let mut learning = Learning::default();
+    for arrival in reader.since(table.place().as_ref())? {
+        let (entry, _) = arrival?;
+        learning.captures += 1;
+        let url = PageUrl::parse(&entry.url).ok().filter(|_| entry.is_visit());
+        let facts = match &url {
+            Some(url) => Body { reader, reads, learning: &mut learning }.read(url, &entry)?.facts,
+            None => None,
+        };
+        table.append([(&entry, facts)])?;
+        if learning.captures.is_multiple_of(COMMIT_CAPTURES) {
+            tell(&learning);
+        }
+    }
+    table.sync()?;
+    Ok(learning)
+}
+
 struct Pupil<'a> {
     frontier: &'a mut Frontier,
     reader: &'a Reader,
     reads: &'a Reads,
-    now: Timestamp,
     learning: Learning,
 }
 
@@ -95,7 +124,7 @@ impl Pupil<'_> {
         play_note(self.frontier, &kind, &text, entry.at)
     }
     fn learn_robots(&mut self, url: &PageUrl, entry: &Entry) -> Result<(), crate::Error> {
-        let Some((_, content)) = self.content(entry)? else { return Ok(()) };
+        let Some((_, content)) = self.body().content(entry)? else { return Ok(()) };
         let rules = Rules::for_agent(&content, &self.reads.agent);
         Ok(self.frontier.found(&sitemaps(&rules, url), entry.at)?)
     }
@@ -107,7 +136,7 @@ impl Pupil<'_> {
         ahead: &VecDeque<(Entry, Place)>,
     ) -> Result<(), crate::Error> {
         let Some(learned) = self.reader.learned(entry)? else { return Ok(()) };
-        let reading = self.read(&url, entry)?;
+        let reading = self.body().read(&url, entry)?;
         self.make_known(&url, entry.at, ahead)?;
         let teachings = Teachings { url, learned, reading, place: place.to_owned() };
         let lesson = teachings.lesson(None);
@@ -142,6 +171,36 @@ impl Pupil<'_> {
         Ok(self.frontier.know(&pages)?)
     }
 
+    fn body(&mut self) -> Body<'_> {
+        Body { reader: self.reader, reads: self.reads, learning: &mut self.learning }
+    }
+
+    /// Folds a page anew from all of its captures (D4).
+    fn refold(&mut self, lesson: &Lesson<'_>) -> Result<(), crate::Error> {
+        let mut all = Vec::new();
+        for entry in self.reader.newest_first(&lesson.url.key().into())? {
+            let entry = entry?;
+            if let (Some(learned), Ok(url)) = (self.reader.learned(&entry)?, PageUrl::parse(&entry.url)) {
+                let reading = self.body().read(&url, &entry)?;
+                all.push(Teachings { url, learned, reading, place: lesson.place.to_owned() });
+            }
+        }
+        let lessons: Vec<Lesson<'_>> = all.iter().rev().map(|teachings| teachings.lesson(None)).collect();
+        self.frontier.refold(&lessons)?;
+        self.frontier.found(lesson.links, lesson.at)?;
+        self.learning.refolded += 1;
+        Ok(())
+    }
+}
+
+/// Reads bodies back from the archive.
+struct Body<'a> {
+    reader: &'a Reader,
+    reads: &'a Reads,
+    learning: &'a mut Learning,
+}
+
+impl Body<'_> {
     /// What the body of a capture teaches; nothing when there is none, or it is damaged.
     fn read(&mut self, url: &PageUrl, entry: &Entry) -> Result<Reading, crate::Error> {
         let is_content = entry.status.is_none_or(|status| (200..300).contains(&status)) && !entry.truncated;
@@ -171,24 +230,6 @@ impl Pupil<'_> {
             _ => return Ok(None),
         };
         Ok(Some((document.head, content)))
-    }
-
-    /// Folds a page anew from all of its captures (D4).
-    fn refold(&mut self, lesson: &Lesson<'_>) -> Result<(), crate::Error> {
-        let mut all = Vec::new();
-        for entry in self.reader.newest_first(&lesson.url.key().into())? {
-            let entry = entry?;
-            if let (Some(learned), Ok(url)) = (self.reader.learned(&entry)?, PageUrl::parse(&entry.url)) {
-                let reading = self.read(&url, &entry)?;
-                all.push(Teachings { url, learned, reading, place: lesson.place.to_owned() });
-            }
-        }
-        let lessons: Vec<Lesson<'_>> = all.iter().rev().map(|teachings| teachings.lesson(None)).collect();
-        self.frontier.refold(&lessons)?;
-        self.frontier.found(lesson.links, lesson.at)?;
-        self.learning.refolded += 1;
-        let _ = self.now;
-        Ok(())
     }
 }
 

@@ -1,8 +1,9 @@
 //! From what the archive holds of a visit to what the frontier learns from it.
 
 use crate::reading::Reading;
-use archive::{Ended, Learned};
-use base::PageUrl;
+use archive::{ContentKey, Ended, Learned};
+use base::limits::VALIDATOR_BYTES_MAX;
+use base::{Capture, Outcome, PageUrl};
 use frontier::{Lesson, Number, Text, Told};
 
 /// A capture with what was read in it: what a [`Lesson`] borrows from.
@@ -19,10 +20,32 @@ pub struct Teachings {
 }
 
 impl Teachings {
+    /// What a capture teaches that no archive holds, as in a simulation.
+    #[must_use]
+    pub fn unarchived(capture: &Capture, reading: Reading) -> Self {
+        let field = |name| {
+            let value = capture.exchange.as_ref().and_then(|exchange| exchange.field(name));
+            value.filter(|value| value.len() <= VALIDATOR_BYTES_MAX).map(ToOwned::to_owned)
+        };
+        let content = match &capture.outcome {
+            Outcome::Fetched { content, truncated: None, .. } => content.map(ContentKey::from),
+            _ => None,
+        };
+        let learned = Learned {
+            at: capture.at,
+            status: capture.outcome.status(),
+            ended: ended(&capture.outcome),
+            content,
+            etag: field("etag"),
+            last_modified: field("last-modified"),
+            address: capture.exchange.as_ref().map(|exchange| exchange.address.ip()),
+        };
+        Self { url: capture.url.clone(), learned, reading, place: String::new() }
+    }
     /// The lesson for the page, which is known by its number when it was handed out just now.
     #[must_use]
     pub fn lesson(&self, page: Option<Number>) -> Lesson<'_> {
-        let Reading { links, main, blocks, filtered } = &self.reading;
+        let Reading { links, main, blocks, filtered, .. } = &self.reading;
         Lesson {
             page,
             url: &self.url,
@@ -51,5 +74,19 @@ pub fn told(learned: &Learned) -> Told<'_> {
         Ended::Failed { retry_after } => Told::Failed { status, retry_after: *retry_after },
         Ended::Refused(refusal) => Told::Refused(refusal),
         Ended::Unreachable { .. } => Told::Unreachable,
+    }
+}
+
+fn ended(outcome: &Outcome) -> Ended {
+    match outcome {
+        Outcome::Fetched { truncated, .. } => Ended::Fetched { truncated: truncated.is_some() },
+        Outcome::NotModified => Ended::NotModified,
+        Outcome::Moved { target, .. } => Ended::Moved { target: target.clone() },
+        Outcome::Gone { .. } => Ended::Gone,
+        Outcome::Failed { retry_after, .. } => Ended::Failed { retry_after: *retry_after },
+        Outcome::Refused(refusal) => Ended::Refused(refusal.clone()),
+        Outcome::Unreachable(failure) => {
+            Ended::Unreachable { phase: Some(failure.phase), cause: Some(failure.cause.kind()) }
+        }
     }
 }

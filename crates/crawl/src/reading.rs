@@ -1,11 +1,13 @@
 //! What a body teaches: where it points to, what its text is like, what it is.
 
 use crate::filter::{Filter, Seen};
+use archive::derived::Facts;
 use base::PageUrl;
 use base::door::Exchange;
 use fetch::Decoded;
 use frontier::{Found, Role};
-use html::LinkKind;
+use html::kind::Kind;
+use html::{LinkKind, charset, feed, sitemap};
 use std::sync::Arc;
 
 /// How bodies are read.
@@ -30,6 +32,8 @@ pub struct Reading {
     pub blocks: Vec<u32>,
     /// Why the filter does not want it; empty when it does (C13).
     pub filtered: String,
+    /// What is worth remembering of it (D11); nothing when it was not read.
+    pub facts: Option<Facts>,
 }
 
 impl Reads {
@@ -53,20 +57,49 @@ impl Reads {
         content: &[u8],
         nofollow: bool,
     ) -> Reading {
-        let media_type = content_type.unwrap_or_default().split(';').next().unwrap_or_default();
-        let media_type = media_type.trim().to_ascii_lowercase();
-        let bytes = content.len() as u64;
-        if !matches!(media_type.as_str(), "text/html" | "application/xhtml+xml" | "") {
-            let filtered = self.filter.judge(&Seen { language: None, media_type: &media_type, bytes });
-            return Reading { filtered, ..Reading::default() };
+        let kind = html::kind::sniff(content_type, content);
+        let mut reading = match kind {
+            Kind::Page => self.read_page(url, content_type, content, nofollow),
+            Kind::Feed => announced(url, content_type, content),
+            Kind::Sitemap => listed(url, content),
+            Kind::Text | Kind::Other(_) => Reading::default(),
+        };
+        let facts = reading.facts.get_or_insert_default();
+        facts.media_type = Some(kind.media_type().into());
+        let language = facts.language.as_deref().and_then(lang::Language::parse);
+        let seen = Seen { language, media_type: kind.media_type(), bytes: content.len() as u64 };
+        reading.filtered = self.filter.judge(&seen);
+        if nofollow || !reading.filtered.is_empty() {
+            reading.links.clear();
         }
+        reading
+    }
+    fn read_page(
+        &self,
+        url: &PageUrl,
+        content_type: Option<&str>,
+        content: &[u8],
+        nofollow: bool,
+    ) -> Reading {
         let page = html::read(url, content_type, content, &self.agent);
-        let language = lang::detect(&page.text.sample, page.lang.as_deref());
-        let filtered = self.filter.judge(&Seen { language, media_type: &media_type, bytes });
-        let is_followed = filtered.is_empty() && !nofollow && !page.asks.nofollow;
-        let links = if is_followed { self.links(page.links) } else { Vec::new() };
-        let main = (page.text.main != 0).then_some(page.text.main);
-        Reading { links, main, blocks: page.text.blocks, filtered }
+        let hint = page.lang.as_deref().or_else(|| japanese(page.charset));
+        let language = lang::detect(&page.text.sample, hint);
+        let facts = Facts {
+            language: language.map(|language| language.as_str().into()),
+            media_type: None,
+            title: (!page.title.is_empty()).then_some(page.title),
+            text: (page.text.digest != 0).then_some(page.text.digest),
+            main_text: (page.text.main != 0).then_some(page.text.main),
+            charset: Some((page.charset.encoding.name().into(), page.charset.how.as_str().into())),
+        };
+        let is_followed = !nofollow && !page.asks.nofollow;
+        Reading {
+            links: if is_followed { self.links(page.links) } else { Vec::new() },
+            main: facts.main_text,
+            blocks: page.text.blocks,
+            filtered: String::new(),
+            facts: Some(facts),
+        }
     }
     fn links(&self, links: Vec<html::Link>) -> Vec<Found> {
         let role = |link: &html::Link| match link.kind {
@@ -77,4 +110,27 @@ impl Reads {
         let found = |link: html::Link| role(&link).map(|role| Found { url: link.url, role, announced: None });
         links.into_iter().filter_map(found).collect()
     }
+}
+
+/// What an encoding of Japanese says of the language.
+fn japanese(charset: charset::Found) -> Option<&'static str> {
+    matches!(charset.encoding.name(), "Shift_JIS" | "EUC-JP" | "ISO-2022-JP").then_some("ja")
+}
+
+/// The pages that a feed announces.
+fn announced(url: &PageUrl, content_type: Option<&str>, content: &[u8]) -> Reading {
+    let Some(feed) = feed::read(url, content_type, content) else { return Reading::default() };
+    let found =
+        |entry: feed::Announced| Found { url: entry.url, role: Role::Page, announced: entry.published };
+    let older = feed.next.map(|url| Found { url, role: Role::Page, announced: None });
+    let links = feed.entries.into_iter().map(found).chain(older).collect();
+    Reading { links, ..Reading::default() }
+}
+/// The pages and sitemaps that a sitemap lists.
+fn listed(url: &PageUrl, content: &[u8]) -> Reading {
+    let Some(sitemap) = sitemap::read(url, content) else { return Reading::default() };
+    let page = |page: sitemap::Listed| Found { url: page.url, role: Role::Page, announced: page.modified };
+    let more = |url: PageUrl| Found { url, role: Role::Sitemap, announced: None };
+    let pages = sitemap.pages.into_iter().map(page);
+    Reading { links: pages.chain(sitemap.sitemaps.into_iter().map(more)).collect(), ..Reading::default() }
 }

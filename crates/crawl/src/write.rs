@@ -6,6 +6,7 @@
 //! **Invariant:** the words of the thread are never more than the captures on their way, and two: one a batch, one each
 //! when the disk is full and when it no longer is. So their channel needs no bound of its own.
 
+use archive::derived::{self, Facts};
 use archive::{Appended, Archive};
 use base::limits::BATCH_WAIT_MAX;
 use base::{Capture, Timestamp};
@@ -28,6 +29,8 @@ const FULL_RETRY: Duration = Duration::from_millis(250);
 /// Something on its way into the archive, with whatever its sender wants back.
 pub(crate) struct Work<T> {
     pub item: Item,
+    /// What was read in it, for the derived table (D11).
+    pub facts: Option<Facts>,
     pub ticket: T,
 }
 
@@ -78,11 +81,11 @@ pub(crate) struct Writer<T> {
 
 impl<T: Send + 'static> Writer<T> {
     /// Starts the thread. At most `captures_max` may be on their way at once.
-    pub(crate) fn start(archive: Archive, captures_max: usize) -> Self {
+    pub(crate) fn start(archive: Archive, derived: Option<derived::Writer>, captures_max: usize) -> Self {
         let (work, receiver) = sync_channel(captures_max);
         let (sender, words) = unbounded_channel();
         let give_up = Arc::new(AtomicBool::new(false));
-        let far = Far { archive, receiver, sender, give_up: Arc::clone(&give_up) };
+        let far = Far { archive, derived, receiver, sender, give_up: Arc::clone(&give_up) };
         let thread = std::thread::Builder::new().name("archive".into()).spawn(move || far.run());
         let thread = Some(thread.expect("a thread can be started"));
         Self { work: Some(work), words, thread, give_up }
@@ -123,6 +126,8 @@ impl<T: Send + 'static> Writer<T> {
 /// The far end: the thread itself.
 struct Far<T> {
     archive: Archive,
+    /// Nothing when it cannot be written: the next crawl fills it from the archive.
+    derived: Option<derived::Writer>,
     receiver: Receiver<Work<T>>,
     sender: UnboundedSender<Word<T>>,
     give_up: Arc<AtomicBool>,
@@ -136,11 +141,28 @@ impl<T> Far<T> {
             if given_up > 0 || self.with_room(Archive::commit)?.is_none() {
                 return Ok(batch.len() as u64 + given_up + self.receiver.iter().count() as u64);
             }
-            // Nobody listens any more when the walk was dropped; the captures are durable all the same.
+            let batch = self.derive(batch);
+            // Nobody listens any more when the crawl was dropped; the captures are durable all the same.
             let _ = self.sender.send(Word::Kept(batch));
+        }
+        if let Some(derived) = &mut self.derived {
+            // What a crash takes of it is learned again.
+            let _ = derived.sync();
         }
         self.archive.close()?;
         Ok(0)
+    }
+
+    /// Adds what was read to the derived table, behind the archive.
+    fn derive(&mut self, mut batch: Batch<T>) -> Batch<T> {
+        if let Some(derived) = &mut self.derived {
+            let read = batch.iter_mut().map(|(work, stored)| (&stored.entry, work.facts.take()));
+            if let Err(error) = derived.append(read) {
+                tracing::warn!(%error, "languages and titles are not noted down; the next crawl does it");
+                self.derived = None;
+            }
+        }
+        batch
     }
 
     /// Appends captures until the batch is old or large enough; the batch, and how many had to be given up.

@@ -154,9 +154,6 @@ impl std::fmt::Debug for Frontier {
     }
 }
 
-/// About so many links are remembered as offered.
-const SEEN_ENTRIES: usize = 1 << 20;
-
 impl Frontier {
     /// Takes over a store of page states, at `now`. Every server and address is left alone for one pause.
     ///
@@ -164,6 +161,7 @@ impl Frontier {
     /// When the store cannot be read.
     pub fn open(store: Store, settings: Settings, policy: Box<dyn Policy>, now: Timestamp) -> Result<Self> {
         let mut frontier = Self {
+            seen: Seen::new(settings.links_remembered),
             settings,
             policy,
             store,
@@ -179,7 +177,6 @@ impl Frontier {
             filled: None,
             is_full: false,
             batch: sat::Batch::new(),
-            seen: Seen::new(SEEN_ENTRIES),
             offered: Vec::new(),
             homes: HashMap::new(),
             owned: Owned::All,

@@ -22,8 +22,9 @@ const REQUISITE_INTERVAL_MIN: Interval = Interval::from_days(7);
 /// After a failure the page is tried again after this, then after twice as long, and so on.
 const RETRY_FIRST: Interval = Interval::from_hours(1);
 const RETRY_MAX: Interval = Interval::from_days(30);
-/// A page that may not be asked for is judged again after this, then after twice as long, and so on.
-const REFUSED_FIRST: Interval = Interval::from_days(1);
+/// A page that may not be asked for is judged again after this, when the robots file is asked for anew, then after twice
+/// as long, and so on.
+const REFUSED_FIRST: Interval = Interval::from_minutes(24 * 60 + 1);
 const REFUSED_MAX: Interval = Interval::from_days(64);
 
 /// One capture, as far as it teaches anything.

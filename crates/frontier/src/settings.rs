@@ -37,6 +37,8 @@ pub struct Settings {
     pub server_pages_max: u64,
     /// Memory of the short-term queue (C7).
     pub queue_bytes_max: usize,
+    /// About how many links are remembered as found lately; each takes 8 bytes.
+    pub links_remembered: usize,
 }
 
 impl Default for Settings {
@@ -56,6 +58,7 @@ impl Default for Settings {
             server_bytes_per_day_max: None,
             server_pages_max: 1_000_000,
             queue_bytes_max: 128 << 20,
+            links_remembered: 1 << 20,
         }
     }
 }

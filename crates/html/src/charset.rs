@@ -1,11 +1,18 @@
-//! Which encoding a page is in: by byte order mark, header, meta element, in this order (H11).
+//! Which encoding a page is in: by byte order mark, header, meta element or XML declaration, in this order (H11).
 //!
-//! Not here: a guess from the bytes. An unlabelled page is read as UTF-8 when it is valid UTF-8, and otherwise as
-//! windows-1252, as browsers do; [`Found::how`] says so.
+//! A page that nobody labels is UTF-8 when it is valid UTF-8. Otherwise its bytes are compared with what languages
+//! look like in each encoding (`chardetng`); [`Found::how`] says so.
 
-use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
+use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
+use encoding_rs::{Encoding, UTF_8};
 use std::borrow::Cow;
 
+/// The bytes that are compared: 16 KiB find nearly all encodings, and comparing is slow.
+const DETECTED_BYTES: usize = 64 * 1_024;
+/// ASCII before the first other byte, which may be the beginning of its word.
+const CONTEXT_BYTES: usize = 64;
+/// Escapes switch the characters of ISO-2022-JP.
+const ESCAPE: u8 = 0x1b;
 /// The bytes in which a meta element is looked for, as in the HTML standard.
 const PRESCAN_BYTES: usize = 1_024;
 
@@ -25,17 +32,37 @@ pub enum How {
     Mark,
     /// `Content-Type` names it.
     Header,
-    /// A meta element names it.
+    /// A meta element, or the XML declaration, names it.
     Meta,
     /// Nobody names it, and the bytes are valid UTF-8.
     Valid,
-    /// Nobody names it: the web's old default.
-    Default,
+    /// Nobody names it: its bytes look like it.
+    Detected,
+}
+
+impl How {
+    /// The way in a word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Mark => "mark",
+            Self::Header => "header",
+            Self::Meta => "meta",
+            Self::Valid => "valid",
+            Self::Detected => "detected",
+        }
+    }
 }
 
 /// The encoding of `bytes` that came with this `Content-Type`.
 #[must_use]
 pub fn find(content_type: Option<&str>, bytes: &[u8]) -> Found {
+    find_from(None, content_type, bytes)
+}
+
+/// The same for bytes from a host under this top-level domain (`jp`), which decides between encodings that look alike.
+#[must_use]
+pub fn find_from(domain: Option<&str>, content_type: Option<&str>, bytes: &[u8]) -> Found {
     let found = |encoding, how| Found { encoding, how };
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {
         return found(encoding, How::Mark);
@@ -43,14 +70,35 @@ pub fn find(content_type: Option<&str>, bytes: &[u8]) -> Found {
     if let Some(encoding) = content_type.and_then(label_in).and_then(Encoding::for_label) {
         return found(encoding, How::Header);
     }
-    if let Some(encoding) = in_meta(bytes) {
+    if let Some(encoding) = in_declaration(bytes).or_else(|| in_meta(bytes)) {
         return found(encoding, How::Meta);
     }
-    if std::str::from_utf8(bytes).is_ok() {
-        found(UTF_8, How::Valid)
-    } else {
-        found(WINDOWS_1252, How::Default)
+    // ISO-2022-JP is valid UTF-8 too, for it is all ASCII with escapes.
+    let has_escapes = memchr::memmem::find(bytes, b"\x1b$").is_some();
+    if !has_escapes && is_utf8(bytes) {
+        return found(UTF_8, How::Valid);
     }
+    match detected(bytes, domain) {
+        encoding if encoding == UTF_8 => found(UTF_8, How::Valid),
+        encoding => found(encoding, How::Detected),
+    }
+}
+
+/// Whether bytes are UTF-8, the last character perhaps cut off.
+fn is_utf8(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true)
+}
+
+/// What the bytes look like, from the first on that is not ASCII.
+fn detected(bytes: &[u8], domain: Option<&str>) -> &'static Encoding {
+    let first = bytes.iter().position(|byte| !byte.is_ascii() || *byte == ESCAPE).unwrap_or(0);
+    let rest = bytes.get(first.saturating_sub(CONTEXT_BYTES)..).unwrap_or_default();
+    let looked_at = rest.get(..DETECTED_BYTES).unwrap_or(rest);
+    let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
+    detector.feed(looked_at, looked_at.len() == rest.len());
+    // The detector panics at names that no domain has.
+    let is_domain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
+    detector.guess(domain.filter(is_domain).map(str::as_bytes), Utf8Detection::Allow)
 }
 
 /// The text of `bytes`, what cannot be read replaced by U+FFFD.
@@ -77,10 +125,24 @@ fn in_meta(bytes: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
+/// The encoding that `<?xml version="1.0" encoding="…"?>` names; UTF-16 means UTF-8, as in a meta element.
+fn in_declaration(bytes: &[u8]) -> Option<&'static Encoding> {
+    let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes);
+    let declaration = start.trim_ascii_start().strip_prefix(b"<?xml")?;
+    let end = memchr::memchr(b'>', declaration)?;
+    let text = std::str::from_utf8(declaration.get(..end)?).ok()?;
+    Encoding::for_label(label_behind(text, b"encoding")?).map(Encoding::output_encoding)
+}
+
 /// The label that follows `charset=`.
 fn label_in(text: &str) -> Option<&[u8]> {
-    let at = find_ignoring_case(text.as_bytes(), b"charset")?;
-    let rest = text.as_bytes().get(at + 7..)?.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
+    label_behind(text, b"charset")
+}
+
+fn label_behind<'a>(text: &'a str, word: &[u8]) -> Option<&'a [u8]> {
+    let at = find_ignoring_case(text.as_bytes(), word)?;
+    let rest =
+        text.as_bytes().get(at + word.len()..)?.trim_ascii_start().strip_prefix(b"=")?.trim_ascii_start();
     let rest = rest.strip_prefix(b"\"").or_else(|| rest.strip_prefix(b"'")).unwrap_or(rest);
     let end =
         rest.iter().position(|b| b.is_ascii_whitespace() || b"\"';>/".contains(b)).unwrap_or(rest.len());
@@ -110,9 +172,20 @@ mod tests {
         check(Some("text/html"), b"<meta charset=ISO-2022-JP>", "ISO-2022-JP", How::Meta);
         check(None, b"<meta name=a><meta charset=utf-16>", "UTF-8", How::Meta);
         check(None, "あ".as_bytes(), "UTF-8", How::Valid);
-        check(None, b"caf\xe9", "windows-1252", How::Default);
+        check(None, b"caf\xe9 cr\xe8me", "windows-1252", How::Detected);
+        check(None, b"\xe3\x81\x82 and one cut off \xe3\x81", "UTF-8", How::Valid);
+        check(None, b" <?xml version='1.0' encoding='EUC-JP'?><rss>", "EUC-JP", How::Meta);
+        check(None, b"\x1b$B?^=q4[\x1b(B", "ISO-2022-JP", How::Detected);
         check(None, b"", "UTF-8", How::Valid);
         check(None, b"<meta charset", "UTF-8", How::Valid);
+    }
+
+    #[test]
+    fn unlabelled_japanese_is_known_by_its_bytes() {
+        let text = "図書館は朝の九時に開き、夕方の六時に閉まります。ただし、月曜日は休みです。";
+        for encoding in [encoding_rs::SHIFT_JIS, encoding_rs::EUC_JP, encoding_rs::ISO_2022_JP] {
+            check(None, &encoding.encode(text).0, encoding.name(), How::Detected);
+        }
     }
 
     #[test]

@@ -16,12 +16,21 @@
 #![warn(clippy::indexing_slicing)]
 
 pub mod charset;
+mod date;
+pub mod feed;
+mod gzip;
+#[cfg(test)]
+#[path = "../tests/it/hostile.rs"]
+mod hostile;
+pub mod kind;
 mod links;
 mod page;
 mod reference;
+pub mod sitemap;
 mod srcset;
 mod text;
 mod token;
+mod xml;
 
 pub use links::{Link, LinkKind};
 pub use page::{Page, read};
@@ -31,3 +40,5 @@ pub use text::{BLOCKS_MAX, Text};
 pub const LINKS_MAX: usize = 10_000;
 /// As much of a title as is kept, in bytes.
 pub const TITLE_BYTES_MAX: usize = 1_024;
+/// As many entries as are taken from one feed or sitemap: what the sitemap protocol allows.
+pub const ENTRIES_MAX: usize = 50_000;

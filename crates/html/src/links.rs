@@ -4,6 +4,7 @@ use crate::LINKS_MAX;
 use base::PageUrl;
 use base::chance::hash_bytes;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// A link that stands on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,9 +63,28 @@ pub(crate) struct Links {
     base_is_set: bool,
     found: Vec<Link>,
     /// The place of each link by its target and kind.
-    by_target: HashMap<u64, usize>,
+    by_target: Places<usize>,
     /// The same by the reference as it is written, which saves reading most URLs of a page that repeats itself.
-    by_reference: HashMap<u64, Option<usize>>,
+    by_reference: Places<Option<usize>>,
+}
+
+/// A map by numbers that are hashes already.
+type Places<T> = HashMap<u64, T, BuildHasherDefault<AsItIs>>;
+
+/// Takes a hash as it is.
+#[derive(Default)]
+struct AsItIs(u64);
+
+impl Hasher for AsItIs {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        self.0 = hash_bytes(self.0, bytes);
+    }
+    fn write_u64(&mut self, value: u64) {
+        self.0 = value;
+    }
 }
 
 impl Links {
@@ -73,8 +93,8 @@ impl Links {
             base: page.clone(),
             base_is_set: false,
             found: Vec::new(),
-            by_target: HashMap::new(),
-            by_reference: HashMap::new(),
+            by_target: Places::default(),
+            by_reference: Places::default(),
         }
     }
 

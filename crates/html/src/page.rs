@@ -30,12 +30,13 @@ pub struct Page {
 /// Reads a page that was found at `url` with this `Content-Type`, as the robot `agent` (a product token).
 #[must_use]
 pub fn read(url: &PageUrl, content_type: Option<&str>, bytes: &[u8], agent: &str) -> Page {
-    let charset = charset::find(content_type, bytes);
+    let domain = url.host().rsplit('.').next();
+    let charset = charset::find_from(domain, content_type, bytes);
     let text = charset::text(charset, bytes);
     walk(url, charset, &text, agent).0
 }
 
-/// Reads a page that is text already; also tells how many steps it took.
+/// Reads a page that is text already; also tells how many bytes were looked at.
 fn walk(url: &PageUrl, charset: charset::Found, text: &str, agent: &str) -> (Page, usize) {
     let mut walk = Walk {
         tag: Tokenizer::html(text),
@@ -50,8 +51,8 @@ fn walk(url: &PageUrl, charset: charset::Found, text: &str, agent: &str) -> (Pag
     while let Some(token) = walk.tag.next() {
         walk.step(token);
     }
-    let steps = walk.tag.steps;
-    (walk.finish(charset), steps)
+    let work = walk.tag.work;
+    (walk.finish(charset), work)
 }
 
 /// What is known in the middle of a page.
@@ -294,16 +295,59 @@ mod tests {
     }
 
     #[test]
-    fn hostile_shapes_are_read_in_linear_time() {
-        let deep = "<div>".repeat(200_000);
-        let attributes = format!("<a {} href=x>", "b=c ".repeat(200_000));
-        let unclosed = "<a href=x".repeat(100_000);
-        for html in
-            [deep, attributes, unclosed, "<".repeat(1 << 20), "<title>".to_owned() + &"x".repeat(1 << 20)]
-        {
-            let page = page(&html);
-            assert!(page.links.len() <= LINKS_MAX && page.title.len() <= TITLE_BYTES_MAX);
+    fn survives_h8_hostile_shapes_in_linear_time() {
+        let url = PageUrl::parse("http://a.example/dir/page").unwrap();
+        for (name, html) in crate::hostile::shapes() {
+            let (page, work) = walk(&url, charset::find(None, b""), &html, "utsushi");
+            assert!(work <= 4 * html.len(), "{name}: {work} for {} bytes", html.len());
+            assert!(page.links.len() <= LINKS_MAX && page.title.len() <= TITLE_BYTES_MAX, "{name}");
+            assert!(page.text.sample.len() <= 8 * 1024, "{name}");
         }
+    }
+
+    #[test]
+    fn what_stands_in_noscript_is_markup_and_in_noframes_is_not() {
+        check("<noscript><img src=i></noscript>", &[("embed", "http://a.example/dir/i")]);
+        check("<noframes><a href=x></noframes><a href=y>", &[("anchor", "http://a.example/dir/y")]);
+    }
+
+    #[test]
+    fn a_link_is_followed_when_one_of_its_places_lets_us() {
+        let page =
+            page("<a href=x rel='ugc nofollow'><a href=./x><a rel=nofollow href=y><a rel=NOFOLLOW href=y>");
+        assert_eq!(page.links.iter().map(|link| link.nofollow).collect::<Vec<_>>(), [false, true]);
+    }
+
+    #[test]
+    fn the_language_is_what_the_page_claims() {
+        let lang = |html: &str| page(html).lang;
+        assert_eq!(lang("<html lang=ja>").as_deref(), Some("ja"));
+        assert_eq!(
+            lang("<meta http-equiv=content-language content='en-GB, fr'><p>").as_deref(),
+            Some("en-GB")
+        );
+        assert_eq!(lang("<html lang=''><p lang=de>"), None);
+        assert_eq!(lang("<html lang='no language'>"), None);
+    }
+
+    #[test]
+    fn a_document_type_comments_and_odd_tags_say_nothing() {
+        check(
+            "<!DOCTYPE html '>'><!--><a href=1><!---><a href=2><!-- -- > --!><a href=3>",
+            &[
+                ("anchor", "http://a.example/dir/1"),
+                ("anchor", "http://a.example/dir/2"),
+                ("anchor", "http://a.example/dir/3"),
+            ],
+        );
+        check(
+            "<?php echo '<a href=1>'; ?><![CDATA[<a href=2>]]></a href=3></><//x><a/href=4/>",
+            &[("anchor", "http://a.example/dir/4/")],
+        );
+        check(
+            "<script><!-- <script> </script> <a href=1> --></script><a href=2>",
+            &[("anchor", "http://a.example/dir/2")],
+        );
     }
 
     #[test]

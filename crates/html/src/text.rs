@@ -10,6 +10,7 @@
 
 mod block;
 mod digest;
+mod run;
 mod sample;
 mod zone;
 
@@ -57,6 +58,8 @@ pub(crate) struct Gather {
     chars: usize,
     all: Part,
     skeleton: Part,
+    /// Room for the skeleton of a block.
+    bare: Vec<u8>,
     /// What stands in `main` and `article`.
     core: Part,
     /// What stands in no frame.
@@ -133,11 +136,9 @@ impl Gather {
         let (weight, digest) = (self.block.weight(), self.block.digest());
         self.chars += weight.chars;
         self.all.add(digest, weight.letters);
-        let bare = match self.block.skeleton(weight) {
-            None => Some(digest),
-            Some(bare) if bare.is_empty() => None,
-            Some(bare) => Some(digest::of(bare.as_bytes())),
-        };
+        let is_bare = self.block.skeleton(weight, &mut self.bare);
+        let bare =
+            if is_bare { (!self.bare.is_empty()).then(|| digest::of(&self.bare)) } else { Some(digest) };
         if let Some(bare) = bare {
             self.skeleton.add(bare, 0);
             self.tell(weight, bare);

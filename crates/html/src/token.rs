@@ -12,7 +12,7 @@
 pub(crate) mod name;
 
 use memchr::{memchr, memchr2, memmem};
-use name::{ATTRIBUTES, Attribute, element, key};
+use name::{ATTRIBUTES, Attribute, KEY_BYTES_MAX, element};
 
 /// What comes next on a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,14 +55,14 @@ pub(crate) struct Tokenizer<'a> {
     values: [&'a str; ATTRIBUTES],
     /// A bit for each value that was given.
     given: u32,
-    /// How often something was looked for, for the tests of linearity.
-    pub(crate) steps: usize,
+    /// How many bytes were looked at, those that were looked at twice counted twice: for the tests of linearity.
+    pub(crate) work: usize,
 }
 
 impl<'a> Tokenizer<'a> {
     /// Reads `text` as HTML.
     pub(crate) fn html(text: &'a str) -> Self {
-        Self { text, at: 0, dialect: Dialect::Html, raw: None, values: [""; ATTRIBUTES], given: 0, steps: 0 }
+        Self { text, at: 0, dialect: Dialect::Html, raw: None, values: [""; ATTRIBUTES], given: 0, work: 0 }
     }
     /// Reads `text` as XML, tolerantly: no element has raw text, and CDATA sections are text.
     pub(crate) fn xml(text: &'a str) -> Self {
@@ -78,7 +78,6 @@ impl<'a> Tokenizer<'a> {
     /// What comes next.
     pub(crate) fn next(&mut self) -> Option<Token<'a>> {
         loop {
-            self.steps += 1;
             if let Some(name) = self.raw.take()
                 && let Some(text) = self.raw_text(name)
             {
@@ -106,7 +105,6 @@ impl<'a> Tokenizer<'a> {
                 Some(b'/') if self.byte(less + 2).is_some() => return less,
                 _ => from = less + 1,
             }
-            self.steps += 1;
         }
         self.text.len()
     }
@@ -145,7 +143,6 @@ impl<'a> Tokenizer<'a> {
     fn comment(&mut self, start: usize) -> Option<Token<'a>> {
         let mut from = start;
         while let Some(end) = self.find(from, b'>') {
-            self.steps += 1;
             let inside = self.text.as_bytes().get(start..end).unwrap_or_default();
             if matches!(inside, b"" | b"-") || inside.ends_with(b"--") || inside.ends_with(b"--!") {
                 return self.go_to(end + 1);
@@ -157,12 +154,11 @@ impl<'a> Tokenizer<'a> {
 
     /// The name of the tag at `start`; its attributes are remembered. A tag that does not end is none.
     fn tag(&mut self, start: usize) -> Option<Name<'a>> {
-        let end = self.end_of(start, |byte| is_space(byte) || matches!(byte, b'/' | b'>'));
+        let (end, key) = self.name_at(start, |byte| is_space(byte) || matches!(byte, b'/' | b'>'));
         let (mut at, mut is_empty) = (end, false);
         self.given = 0;
         self.at = self.text.len();
         loop {
-            self.steps += 1;
             match self.byte(at)? {
                 b'>' => break,
                 b'/' => is_empty = self.byte(at + 1) == Some(b'>'),
@@ -172,20 +168,40 @@ impl<'a> Tokenizer<'a> {
                     continue;
                 }
             }
+            self.work += 1;
             at += 1;
         }
         self.at = at + 1;
-        let text = self.slice(start, end);
-        Some(Name { text, key: key(text.as_bytes()), is_empty })
+        Some(Name { text: self.slice(start, end), key, is_empty })
+    }
+
+    /// Where the name at `start` ends, and its key.
+    fn name_at(&mut self, start: usize, ends: impl Fn(u8) -> bool) -> (usize, u64) {
+        let (mut key, mut length) = (0, 0);
+        for byte in self.rest(start) {
+            // Nearly all bytes of a name are letters, and what ends one stands before them in ASCII.
+            if *byte <= b'>' && ends(*byte) {
+                break;
+            }
+            key = name::with(key, *byte);
+            length += 1;
+        }
+        self.work += length + 1;
+        (start + length, if length > KEY_BYTES_MAX { 0 } else { key })
     }
 
     /// Remembers the attribute at `start` and tells what stands behind it; nothing when the page ends in its value.
     fn attribute_at(&mut self, start: usize) -> Option<usize> {
-        // An equals sign where a name begins is part of the name.
-        let end = self.end_of(start + 1, |byte| is_space(byte) || matches!(byte, b'/' | b'>' | b'='));
+        let name_ends = |byte| is_space(byte) || matches!(byte, b'/' | b'>' | b'=');
+        let (end, key) = match self.byte(start)? {
+            // An equals sign where a name begins is part of the name, and no name that matters has one.
+            b'=' => (self.name_at(start + 1, name_ends).0, 0),
+            _ => self.name_at(start, name_ends),
+        };
+        let attribute = Attribute::named(self.text.as_bytes().get(start..end).unwrap_or_default(), key);
         let equals = self.behind_space(end);
         if self.byte(equals) != Some(b'=') {
-            self.keep(start, end, end, end);
+            self.keep(attribute, end, end);
             return Some(end);
         }
         let value = self.behind_space(equals + 1);
@@ -195,18 +211,17 @@ impl<'a> Tokenizer<'a> {
                 (value + 1, close, close + 1)
             }
             _ => {
-                let close = self.end_of(value, |byte| is_space(byte) || byte == b'>');
+                let close = self.end_of(value, |byte| byte <= b'>' && (is_space(byte) || byte == b'>'));
                 (value, close, close)
             }
         };
-        self.keep(start, end, from, to);
+        self.keep(attribute, from, to);
         Some(behind)
     }
 
     /// An attribute that stands twice counts the first time.
-    fn keep(&mut self, name: usize, name_end: usize, from: usize, to: usize) {
-        let name = self.text.as_bytes().get(name..name_end).unwrap_or_default();
-        let Some(attribute) = Attribute::named(name) else { return };
+    fn keep(&mut self, attribute: Option<Attribute>, from: usize, to: usize) {
+        let Some(attribute) = attribute else { return };
         let value = self.slice(from, to);
         let bit = 1 << attribute as u32;
         if self.given & bit == 0
@@ -230,7 +245,6 @@ impl<'a> Tokenizer<'a> {
 
     fn end_of_raw(&mut self, mut from: usize, name: &[u8]) -> usize {
         while let Some(less) = self.find(from, b'<') {
-            self.steps += 1;
             if self.byte(less + 1) == Some(b'/') && self.is_name_at(less + 2, name) {
                 return less;
             }
@@ -244,7 +258,7 @@ impl<'a> Tokenizer<'a> {
         // Where the dashes began that hide the script, and whether it has a script inside.
         let (mut hidden, mut is_double) = (None, false);
         while let Some(found) = memchr2(b'<', b'>', self.rest(from)).map(|found| from + found) {
-            self.steps += 1;
+            self.work += found + 1 - from;
             from = found + 1;
             if self.byte(found) == Some(b'>') {
                 let dashes = hidden.and_then(|start| self.text.as_bytes().get(start..found));
@@ -286,14 +300,23 @@ impl<'a> Tokenizer<'a> {
     fn byte(&self, at: usize) -> Option<u8> {
         self.text.as_bytes().get(at).copied()
     }
-    fn find(&self, from: usize, byte: u8) -> Option<usize> {
-        memchr(byte, self.rest(from)).map(|found| from + found)
+    fn find(&mut self, from: usize, byte: u8) -> Option<usize> {
+        let rest = self.rest(from);
+        let found = memchr(byte, rest);
+        self.work += found.unwrap_or(rest.len()) + 1;
+        found.map(|found| from + found)
     }
-    fn end_of(&self, from: usize, ends: impl Fn(u8) -> bool) -> usize {
-        self.rest(from).iter().position(|byte| ends(*byte)).map_or(self.text.len(), |found| from + found)
+    fn end_of(&mut self, from: usize, ends: impl Fn(u8) -> bool) -> usize {
+        let rest = self.rest(from);
+        let length = rest.iter().position(|byte| ends(*byte)).unwrap_or(rest.len());
+        self.work += length + 1;
+        from + length
     }
-    fn behind_space(&self, from: usize) -> usize {
-        self.end_of(from, |byte| !is_space(byte))
+    fn behind_space(&self, mut from: usize) -> usize {
+        while self.byte(from).is_some_and(is_space) {
+            from += 1;
+        }
+        from
     }
     /// All places where the text is cut are before or behind an ASCII character.
     fn slice(&self, from: usize, to: usize) -> &'a str {

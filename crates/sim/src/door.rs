@@ -6,7 +6,7 @@
 //! **Invariant:** an exchange is a pure function of (web, request, moment); durations are made up from the server and the
 //! page, and nobody waits for them.
 
-use crate::{Answer, Asked, Manner, Web};
+use crate::{Answer, Asked, Head, Manner, Web};
 use base::chance::hash_bytes;
 use base::door::{Cause, Door, Exchange, Failure, Found, Marks, Phase, Request, Times, Truncation};
 use base::http::Framing;
@@ -37,6 +37,8 @@ pub struct SimulatedDoor {
 const LOOK_UP_LIFETIME: Interval = Interval::from_hours(1);
 /// As much of a body as is taken unless told otherwise.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
+/// How long the usual page is.
+const USUAL_BYTES: usize = 8_000;
 /// How fast bodies seem to come.
 const BYTES_PER_MILLISECOND: usize = 1_000;
 
@@ -55,28 +57,43 @@ impl SimulatedDoor {
         Ok(Found { addresses, lifetime: LOOK_UP_LIFETIME })
     }
 
-    fn exchanged(&self, to: SocketAddr, request: &Request) -> Result<Exchange, Failure> {
+    /// Sends a request at `now`, and takes in the head of the answer: all that politeness wants to know. The body of a
+    /// page is left to [`SimulatedDoor::complete`], which may be called on another thread, and later.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub fn begin(&self, to: SocketAddr, request: &Request, now: Timestamp) -> Result<Begun, Failure> {
         let host = request.url.host();
         let stands_there = self.web.address(host).is_some_and(|address| IpAddr::V4(address) == to.ip());
         if !stands_there {
             let cause = Cause::Broken("nobody of this name listens at this address".to_owned());
             return Err(Failure::new(Phase::Connect, cause, pace(host, 2, 20)));
         }
-        let now = self.clock.now();
-        let times = times(request);
-        let answer = self.web.answer(&asked(request), now);
-        let arrived = self.arrived(answer, now, request.head_only, times)?;
-        Ok(Exchange {
-            address: to,
-            request_head: request_head(request),
-            response_head: arrived.head,
-            body: arrived.body.into(),
-            status: arrived.status,
-            framing: arrived.framing,
-            truncated: arrived.truncated,
-            marks: Marks::default(),
-            times: arrived.times,
-        })
+        let (times, head) = (times(request), self.web.head(&asked(request), now));
+        let (status, head_only) = (head.status, request.head_only);
+        if head.has_body_to_make() {
+            let took = with_body(times, USUAL_BYTES).total;
+            return Ok(Begun { to, status, took, now, rest: Rest::Page(head, times) });
+        }
+        let arrived = self.arrived(self.web.complete(head), now, head_only, times)?;
+        Ok(Begun { to, status: arrived.status, took: arrived.times.total, now, rest: Rest::Arrived(arrived) })
+    }
+
+    /// The exchange that was begun by `request`.
+    #[must_use]
+    pub fn complete(&self, begun: Begun, request: &Request) -> Exchange {
+        let Begun { to, now, rest, .. } = begun;
+        let arrived = match rest {
+            Rest::Arrived(arrived) => arrived,
+            Rest::Page(head, times) => {
+                whole(self.web.complete(head), now, request.head_only, times, self.body_bytes_max)
+            }
+        };
+        exchange_of(to, request, arrived)
+    }
+
+    fn exchanged(&self, to: SocketAddr, request: &Request) -> Result<Exchange, Failure> {
+        Ok(self.complete(self.begin(to, request, self.clock.now())?, request))
     }
 
     /// What a client is left with of an answer.
@@ -102,6 +119,61 @@ impl SimulatedDoor {
             }
             _ => receive::odd(&answer, now, head_only, times, limit),
         }
+    }
+}
+
+/// An exchange whose head has come.
+#[derive(Debug)]
+pub struct Begun {
+    to: SocketAddr,
+    /// The status.
+    pub status: u16,
+    /// How long the whole exchange takes; that of a page is as long as the usual page takes.
+    pub took: Duration,
+    now: Timestamp,
+    rest: Rest,
+}
+
+#[derive(Debug)]
+enum Rest {
+    /// All of it came.
+    Arrived(Arrived),
+    /// The body of a page is yet to be made.
+    Page(Head, Times),
+}
+
+impl Begun {
+    /// Whether the body is yet to be made: it is that of a page that came whole.
+    #[must_use]
+    pub fn has_body_to_make(&self) -> bool {
+        matches!(self.rest, Rest::Page(..))
+    }
+    /// The exchange as it would be if the page were empty.
+    #[must_use]
+    pub fn without_body(&self, request: &Request) -> Exchange {
+        let arrived = match &self.rest {
+            Rest::Arrived(arrived) => Arrived { body: Vec::new(), head: arrived.head.clone(), ..*arrived },
+            Rest::Page(head, times) => {
+                let (fields, manner) = (head.fields.clone(), Manner::Plain);
+                let empty = Answer { status: head.status, fields, body: Vec::new(), manner };
+                whole(empty, self.now, request.head_only, *times, 0)
+            }
+        };
+        exchange_of(self.to, request, arrived)
+    }
+}
+
+fn exchange_of(to: SocketAddr, request: &Request, arrived: Arrived) -> Exchange {
+    Exchange {
+        address: to,
+        request_head: request_head(request),
+        response_head: arrived.head,
+        body: arrived.body.into(),
+        status: arrived.status,
+        framing: arrived.framing,
+        truncated: arrived.truncated,
+        marks: Marks::default(),
+        times: arrived.times,
     }
 }
 

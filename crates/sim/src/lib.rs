@@ -56,7 +56,7 @@ mod web;
 
 pub use answer::{Answer, Asked, Head, Manner};
 pub use change::{Mix, Process};
-pub use door::SimulatedDoor;
+pub use door::{Begun, SimulatedDoor};
 pub use truth::{ServerTruth, Truth};
 pub use web::Web;
 

@@ -6,7 +6,8 @@
 //! | everything allowed | 25 % |
 //! | `/private/` disallowed; pages are there and are linked | 40 % |
 //! | a group for another robot alone | 10 % |
-//! | `/private/` disallowed and a `Crawl-delay` of 1 to 5 seconds | 5 % |
+//! | `/private/` disallowed and a `Crawl-delay` of 1 to 5 seconds | 4 % |
+//! | the same with one of 20 to 120 seconds | 1 % |
 //!
 //! **Invariant:** [`allows`] does not read the file: an observer judges a visitor by it, whatever the visitor made of
 //! the file.
@@ -46,7 +47,8 @@ fn kind_of(seed: u64) -> Robots {
         20..45 => Robots::Open,
         45..85 => Robots::Private,
         85..95 => Robots::OtherRobot,
-        _ => Robots::Delay(1 + below(draw(seed, DELAY), 5)),
+        95..99 => Robots::Delay(1 + below(draw(seed, DELAY), 5)),
+        _ => Robots::Delay(20 + below(draw(seed, DELAY), 101)),
     }
 }
 

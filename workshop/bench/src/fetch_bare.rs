@@ -27,24 +27,26 @@ const READ_BYTES: usize = 64 << 10;
 pub(crate) fn run(args: &CellArgs) -> Result<()> {
     let servers = fetch_pages::read(&args.list)?;
     let roots_pem = args.roots_pem()?;
-    let open = |pages| Connection::open(pages, &roots_pem);
-    let mut connections = servers.into_iter().map(open).collect::<Result<Vec<_>>>()?;
+    let open = |pages: Vec<PageUrl>| {
+        Ok(OneServer { connection: Connection::open(&pages[0], &roots_pem)?, pages: pages.into_iter() })
+    };
+    let mut servers = servers.into_iter().map(open).collect::<Result<Vec<_>>>()?;
     let mut file = Records::create(&args.directory, args.compression)?;
-    connections.iter_mut().try_for_each(Connection::send)?;
+    servers.iter_mut().try_for_each(OneServer::send)?;
     let mut pages = 0;
-    while !connections.is_empty() {
-        for connection in &mut connections {
-            let head = connection.receive()?;
-            let url = std::mem::take(&mut connection.url);
-            let request = std::mem::take(&mut connection.request);
-            connection.send()?;
-            file.append(&url, &request, &connection.answer, head)?;
+    while !servers.is_empty() {
+        for server in &mut servers {
+            let head = server.connection.receive()?;
+            let (url, request) = server.connection.asked();
+            ensure!(server.connection.answer.starts_with(b"HTTP/1.1 200 "), "not a page: {url}");
+            server.send()?;
+            file.append(&url, &request, &server.connection.answer, head)?;
             pages += 1;
             if pages % args.batch == 0 {
                 file.sync()?;
             }
         }
-        connections.retain(|connection| !connection.request.is_empty());
+        servers.retain(|server| server.connection.is_busy());
     }
     file.sync()
 }
@@ -54,32 +56,41 @@ trait ReadWrite: Read + Write {}
 impl<T: Read + Write> ReadWrite for T {}
 
 /// A connection to one server, and what is still to be asked of it.
-struct Connection {
-    stream: Box<dyn ReadWrite>,
+struct OneServer {
+    connection: Connection,
     pages: std::vec::IntoIter<PageUrl>,
+}
+
+impl OneServer {
+    /// Asks for the next page, if there is one.
+    fn send(&mut self) -> Result<()> {
+        self.pages.next().map_or(Ok(()), |page| self.connection.ask(&page))
+    }
+}
+
+/// A kept connection.
+pub(crate) struct Connection {
+    stream: Box<dyn ReadWrite>,
     /// What is under way; empty when nothing is.
     url: String,
     request: Vec<u8>,
-    answer: Vec<u8>,
+    pub(crate) answer: Vec<u8>,
     buffer: Vec<u8>,
 }
 
 impl Connection {
-    fn open(pages: Vec<PageUrl>, roots_pem: &[u8]) -> Result<Self> {
-        let first = &pages[0];
-        let stream = TcpStream::connect(first.server().as_str()).context("cannot connect")?;
+    pub(crate) fn open(to: &PageUrl, roots_pem: &[u8]) -> Result<Self> {
+        let stream = TcpStream::connect(to.server().as_str()).context("cannot connect")?;
         stream.set_nodelay(true)?;
-        let stream: Box<dyn ReadWrite> = match first.scheme() {
+        let stream: Box<dyn ReadWrite> = match to.scheme() {
             Scheme::Http => Box::new(stream),
-            Scheme::Https => Box::new(fetch_tls::connect(stream, first.host(), roots_pem)?),
+            Scheme::Https => Box::new(fetch_tls::connect(stream, to.host(), roots_pem)?),
         };
         let (url, request, answer, buffer) = (String::new(), Vec::new(), Vec::new(), vec![0; READ_BYTES]);
-        Ok(Self { stream, pages: pages.into_iter(), url, request, answer, buffer })
+        Ok(Self { stream, url, request, answer, buffer })
     }
 
-    /// Asks for the next page, if there is one.
-    fn send(&mut self) -> Result<()> {
-        let Some(page) = self.pages.next() else { return Ok(()) };
+    pub(crate) fn ask(&mut self, page: &PageUrl) -> Result<()> {
         self.request = format!(
             "GET {} HTTP/1.1\r\nHost: {}\r\nUser-Agent: bare/0.1\r\n\
              Accept: text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8\r\n\
@@ -93,8 +104,17 @@ impl Connection {
         Ok(self.stream.flush()?)
     }
 
+    pub(crate) fn is_busy(&self) -> bool {
+        !self.request.is_empty()
+    }
+
+    /// What was asked last, and how; the connection is free then.
+    pub(crate) fn asked(&mut self) -> (String, Vec<u8>) {
+        (std::mem::take(&mut self.url), std::mem::take(&mut self.request))
+    }
+
     /// Reads one answer; how long its head is.
-    fn receive(&mut self) -> Result<usize> {
+    pub(crate) fn receive(&mut self) -> Result<usize> {
         self.answer.clear();
         let mut end = None;
         loop {
@@ -117,13 +137,12 @@ impl Connection {
 fn head_of(answer: &[u8]) -> Result<Option<(usize, usize)>> {
     let Some(end) = answer.windows(4).position(|four| four == b"\r\n\r\n") else { return Ok(None) };
     let head = std::str::from_utf8(&answer[..end])?;
-    ensure!(head.starts_with("HTTP/1.1 200 "), "not a page: {head}");
     let length = head.lines().find_map(|line| line.strip_prefix("Content-Length: "));
     Ok(Some((end + 4, length.context("an answer without a length")?.parse()?)))
 }
 
 /// The file that grows.
-struct Records {
+pub(crate) struct Records {
     file: File,
     clock: Arc<RealClock>,
     /// None for plain records.
@@ -134,7 +153,7 @@ struct Records {
 }
 
 impl Records {
-    fn create(directory: &Path, packing: Packing) -> Result<Self> {
+    pub(crate) fn create(directory: &Path, packing: Packing) -> Result<Self> {
         ensure!(packing != Packing::Zstd, "the bare loop knows no zstd");
         let is_plain = packing == Packing::Plain;
         std::fs::create_dir_all(directory).with_context(|| cannot("make", directory))?;
@@ -147,7 +166,7 @@ impl Records {
     }
 
     /// Appends both records of an exchange.
-    fn append(&mut self, url: &str, request: &[u8], answer: &[u8], head: usize) -> Result<()> {
+    pub(crate) fn append(&mut self, url: &str, request: &[u8], answer: &[u8], head: usize) -> Result<()> {
         let payload = format!("WARC-Payload-Digest: {}\r\n", Sha1Digest::of(&[&answer[head..]]));
         self.put("response", url, &payload, answer);
         let other = format!("WARC-Concurrent-To: <urn:uuid:{:032x}>\r\n", self.number);
@@ -188,7 +207,7 @@ impl Records {
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<()> {
+    pub(crate) fn sync(&mut self) -> Result<()> {
         self.flush()?;
         Ok(self.file.sync_data()?)
     }

@@ -12,8 +12,8 @@
 //! Compression is more than half of what ours does, and wget2 and spider do without: so there are ours and the bare loop
 //! with plain records, and the parts of spider that fetch and write without its crawl.
 
-mod contest;
-mod kept;
+pub(crate) mod contest;
+pub(crate) mod kept;
 mod verdict;
 
 use crate::fetch_pages::List;
@@ -65,12 +65,12 @@ pub(crate) struct Args {
 }
 
 /// The variable that leads to the pages.
-const PAGES: &str = "UTSUSHI_PAGES";
+pub(crate) const PAGES: &str = "UTSUSHI_PAGES";
 
 /// Runs the comparison; says whether everything came out as it must.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let (pages, rounds) = if args.quick { (800, 1) } else { (args.pages, args.rounds) };
-    let directory = work_directory(args.directory.as_deref())?;
+    let directory = work_directory(args.directory.as_deref(), "bench-fetch")?;
     let root = PathBuf::from(std::env::var_os(PAGES).context("run this through `cargo xtask bench fetch`")?);
     let port = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
     let tls = args.tls.then(|| Certificates::make(&directory.join("tls"), args.servers)).transpose()?;
@@ -106,10 +106,10 @@ fn take_turns(contests: &mut [Contest], rounds: usize, server: &Server, list: &L
     Ok(())
 }
 
-fn work_directory(given: Option<&Path>) -> Result<PathBuf> {
+pub(crate) fn work_directory(given: Option<&Path>, name: &str) -> Result<PathBuf> {
     let default = std::env::current_exe().context("cannot find this program")?;
     let target = default.ancestors().nth(2).context("the program lies in a target directory")?;
-    let directory = given.map_or_else(|| target.join("tmp/bench-fetch"), Path::to_owned);
+    let directory = given.map_or_else(|| target.join("tmp").join(name), Path::to_owned);
     std::fs::create_dir_all(&directory).with_context(|| cannot("make", &directory))?;
     // Clients are started elsewhere.
     std::path::absolute(&directory).with_context(|| cannot("find", &directory))

@@ -81,6 +81,27 @@ impl Server {
     }
 }
 
+/// One answer that the server wrote down.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Answered {
+    pub(crate) status: u16,
+    /// Path and query as they were asked for.
+    pub(crate) target: String,
+}
+
+impl Server {
+    /// Every answer since it forgot.
+    pub(crate) fn answers(&self) -> Result<Vec<Answered>> {
+        let log = fs::read_to_string(&self.log).with_context(|| cannot("read", &self.log))?;
+        let answer = |line: &str| {
+            let mut words = line.split(' ').skip(1);
+            let status = words.next().and_then(|status| status.parse().ok())?;
+            Some(Answered { status, target: words.nth(1)?.to_owned() })
+        };
+        Ok(log.lines().filter_map(answer).collect())
+    }
+}
+
 fn configure(directory: &Path, root: &Path, servers: u8, port: u16, tls: Option<&Certificates>) -> String {
     let how = if tls.is_some() { " ssl" } else { "" };
     let mut listen: String =
@@ -91,11 +112,11 @@ fn configure(directory: &Path, root: &Path, servers: u8, port: u16, tls: Option<
     format!(
         "daemon off; user root; worker_processes 2; pid {0}/pid; error_log {0}/error.log;\n\
          events {{ worker_connections 1024; }}\n\
-         http {{ log_format short '$connection $status $body_bytes_sent'; access_log {0}/access.log short;\n\
+         http {{ log_format short '$connection $status $body_bytes_sent $request_uri'; access_log {0}/access.log short;\n\
          types {{ text/html html; }} sendfile on; tcp_nodelay on; keepalive_requests 1000000;\n\
          client_body_temp_path {0}/b; proxy_temp_path {0}/p; fastcgi_temp_path {0}/f; uwsgi_temp_path {0}/u; \
          scgi_temp_path {0}/s;\n\
-         server {{ {listen} root {1}; }} }}\n",
+         server {{ {listen} root {1}; index none; location = / {{ try_files /start.html =404; }} }} }}\n",
         directory.display(),
         root.display(),
     )

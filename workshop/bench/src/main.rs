@@ -5,6 +5,8 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the output of a benchmark is its result")]
 
 mod compare;
+mod crawl_bare;
+mod crawl_compare;
 mod fetch_bare;
 mod fetch_cell;
 mod fetch_compare;
@@ -44,6 +46,7 @@ enum Comparison {
     Register(register::Args),
     Warc(warc_compare::Args),
     Fetch(fetch_compare::Args),
+    Crawl(crawl_compare::Args),
     /// Loads the store for one variant of it
     #[command(hide = true)]
     SatLoad(sat_cell::LoadArgs),
@@ -71,6 +74,9 @@ enum Comparison {
     /// The same by a bare loop
     #[command(hide = true)]
     FetchBare(fetch_cell::CellArgs),
+    /// Crawls a site by a bare loop
+    #[command(hide = true)]
+    CrawlBare(crawl_bare::BareArgs),
 }
 
 fn main() -> ExitCode {
@@ -78,6 +84,8 @@ fn main() -> ExitCode {
         Comparison::Warc(args) => return ended(warc_compare::run(&args)),
         Comparison::Snapshot(args) => return ended(snapshot::run(&args)),
         Comparison::Fetch(args) => return ended(fetch_compare::run(&args)),
+        Comparison::Crawl(args) => return ended(crawl_compare::run(&args)),
+        Comparison::CrawlBare(args) => crawl_bare::run(&args),
         Comparison::FetchCell(args) => fetch_cell::run(&args),
         Comparison::FetchBare(args) => fetch_bare::run(&args),
         Comparison::WarcCell(args) => warc_cell::run(&args),

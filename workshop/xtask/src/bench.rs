@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: builds the benchmarks and the program, and runs one.
 
+mod crawl;
 mod fetch;
 mod peers;
 mod warc;
@@ -42,27 +43,34 @@ const NGINX: Peer = Peer {
     libraries_variable: "UTSUSHI_NGINX_LIBS",
 };
 
+const WGET: Peer = Peer {
+    bench: fetch::BENCH,
+    name: "wget",
+    packages: &["wget"],
+    program: "usr/bin/wget",
+    probe: "--version",
+    variable: "UTSUSHI_WGET",
+    libraries_variable: "UTSUSHI_WGET_LIBS",
+};
+
+const WGET2: Peer = Peer {
+    bench: fetch::BENCH,
+    name: "wget2",
+    packages: &["wget2"],
+    program: "usr/bin/wget2",
+    probe: "--version",
+    variable: "UTSUSHI_WGET2",
+    libraries_variable: "UTSUSHI_WGET2_LIBS",
+};
+
 const PEERS: &[Peer] = &[
     NGINX,
     Peer { bench: fetch::BENCH, ..NGINX },
-    Peer {
-        bench: fetch::BENCH,
-        name: "wget",
-        packages: &["wget"],
-        program: "usr/bin/wget",
-        probe: "--version",
-        variable: "UTSUSHI_WGET",
-        libraries_variable: "UTSUSHI_WGET_LIBS",
-    },
-    Peer {
-        bench: fetch::BENCH,
-        name: "wget2",
-        packages: &["wget2"],
-        program: "usr/bin/wget2",
-        probe: "--version",
-        variable: "UTSUSHI_WGET2",
-        libraries_variable: "UTSUSHI_WGET2_LIBS",
-    },
+    WGET,
+    WGET2,
+    Peer { bench: crawl::BENCH, ..NGINX },
+    Peer { bench: crawl::BENCH, ..WGET },
+    Peer { bench: crawl::BENCH, ..WGET2 },
 ];
 
 /// Build the benchmarks and the program, and run one benchmark.
@@ -104,6 +112,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if name == fetch::BENCH {
         fetch::lead_to(&workspace, &mut bench)?;
     }
+    if name == crawl::BENCH {
+        crawl::lead_to(&workspace, &mut bench)?;
+    }
     build()?;
     verdict(&mut bench)
 }
@@ -118,7 +129,7 @@ fn list(release: &Path) -> Result<Verdict> {
     for bench in peers::BENCHES {
         println!("  {bench:<12} {}", peers::PACKAGES.join(" "));
     }
-    for bench in [warc::BENCH, fetch::BENCH] {
+    for bench in [warc::BENCH, fetch::BENCH, crawl::BENCH] {
         println!("  {bench:<12} {}", warc::PACKAGES.join(" "));
     }
     Ok(Verdict::Clean)

@@ -3,6 +3,7 @@
 //! **Invariant:** the old file is replaced only when the new one is durable; every other record stays where it was.
 
 use super::Gone;
+use crate::derived;
 use crate::error::Error;
 use crate::file::{copy, sync_directory_of};
 use crate::index::Index;
@@ -28,6 +29,7 @@ pub(super) fn rewrite_file(
 ) -> Result<(), Error> {
     let path = directory.join(file);
     let replaced = write_without(disk, &path, file, gone, at)?;
+    derived::remove(disk, directory, file, &gone.iter().map(|gone| gone.offset).collect())?;
     let sums_path = sums::path_of(directory, file);
     let mut files = Files::default();
     let mut batches = Vec::new();

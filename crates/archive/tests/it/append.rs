@@ -172,7 +172,8 @@ fn a_visit_without_an_answer_says_why() {
     let block = String::from_utf8(records(&disk)[2].block.clone()).unwrap();
     assert_eq!(
         block,
-        "outcome: unreachable\r\nphase: connect\r\ncause: no answer within 10s\r\ntook-seconds: 10.002000\r\n"
+        "outcome: unreachable\r\nphase: connect\r\ncause: no answer within 10s\r\ncause-kind: time-out\r\n\
+         took-seconds: 10.002000\r\n"
     );
 }
 

@@ -1,6 +1,7 @@
 //! The worked examples in `docs/formats/` are what is really written.
 
 use crate::captures::{DIRECTORY, Records};
+use archive::derived::{Facts, Writer};
 use archive::{Archive, Asked, Settings};
 use base::disk::{Disk, Open, SimulatedDisk};
 use base::door::{Exchange, Marks, Times};
@@ -12,6 +13,7 @@ use std::sync::Arc;
 const PAGE: &str = include_str!("../../../../docs/formats/archive.md");
 const SUMS_PAGE: &str = include_str!("../../../../docs/formats/sums.md");
 const INDEX_PAGE: &str = include_str!("../../../../docs/formats/index.md");
+const DERIVED_PAGE: &str = include_str!("../../../../docs/formats/derived.md");
 const SNAPSHOTS_PAGE: &str = include_str!("../../../../docs/concepts/versions-and-snapshots.md");
 
 fn answer(url: &PageUrl, at: Timestamp) -> Capture {
@@ -97,6 +99,26 @@ fn the_index_in_the_documentation_is_what_is_written() {
     assert!(INDEX_PAGE.contains(&current), "not in the page:\n{current}");
     let shown = dump(&read(&disk, "index/0000000001.run"));
     assert!(INDEX_PAGE.contains(&shown), "not in the page:\n{shown}");
+}
+
+#[test]
+fn the_derived_journal_in_the_documentation_is_what_is_written() {
+    let disk = SimulatedDisk::new(1);
+    store(&disk);
+    let mut writer = Writer::open(Arc::new(disk.clone()), Path::new(DIRECTORY)).unwrap();
+    let facts = Facts {
+        language: Some("en".into()),
+        media_type: Some("text/html".into()),
+        title: Some("Hello".to_owned()),
+        text: Some(0x0123_4567_89ab_cdef),
+        main_text: Some(0x1122_3344_5566_7788),
+        charset: Some(("utf-8".into(), "guess".into())),
+    };
+    let entries = crate::captures::entries(&disk);
+    writer.append([(&entries[0], Some(facts))]).unwrap();
+    writer.append(entries[1..].iter().map(|entry| (entry, None))).unwrap();
+    let shown = dump(&read(&disk, "utsushi-20261115231600123456-00000.warc.gz.derived"));
+    assert!(DERIVED_PAGE.contains(&shown), "not in the page:\n{shown}");
 }
 
 /// The visits that the page on snapshots tells of: day, status, body; 0 is no answer.

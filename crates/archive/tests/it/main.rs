@@ -11,6 +11,7 @@ mod beside;
 mod captures;
 mod cuts;
 mod damage;
+mod derived;
 mod detects;
 mod example;
 mod full;

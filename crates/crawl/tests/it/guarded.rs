@@ -1,11 +1,12 @@
 //! The whole crawler with its pauses set to nothing, behind the guard: the servers of the simulated web feel the guard's
 //! pause all the same, and the crawl goes on (C12, H13).
 
+use crate::rig;
 use archive::{Archive, Settings};
 use base::clock::{Clock, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl};
-use crawl::{Event, Parts, QueueSettings, Report, Start};
+use crawl::{Added, Event, Parts, Report};
 use fetch::{Policy, Range, Resolver, WebDoor};
 use guard::Guard;
 use sim::observe::Rules;
@@ -62,26 +63,30 @@ async fn crawl(
     let disk = Arc::new(RealDisk);
     let (archive, _) =
         Archive::open(disk, &directory.join("archive"), Settings::default(), clock.now()).unwrap();
+    let reader = archive::Reader::open(Arc::new(RealDisk), &directory.join("archive")).unwrap();
+    let seeds = (0..50).map(|server| PageUrl::parse(&format!("http://{}/", web.host(server))).unwrap());
     let settings = crawl::Settings {
-        queue: QueueSettings {
-            pause: Interval::ZERO,
-            revisit_after: Interval::ZERO,
-            pages_max: 10_000,
-            agent: "utsushi".to_owned(),
-            opt_out: Arc::default(),
-            start: clock.now(),
-        },
+        reads: rig::reads(),
+        seeds: seeds.map(Added::page).collect(),
         connections_max: 64,
         captures_max: 1_024,
         bytes_max: 64 << 20,
         pages_max: None,
+        once: false,
     };
-    let parts = Parts { door: Arc::new(door.unwrap()), archive, clock: Arc::clone(clock) as Arc<dyn Clock> };
-    let seeds = (0..50).map(|server| PageUrl::parse(&format!("http://{}/", web.host(server))).unwrap());
-    let start = Start { seeds: seeds.collect(), ..Start::default() };
+    let (_, orders) = tokio::sync::mpsc::channel(1);
+    let parts = Parts {
+        door: Arc::new(door.unwrap()),
+        archive,
+        reader,
+        derived: None,
+        frontier: rig::frontier(rig::settings(Interval::ZERO), rig::Every(Interval::ZERO), clock.now()),
+        clock: Arc::clone(clock) as Arc<dyn Clock>,
+        orders,
+    };
     let mut outcomes = BTreeMap::new();
     let stop = tokio::time::sleep(CRAWL);
-    let walk = crawl::walk(parts, settings, start, stop, |event, _| {
+    let walk = crawl::crawl(parts, settings, stop, |event, _| {
         if let Event::Kept(kept) = event {
             kept.iter().for_each(|kept| *outcomes.entry(kept.outcome.as_str()).or_default() += 1);
         }

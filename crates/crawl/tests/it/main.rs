@@ -1,16 +1,20 @@
-//! The queue and its steps against the simulated web in process: days of crawling in seconds, in a plain loop.
+//! The frontier and its steps against the simulated web in process: days of crawling in seconds, in a plain loop.
 #![cfg(test)]
 
 mod guarded;
 mod http;
 mod restart;
+mod rig;
 mod server;
 mod ssrf;
 
 use base::chance::hash_bytes;
 use base::clock::SimulatedClock;
 use base::{Clock, Interval, Outcome, PageUrl, Timestamp};
-use crawl::{Done, Ended, Next, Queue, QueueSettings, Step, Task, take};
+use crawl::Ended;
+use fetch::robots::{Need, Standing};
+use frontier::{Frontier, Next, Paper, Step, Task};
+use rig::{at_once, finish, frontier, next, seed, settings, step};
 use sim::door::SimulatedDoor;
 use sim::log::Entry;
 use sim::observe::{Observer, Report, Rules};
@@ -18,9 +22,7 @@ use sim::{ORIGIN, Plan, Web};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
 use std::net::IpAddr;
-use std::pin::pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
 
 const PAUSE: Interval = Interval::from_seconds(10);
 
@@ -35,32 +37,13 @@ struct Crawl {
     politeness: Report,
 }
 
-fn queue_settings(pause: Interval, start: Timestamp) -> QueueSettings {
-    QueueSettings {
-        pause,
-        revisit_after: Interval::from_days(1),
-        pages_max: 100_000,
-        agent: "utsushi".to_owned(),
-        start,
-        opt_out: Arc::default(),
-    }
-}
-
-/// The simulated door never waits, so its futures are ready when they are first asked.
-fn at_once<T>(future: impl Future<Output = T>) -> T {
-    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
-        Poll::Ready(value) => value,
-        Poll::Pending => panic!("the simulated door made somebody wait"),
-    }
-}
-
 /// Crawls a simulated web for `days`, with this pause.
 fn crawl(plan: Plan, days: u64, pause: Interval) -> Crawl {
     let web = Arc::new(Web::new(plan));
     let clock = SimulatedClock::new(ORIGIN);
     let door = SimulatedDoor::new(Arc::clone(&web), Arc::clone(&clock) as Arc<dyn Clock>);
-    let mut queue = Queue::new(queue_settings(pause, ORIGIN));
-    queue.offer(PageUrl::parse(&format!("http://{}/", web.host(0))).unwrap());
+    let mut queue = frontier(settings(pause), Paper::default(), ORIGIN);
+    seed(&mut queue, &PageUrl::parse(&format!("http://{}/", web.host(0))).unwrap(), ORIGIN);
     let mut entries: Vec<Entry> = Vec::new();
     let mut contents = HashMap::new();
     let rules = Rules { pause: PAUSE, ..Rules::default() };
@@ -73,34 +56,47 @@ fn crawl(plan: Plan, days: u64, pause: Interval) -> Crawl {
         politeness: Report::default(),
     };
     let end = ORIGIN.plus(Interval::from_days(days));
-    drive(&mut queue, &door, &clock, end, |task, ended, now| {
-        entries.extend(entry(&web, task, ended, now));
-        crawl.learn(ended, &mut contents);
-    });
+    drive(
+        &mut queue,
+        &door,
+        &clock,
+        end,
+        |_| None,
+        |task, ended, now| {
+            entries.extend(entry(&web, task, ended, now));
+            crawl.learn(ended, &mut contents);
+        },
+    );
     let mut observer = Observer::new(Arc::clone(&web), rules);
     observer.replay(&entries);
     crawl.politeness = observer.report();
     crawl
 }
 
-/// Drives the queue through the door until `end`, many visits at once; `on_step` sees each step and how it will end.
+/// Drives the frontier through the door until `end`, many visits at once; `recall` is asked for robots files that
+/// are known from before, `on_step` sees each step and how it will end.
 fn drive(
-    queue: &mut Queue,
+    queue: &mut Frontier,
     door: &SimulatedDoor,
     clock: &SimulatedClock,
     end: Timestamp,
+    mut recall: impl FnMut(&PageUrl) -> Option<Standing>,
     mut on_step: impl FnMut(&Task, &Ended, Timestamp),
 ) {
     let mut running: BinaryHeap<Reverse<(Timestamp, usize)>> = BinaryHeap::new();
     let mut tasks: Vec<Option<(Task, Ended)>> = Vec::new();
     while clock.now() < end {
         let now = clock.now();
-        let wake = match queue.next(now) {
+        let wake = match next(queue, now) {
             Next::Do(task) => {
-                let ended = match &task.step {
-                    Step::Refuse(..) => Ended { done: Done::Refused, capture: None, took: Interval::ZERO },
-                    step => at_once(take(door, clock, "utsushi", step)),
-                };
+                if let Step::Robots(_, request) = &task.step
+                    && let Some(standing) = recall(&request.url)
+                    && !matches!(standing.needs(now), Need::Ask(_))
+                {
+                    queue.recalled(&task, standing, now);
+                    continue;
+                }
+                let ended = at_once(step(door, clock, &task));
                 on_step(&task, &ended, now);
                 running.push(Reverse((now.plus(ended.took), tasks.len())));
                 tasks.push(Some((task, ended)));
@@ -114,7 +110,7 @@ fn drive(
                 let Some(Reverse((done, place))) = running.pop() else { unreachable!("it was just seen") };
                 clock.advance_to(done);
                 let (task, ended) = tasks[place].take().unwrap();
-                queue.done(&task, ended.done, ended.took, clock.now());
+                finish(queue, &task, ended, clock.now());
             }
             _ => clock.advance_to(wake.min(end)),
         }

@@ -1,13 +1,15 @@
 //! A crawl that dies and goes on: what it knew of robots files is in the archive, and nobody is asked for them twice.
 
-use crate::{PAUSE, drive, entry, plan, queue_settings};
+use crate::rig::{frontier, seed, settings};
+use crate::{PAUSE, drive, entry, plan};
 use archive::{Archive, Reader, Settings};
 use base::clock::SimulatedClock;
 use base::disk::SimulatedDisk;
 use base::door::Exchange;
 use base::{Capture, Clock, Interval, Outcome, PageUrl};
-use crawl::{Queue, Step, recall_robots};
+use crawl::recall_robots;
 use fetch::robots::Need;
+use frontier::{Paper, Step};
 use sim::door::SimulatedDoor;
 use sim::log::Entry;
 use sim::observe::{Observer, Rules};
@@ -45,15 +47,23 @@ impl World {
     /// lives it remembers the robots files that are in the archive, if `recalls`, and no page: so it needs every file.
     fn live(&mut self, hours: u64, recalls: bool) {
         let mut archive = self.archive();
-        let mut queue = Queue::new(queue_settings(PAUSE, self.clock.now().plus(PAUSE)));
-        if recalls {
-            self.remember(&mut queue);
-        }
-        queue.exclude(archive.taken_down().cloned());
-        queue.offer(PageUrl::parse(&format!("http://{}/", self.web.host(0))).unwrap());
+        let mut queue = frontier(settings(PAUSE), Paper::default(), self.clock.now());
+        let targets: Vec<archive::Target> = archive.taken_down().cloned().collect();
+        queue.exclude(Box::new(move |key| {
+            let key = archive::Key::from_stored(key);
+            targets.iter().any(|target| target.holds(&key))
+        }));
+        let home = PageUrl::parse(&format!("http://{}/", self.web.host(0))).unwrap();
+        seed(&mut queue, &home, self.clock.now());
+        let (reader, mut asked) = (self.reader(), BTreeSet::new());
+        let recall = |url: &PageUrl| {
+            let is_first = recalls && asked.insert(url.clone());
+            let known = is_first.then(|| recall_robots(&reader, "utsushi", [url.clone()]).unwrap())?;
+            known.into_iter().next().map(|(_, standing)| standing)
+        };
         let door = SimulatedDoor::new(Arc::clone(&self.web), Arc::clone(&self.clock) as Arc<dyn Clock>);
         let end = self.clock.now().plus(Interval::from_hours(hours));
-        drive(&mut queue, &door, &self.clock, end, |task, ended, now| {
+        drive(&mut queue, &door, &self.clock, end, recall, |task, ended, now| {
             self.log.extend(entry(&self.web, task, ended, now));
             let refused = |(url, refusal): (&PageUrl, &base::Refusal)| {
                 let outcome = Outcome::Refused(refusal.clone());
@@ -71,15 +81,6 @@ impl World {
         self.disk.cut_now();
         drop(archive);
         self.disk.restart();
-    }
-
-    fn remember(&self, queue: &mut Queue) {
-        let reader = self.reader();
-        let urls = reader.all().unwrap().filter_map(|entry| PageUrl::parse(&entry.unwrap().url).ok());
-        let homes: BTreeSet<PageUrl> = urls.filter(|url| url.target() == "/robots.txt").collect();
-        for (origin, standing) in recall_robots(&reader, "utsushi", homes).unwrap() {
-            queue.recall_robots(&origin, standing);
-        }
     }
 
     /// The shortest time between two requests for one robots file, and how many robots files were asked for.

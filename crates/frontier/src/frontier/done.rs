@@ -38,6 +38,8 @@ pub enum Done<'a> {
 pub enum Worth {
     /// It does, and the page learns from it then.
     Keeping,
+    /// It does, as a fact: a proxy refused to ask. The page keeps its turn and learns nothing.
+    Noting,
     /// It does not: nobody was asked, or nobody can be. The page keeps its turn.
     Nothing,
 }
@@ -156,7 +158,7 @@ impl Frontier {
             },
             (Step::Visit(page, ..), Done::Visited(outcome, _)) => {
                 let worth = self.judge(server, outcome, false, now);
-                if worth == Worth::Nothing {
+                if worth != Worth::Keeping {
                     let wait = held_back(outcome).unwrap_or(OWN_TROUBLE_PAUSE);
                     self.servers[server as usize].leave_until(now.plus(wait));
                     self.give_back(server, page.0, now)?;
@@ -170,27 +172,29 @@ impl Frontier {
         }
     }
 
-    /// Whether an errand failed because nobody was asked, or nobody can be reached. The server is left alone for a while.
-    pub(super) fn is_nobodys_fault(&mut self, server: u32, done: &Done<'_>, now: Timestamp) -> bool {
+    /// Whether an errand failed because nobody was asked, or nobody can be reached: then the server is left alone for a while.
+    pub(super) fn errand_worth(&mut self, server: u32, done: &Done<'_>, now: Timestamp) -> Worth {
         let (outcome, is_name) = match done {
             Done::Robots(outcome, _) => ((*outcome).clone(), false),
             Done::LookedUp(Err(failure)) => {
                 (Outcome::Unreachable(failure.clone()), failure.cause == Cause::NoSuchName)
             }
-            _ => return false,
+            _ => return Worth::Keeping,
         };
-        let is_nothing = self.judge(server, &outcome, is_name, now) == Worth::Nothing;
-        if is_nothing {
+        let worth = self.judge(server, &outcome, is_name, now);
+        if worth != Worth::Keeping {
             let wait = held_back(&outcome).unwrap_or(OWN_TROUBLE_PAUSE);
             self.servers[server as usize].leave_until(now.plus(wait));
         }
-        is_nothing
+        worth
     }
 
     /// Whether an outcome says anything of the page, and what it says of the network.
     fn judge(&mut self, server: u32, outcome: &Outcome, is_answer: bool, now: Timestamp) -> Worth {
-        if held_back(outcome).is_some() {
-            return Worth::Nothing;
+        match outcome {
+            Outcome::Refused(Refusal::Proxy { .. }) if held_back(outcome).is_some() => return Worth::Noting,
+            outcome if held_back(outcome).is_some() => return Worth::Nothing,
+            _ => {}
         }
         let is_reached = is_answer || !matches!(outcome, Outcome::Unreachable(_));
         let is_down = self.outage.learn(server, is_reached, now);

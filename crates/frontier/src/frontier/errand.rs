@@ -103,9 +103,10 @@ impl Frontier {
         done: &Done<'_>,
         now: Timestamp,
     ) -> Worth {
-        if self.is_nobodys_fault(task.server, done, now) {
+        let worth = self.errand_worth(task.server, done, now);
+        if worth != Worth::Keeping {
             self.servers[task.server as usize].errands.push_front(url.clone());
-            return Worth::Nothing;
+            return worth;
         }
         let state = &mut self.servers[task.server as usize];
         let answer = match (&task.step, done) {

@@ -1,7 +1,7 @@
 //! One block of text: what stands between two tags that break a line.
 
-use super::digest;
-use memchr::memmem;
+use super::{digest, run};
+use memchr::memchr_iter;
 
 /// A block of visible text, its white space folded.
 #[derive(Debug, Default)]
@@ -36,18 +36,18 @@ impl Block {
     pub(super) fn push(&mut self, text: &str, in_link: bool) {
         let before = self.text.len();
         let inner = text.trim_ascii();
+        let (Some(first), Some(last)) = (text.as_bytes().first(), text.as_bytes().last()) else { return };
+        self.space |= first.is_ascii_whitespace();
         if inner.is_empty() {
-            self.space |= !text.is_empty();
             return;
         }
-        self.space |= text.starts_with(is_blank);
         self.space_if_due();
-        if is_folded(inner.as_bytes()) {
+        if run::is_folded(inner.as_bytes()) {
             self.text.push_str(inner);
         } else {
             self.push_words(inner);
         }
-        self.space = text.ends_with(is_blank);
+        self.space = last.is_ascii_whitespace();
         if in_link {
             self.linked += self.text.len() - before;
         }
@@ -87,31 +87,41 @@ impl Block {
     }
 
     pub(super) fn weight(&self) -> Weight {
-        let count = |is: fn(u8) -> bool| self.text.bytes().map(|byte| usize::from(is(byte))).sum::<usize>();
-        let chars = count(|byte| byte & 0xC0 != 0x80);
-        let ascii = count(|byte| byte.is_ascii());
-        let digits = count(|byte| byte.is_ascii_digit());
-        let latin = count(|byte| byte.is_ascii_alphabetic());
-        let wide = count(|byte| byte >= 0xE3);
-        Weight { letters: latin + (chars - ascii) + wide, digits, chars }
+        let bytes = self.text.as_bytes();
+        let ascii = run::count(bytes, |byte| byte < 0x80);
+        let latin = run::count(bytes, |byte| (byte | 0x20).wrapping_sub(b'a') < 26);
+        let digits = run::count(bytes, |byte| byte.wrapping_sub(b'0') < 10);
+        if ascii == bytes.len() {
+            return Weight { letters: latin, digits, chars: ascii };
+        }
+        let others = run::count(bytes, |byte| byte >= 0xC0);
+        let wide = run::count(bytes, |byte| byte >= 0xE3);
+        Weight { letters: latin + others + wide, digits, chars: ascii + others }
     }
 
-    /// The text without digits, addresses and the names of months, if there are any; blanks folded again.
-    pub(super) fn skeleton(&self, weight: Weight) -> Option<String> {
+    /// Writes the text without digits and addresses to `bare`, and that of a short block without the names of
+    /// months, blanks folded again; tells whether there was any of these.
+    pub(super) fn skeleton(&self, weight: Weight, bare: &mut Vec<u8>) -> bool {
         let bytes = self.text.as_bytes();
-        let wide_digits = weight.chars < bytes.len() && self.text.contains(is_wide_digit);
-        if weight.digits == 0 && !wide_digits && memmem::find(bytes, b"://").is_none() {
-            return None;
+        let has_address = has_address(bytes);
+        if weight.digits == 0 && !has_address && (weight.chars == bytes.len() || !has_wide_digit(bytes)) {
+            return false;
         }
-        let mut bare = String::with_capacity(self.text.len());
-        for word in self.text.split(' ').filter(|word| !is_address(word) && !is_month(word)) {
-            if !bare.is_empty() && !bare.ends_with(' ') {
-                bare.push(' ');
+        bare.clear();
+        if !has_address && bytes.len() > LABEL_BYTES_MAX {
+            push_bare(bare, bytes);
+            return true;
+        }
+        for word in self.text.split(' ').map(str::as_bytes) {
+            if !(is_month(word) || has_address && self::has_address(word)) {
+                push_bare(bare, word);
+                push_blank(bare);
             }
-            bare.extend(word.chars().filter(|c| !c.is_ascii_digit() && !is_wide_digit(*c)));
         }
-        bare.truncate(bare.trim_end().len());
-        Some(bare)
+        if bare.last() == Some(&b' ') {
+            bare.pop();
+        }
+        true
     }
 
     pub(super) fn digest(&self) -> u64 {
@@ -119,43 +129,73 @@ impl Block {
     }
 }
 
-/// Whether there is nothing to fold: no white space but single blanks.
-fn is_folded(text: &[u8]) -> bool {
-    // Without an early end, so that many bytes are looked at in one step.
-    let control = text.iter().fold(false, |found, byte| found | (*byte < b' '));
-    let doubled =
-        text.iter().zip(text.iter().skip(1)).fold(false, |found, (a, b)| found | (*a == b' ' && *b == b' '));
-    !control && !doubled
+/// Blocks that are longer do not stand over a calendar.
+const LABEL_BYTES_MAX: usize = 256;
+
+/// Appends bytes without digits; a blank never comes first or behind another.
+fn push_bare(bare: &mut Vec<u8>, bytes: &[u8]) {
+    let mut rest = bytes;
+    while let Some(at) = run::digit_in(rest) {
+        let (before, digit) = rest.split_at(at);
+        push_run(bare, before);
+        rest = match digit {
+            [0xEF, 0xBC, 0x90..=0x99, behind @ ..] => behind,
+            [0xEF, behind @ ..] => {
+                bare.push(0xEF);
+                behind
+            }
+            [_, behind @ ..] => behind,
+            [] => digit,
+        };
+    }
+    push_run(bare, rest);
 }
 
-fn is_blank(c: char) -> bool {
-    c.is_ascii_whitespace()
+fn push_run(bare: &mut Vec<u8>, run: &[u8]) {
+    let is_at_blank = bare.is_empty() || bare.last() == Some(&b' ');
+    bare.extend_from_slice(if is_at_blank { run.strip_prefix(b" ").unwrap_or(run) } else { run });
 }
-fn is_wide_digit(c: char) -> bool {
-    ('０'..='９').contains(&c)
+
+fn push_blank(bare: &mut Vec<u8>) {
+    if !bare.is_empty() && bare.last() != Some(&b' ') {
+        bare.push(b' ');
+    }
 }
-fn is_address(word: &str) -> bool {
-    word.contains("://") || word.starts_with("www.")
+
+/// Whether one of ０ to ９ is there.
+fn has_wide_digit(bytes: &[u8]) -> bool {
+    let behind = |at: usize| bytes.get(at + 1..at + 3);
+    memchr_iter(0xEF, bytes).any(|at| matches!(behind(at), Some([0xBC, 0x90..=0x99])))
+}
+
+fn has_address(bytes: &[u8]) -> bool {
+    memchr_iter(b':', bytes).any(|at| bytes.get(at + 1..at + 3) == Some(b"//"))
 }
 
 /// Whether a word, without the signs around it, is the English name of a month or its first three letters.
-fn is_month(word: &str) -> bool {
-    const MONTHS: [&str; 12] = [
-        "January",
-        "February",
-        "March",
-        "April",
-        "May",
-        "June",
-        "July",
-        "August",
-        "September",
-        "October",
-        "November",
-        "December",
+fn is_month(word: &[u8]) -> bool {
+    const MONTHS: [&[u8]; 12] = [
+        b"January",
+        b"February",
+        b"March",
+        b"April",
+        b"May",
+        b"June",
+        b"July",
+        b"August",
+        b"September",
+        b"October",
+        b"November",
+        b"December",
     ];
-    let word = word.trim_matches(|c: char| c.is_ascii_punctuation());
-    MONTHS.iter().any(|month| *month == word || month.get(..3) == Some(word))
+    if word.len() < 3 || !word.iter().take(2).any(u8::is_ascii_uppercase) {
+        return false;
+    }
+    let is_sign = |byte: &u8| byte.is_ascii_punctuation();
+    let start = word.iter().position(|byte| !is_sign(byte)).unwrap_or(word.len());
+    let end = word.iter().rposition(|byte| !is_sign(byte)).map_or(start, |last| last + 1);
+    let name = word.get(start..end).unwrap_or_default();
+    MONTHS.iter().any(|month| *month == name || month.get(..3) == Some(name))
 }
 
 #[cfg(test)]
@@ -184,13 +224,17 @@ mod tests {
         let skeleton = |text: &str| {
             let mut block = Block::default();
             block.push(text, false);
-            block.skeleton(block.weight())
+            let mut bare = Vec::new();
+            block.skeleton(block.weight(), &mut bare).then(|| String::from_utf8(bare).unwrap())
         };
         assert_eq!(skeleton("nothing of the kind"), None);
         assert_eq!(skeleton("page 12 of 300").as_deref(), Some("page of"));
         assert_eq!(skeleton("2026年３月31日の予定").as_deref(), Some("年月日の予定"));
         assert_eq!(skeleton("March 31, 2026 at http://a.example/x").as_deref(), Some(", at"));
         assert_eq!(skeleton("31").as_deref(), Some(""));
+        let long = "The year 2026 has 12 months. ".repeat(20);
+        assert_eq!(skeleton(&long), Some("The year has months. ".repeat(20).trim_end().to_owned()));
+        assert_eq!(skeleton(&long.replace("2026", "２０２７")), skeleton(&long));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! There is no tree. A zone remembers the name of the element that opened it and counts the elements of this name,
 //! so that wrongly nested tags of other names do not matter.
 
-use crate::token::name::{Attribute, element};
+use crate::token::name::{Attribute, element, key, keys};
 use crate::token::{Name, Tokenizer};
 
 /// What a part of a page is for.
@@ -31,12 +31,12 @@ impl Open {
     }
     /// Elements that need no end tag are closed by the next of their name.
     fn saw_start(&mut self, key: u64) {
-        if key == self.key {
+        if self.is_open() && key == self.key {
             if ends_at_the_next(key) { *self = Self::default() } else { self.depth += 1 }
         }
     }
     fn saw_end(&mut self, key: u64) {
-        if key == self.key {
+        if self.is_open() && key == self.key {
             self.depth -= 1;
             if self.depth == 0 {
                 *self = Self::default();
@@ -92,7 +92,10 @@ impl Zones {
 
 /// What an element opens.
 fn kind(key: u64, tag: &Tokenizer<'_>) -> Option<Kind> {
-    use element::*;
+    use element::{
+        ARTICLE, ASIDE, BUTTON, DIALOG, DIV, DL, FOOTER, FORM, HEADER, LABEL, LI, MAIN, MENU, NAV, NOSCRIPT,
+        OL, P, SECTION, SELECT, TABLE, TD, TEMPLATE, TR, UL,
+    };
     match key {
         TEMPLATE => Some(Kind::Hidden),
         MAIN | ARTICLE => Some(Kind::Core),
@@ -124,47 +127,34 @@ fn by_attributes(tag: &Tokenizer<'_>) -> Option<Kind> {
 
 /// Whether a class or an id calls itself an advert, a notice or the like: `left-ad`, `cookie_notice`, `AdBanner`.
 fn names_a_frame(names: &str) -> bool {
-    let names = names.get(..NAMES_BYTES_MAX).unwrap_or(names);
-    names.split(|c: char| !c.is_ascii_alphanumeric()).any(|word| {
-        (2..=13).contains(&word.len()) && FRAMES.iter().any(|known| word.eq_ignore_ascii_case(known))
+    let names = names.as_bytes().get(..NAMES_BYTES_MAX).unwrap_or(names.as_bytes());
+    names.split(|byte| !byte.is_ascii_alphanumeric()).any(|word| match key(word) {
+        AD | ADS | ADVERT | ADVERTS | ADSENSE | ADBANNER | ADBOX | BANNER | CONSENT | COOKIE | COOKIES
+        | COUNTER | FOOTER | GDPR | MENU | NAV | NAVBAR | NOTICE | PAGER | POPUP | PROMO | SHARE
+        | SIDEBAR | SPONSOR => true,
+        0 => LONG.iter().any(|known| word.eq_ignore_ascii_case(known)),
+        _ => false,
     })
 }
 
 /// As much of a class as is looked at.
 const NAMES_BYTES_MAX: usize = 256;
-const FRAMES: [&str; 32] = [
-    "ad",
-    "ads",
-    "advert",
-    "adverts",
-    "advertisement",
-    "adsense",
-    "adsbygoogle",
-    "adbanner",
-    "adbox",
-    "banner",
-    "breadcrumb",
-    "breadcrumbs",
-    "consent",
-    "cookie",
-    "cookies",
-    "counter",
-    "footer",
-    "gdpr",
-    "menu",
-    "nav",
-    "navbar",
-    "navigation",
-    "notice",
-    "pager",
-    "pagination",
-    "popup",
-    "promo",
-    "share",
-    "sidebar",
-    "sponsor",
-    "sponsored",
-    "topicpath",
+
+keys! {
+    AD b"ad" ADS b"ads" ADVERT b"advert" ADVERTS b"adverts" ADSENSE b"adsense" ADBANNER b"adbanner" ADBOX b"adbox"
+    BANNER b"banner" CONSENT b"consent" COOKIE b"cookie" COOKIES b"cookies" COUNTER b"counter" FOOTER b"footer"
+    GDPR b"gdpr" MENU b"menu" NAV b"nav" NAVBAR b"navbar" NOTICE b"notice" PAGER b"pager" POPUP b"popup"
+    PROMO b"promo" SHARE b"share" SIDEBAR b"sidebar" SPONSOR b"sponsor"
+}
+const LONG: [&[u8]; 8] = [
+    b"advertisement",
+    b"adsbygoogle",
+    b"breadcrumb",
+    b"breadcrumbs",
+    b"navigation",
+    b"pagination",
+    b"sponsored",
+    b"topicpath",
 ];
 
 fn ends_at_the_next(key: u64) -> bool {

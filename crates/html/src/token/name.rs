@@ -2,47 +2,54 @@
 
 /// The name in lower case in one number: its bytes when it has at most eight, and 0 when it is longer.
 pub(crate) const fn key(name: &[u8]) -> u64 {
-    if name.len() > 8 {
+    if name.len() > KEY_BYTES_MAX {
         return 0;
     }
     let (mut key, mut rest) = (0, name);
     while let [first, others @ ..] = rest {
-        // NUL would be lost in front.
-        key = key << 8 | if *first == 0 { 0xff } else { first.to_ascii_lowercase() as u64 };
+        key = with(key, *first);
         rest = others;
     }
     key
 }
 
+/// The longest name that has a key.
+pub(crate) const KEY_BYTES_MAX: usize = 8;
+
+/// The key of a name that is one byte longer.
+pub(crate) const fn with(key: u64, byte: u8) -> u64 {
+    // NUL would be lost in front, and no name that matters has a 1.
+    let byte = if byte == 0 { 1 } else { byte.to_ascii_lowercase() };
+    key << 8 | byte as u64
+}
+
 /// Gives every name a constant and a function that finds it.
 macro_rules! keys {
     ($($constant:ident $name:literal)*) => {
-        $(pub(crate) const $constant: u64 = key($name);)*
+        $(pub(crate) const $constant: u64 = $crate::token::name::key($name);)*
     };
 }
+pub(crate) use keys;
 
 /// The keys of elements.
 pub(crate) mod element {
-    use super::key;
-
     keys! {
         A b"a" ADDRESS b"address" AREA b"area" ARTICLE b"article" ASIDE b"aside" AUDIO b"audio" BASE b"base" BODY b"body"
         BR b"br" BUTTON b"button" CENTER b"center" DD b"dd" DETAILS b"details" DIALOG b"dialog" DIR b"dir" DIV b"div"
         DL b"dl" DT b"dt" EMBED b"embed" FIELDSET b"fieldset" FIGURE b"figure" FOOTER b"footer" FORM b"form"
         FRAME b"frame" H1 b"h1" H2 b"h2" H3 b"h3" H4 b"h4" H5 b"h5" H6 b"h6" HEAD b"head" HEADER b"header" HR b"hr"
-        HTML b"html" IFRAME b"iframe" IMAGE b"image" IMG b"img" INPUT b"input" LABEL b"label" LEGEND b"legend" LI b"li"
+        HTML b"html" IFRAME b"iframe" IMG b"img" INPUT b"input" LABEL b"label" LEGEND b"legend" LI b"li"
         LINK b"link" LISTING b"listing" MAIN b"main" MENU b"menu" META b"meta" NAV b"nav" NOEMBED b"noembed"
         NOFRAMES b"noframes" NOSCRIPT b"noscript" OBJECT b"object" OL b"ol" OPTION b"option" P b"p" PRE b"pre"
         SCRIPT b"script" SECTION b"section" SELECT b"select" SOURCE b"source" STYLE b"style" SUMMARY b"summary"
-        SVG b"svg" TABLE b"table" TBODY b"tbody" TD b"td" TEMPLATE b"template" TEXTAREA b"textarea" TFOOT b"tfoot"
-        TH b"th" THEAD b"thead" TIME b"time" TITLE b"title" TR b"tr" TRACK b"track" UL b"ul" VIDEO b"video" XMP b"xmp"
+        TABLE b"table" TBODY b"tbody" TD b"td" TEMPLATE b"template" TEXTAREA b"textarea" TFOOT b"tfoot"
+        TH b"th" THEAD b"thead" TITLE b"title" TR b"tr" TRACK b"track" UL b"ul" VIDEO b"video" XMP b"xmp"
     }
 }
 
 /// An attribute that is kept while its tag is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
-#[expect(missing_docs, reason = "each is named as it is written")]
 pub(crate) enum Attribute {
     Class,
     Content,
@@ -66,13 +73,13 @@ pub(crate) enum Attribute {
 pub(crate) const ATTRIBUTES: usize = Attribute::Type as usize + 1;
 
 impl Attribute {
-    /// The attribute of this name, if it matters.
-    pub(crate) fn named(name: &[u8]) -> Option<Self> {
+    /// The attribute of this name and key, if it matters.
+    pub(crate) fn named(name: &[u8], key_of_name: u64) -> Option<Self> {
         keys! {
             CLASS b"class" CONTENT b"content" DATA b"data" HIDDEN b"hidden" HREF b"href" HREFLANG b"hreflang" ID b"id"
             LANG b"lang" NAME b"name" POSTER b"poster" REL b"rel" ROLE b"role" SRC b"src" SRCSET b"srcset" TYPE b"type"
         }
-        Some(match key(name) {
+        Some(match key_of_name {
             CLASS => Self::Class,
             CONTENT => Self::Content,
             DATA => Self::Data,
@@ -100,11 +107,12 @@ mod tests {
 
     #[test]
     fn names_are_known_in_any_case_and_by_their_whole_length() {
-        assert_eq!(Attribute::named(b"HREF"), Some(Attribute::Href));
-        assert_eq!(Attribute::named(b"hreflang"), Some(Attribute::HrefLang));
-        assert_eq!(Attribute::named(b"Http-Equiv"), Some(Attribute::HttpEquiv));
+        let named = |name| Attribute::named(name, key(name));
+        assert_eq!(named(b"HREF"), Some(Attribute::Href));
+        assert_eq!(named(b"hreflang"), Some(Attribute::HrefLang));
+        assert_eq!(named(b"Http-Equiv"), Some(Attribute::HttpEquiv));
         for name in [&b"hrefl"[..], b"xhref", b"", b"\0href", b"hreflangs", b"data-href"] {
-            assert_eq!(Attribute::named(name), None);
+            assert_eq!(named(name), None);
         }
     }
 }

@@ -13,6 +13,7 @@ use base::limits::{
 use std::time::Duration;
 
 /// What arrived of an answer.
+#[derive(Debug)]
 pub(super) struct Arrived {
     pub(super) head: Vec<u8>,
     pub(super) body: Vec<u8>,

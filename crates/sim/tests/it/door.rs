@@ -57,6 +57,25 @@ fn an_exchange_is_what_the_web_answers_byte_for_byte() {
 }
 
 #[test]
+fn an_exchange_can_be_begun_here_and_completed_elsewhere() {
+    let door = door(web(1_000, 60));
+    for server in 0..60 {
+        let request = request(&door.web.page_url(server, 0, day(3)));
+        let whole = visit(&door, &request).unwrap();
+        let begun = door.begin(whole.address, &request, day(3)).unwrap();
+        assert!(begun.has_body_to_make());
+        let empty = begun.without_body(&request);
+        assert_eq!((empty.status, empty.field("etag")), (whole.status, whole.field("etag")));
+        assert_eq!(empty.body.read().unwrap().len(), 0);
+        let completed =
+            std::thread::scope(|threads| threads.spawn(|| door.complete(begun, &request)).join().unwrap());
+        assert_eq!(completed.response_head, whole.response_head);
+        assert_eq!(completed.body.read().unwrap(), whole.body.read().unwrap());
+        assert_eq!(completed.times, whole.times);
+    }
+}
+
+#[test]
 fn conditional_requests_and_heads_have_no_body() {
     let door = door(web(1_000, 60));
     let url = (0..60).map(|server| door.web.page_url(server, 0, day(3))).find_map(|url| {

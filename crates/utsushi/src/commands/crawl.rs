@@ -172,8 +172,12 @@ fn prepare(
         pages_max: args.pages,
         once: args.once,
     };
-    let (archive, reader, frontier) = (opened.archive, opened.reader, opened.frontier);
-    Ok((Works { door, archive, reader, frontier, clock, data, metrics: config.metrics.listen }, settings))
+    let (archive, reader, derived, frontier) =
+        (opened.archive, opened.reader, opened.derived, opened.frontier);
+    Ok((
+        Works { door, archive, reader, derived, frontier, clock, data, metrics: config.metrics.listen },
+        settings,
+    ))
 }
 
 fn introduce(context: &Context, overview: &frontier::Overview, seeds: usize) {

@@ -198,6 +198,7 @@ impl Scene {
             door: self.door(context)?,
             archive: opened.archive,
             reader: opened.reader,
+            derived: opened.derived,
             frontier: opened.frontier,
             clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
             data: context.data.clone(),

@@ -28,6 +28,7 @@ pub(crate) struct Works<D> {
     pub(crate) door: D,
     pub(crate) archive: Archive,
     pub(crate) reader: Reader,
+    pub(crate) derived: Option<archive::derived::Writer>,
     pub(crate) frontier: Frontier,
     pub(crate) clock: Arc<dyn Clock>,
     /// The data directory, where the control socket is.
@@ -52,6 +53,7 @@ pub(crate) async fn run<D: Door + 'static>(
         door: Arc::new(works.door),
         archive: works.archive,
         reader: works.reader,
+        derived: works.derived,
         frontier: works.frontier,
         clock: works.clock,
         orders: receiver,

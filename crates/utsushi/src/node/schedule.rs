@@ -30,6 +30,8 @@ pub(crate) struct Opened {
     pub(crate) archive: Archive,
     /// The archive as it was when this was opened.
     pub(crate) reader: Reader,
+    /// Where languages, titles and the like are noted.
+    pub(crate) derived: Option<archive::derived::Writer>,
     /// Which page comes next.
     pub(crate) frontier: Frontier,
     /// How bodies are read.
@@ -48,7 +50,20 @@ impl Context {
         noted_seeds(&reader, &mut settings.scope).context("cannot read which pages were added")?;
         let reads = reads(&self.config);
         let frontier = self.learn(data, &archive, &reader, (settings, policy), &reads, now)?;
-        Ok(Opened { archive, reader, frontier, reads })
+        let derived = self.derive(writer, &reader, &reads);
+        Ok(Opened { archive, reader, derived, frontier, reads })
+    }
+
+    /// Opens the derived table, and notes down in it what arrived since. Without it a crawl goes on all the same.
+    fn derive(&self, writer: &Writer, reader: &Reader, reads: &Reads) -> Option<archive::derived::Writer> {
+        let progress = self.output.progress("captures read", None);
+        let told = |learning: &Learning| progress.set(learning.captures, "");
+        let opened = archive::derived::Writer::open(Arc::new(RealDisk), &writer.archive_path());
+        let derived = opened.map_err(crawl::Error::from).and_then(|mut derived| {
+            crawl::derive_all(&mut derived, reader, reads, told)?;
+            Ok(derived)
+        });
+        derived.inspect_err(|error| tracing::warn!(%error, "languages and titles are not noted down")).ok()
     }
 
     /// Opens the store of the schedule, and lets it learn what the archive has and it has not.
@@ -149,6 +164,7 @@ pub(crate) fn settings(config: &Config, data: &Path) -> anyhow::Result<Settings>
         server_bytes_per_day_max: limit(crawl.server_bytes_per_day_max),
         server_pages_max: crawl.server_pages_max,
         queue_bytes_max: crawl.queue_bytes_max,
+        ..Settings::default()
     })
 }
 

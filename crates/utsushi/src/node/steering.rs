@@ -78,6 +78,7 @@ impl Steering {
             door: Arc::new(Shut),
             archive: opened.archive,
             reader: opened.reader,
+            derived: opened.derived,
             frontier: opened.frontier,
             clock,
             orders: receiver,

@@ -92,7 +92,7 @@ fn spider(name: &'static str, how: &str, directory: &Path, list: &OsStr) -> Opti
 }
 
 /// What a variable leads to; without it the peer is left out, which is said.
-fn peer(variable: &str) -> Option<OsString> {
+pub(crate) fn peer(variable: &str) -> Option<OsString> {
     let found = std::env::var_os(variable);
     if found.is_none() {
         eprintln!("WITHOUT A PEER: `{variable}` is not set; `cargo xtask bench` sets it");
@@ -194,12 +194,12 @@ impl Contest {
 }
 
 /// The one in the middle; of two in the middle the greater one.
-fn median(values: impl Iterator<Item = f64>) -> f64 {
+pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(0.0)
 }
 
-fn remove(directory: &Path) -> Result<()> {
+pub(crate) fn remove(directory: &Path) -> Result<()> {
     fs::remove_dir_all(directory).with_context(|| cannot("remove", directory))
 }

@@ -50,13 +50,13 @@ impl Kept {
     }
 }
 
-fn is_warc(path: &Path) -> bool {
+pub(crate) fn is_warc(path: &Path) -> bool {
     let ends = [".warc", ".warc.gz", ".warc.zst"];
     path.to_str().is_some_and(|path| ends.iter().any(|end| path.ends_with(end)))
 }
 
 /// No clause of the standard may be broken.
-fn check(file: &Path) -> Result<()> {
+pub(crate) fn check(file: &Path) -> Result<()> {
     let mut check = Check::new(File::open(file).with_context(|| cannot("open", file))?);
     for finding in check.by_ref() {
         let finding = finding.with_context(|| cannot("read", file))?;
@@ -66,7 +66,7 @@ fn check(file: &Path) -> Result<()> {
 }
 
 /// How many responses a file holds, and how long their blocks are.
-fn responses(file: &Path) -> Result<(usize, u64)> {
+pub(crate) fn responses(file: &Path) -> Result<(usize, u64)> {
     let mut reader = Reader::new(File::open(file).with_context(|| cannot("open", file))?, BLOCK_BYTES_MAX);
     let (mut pages, mut bytes) = (0, 0);
     while let Some(record) = reader.advance() {
@@ -80,14 +80,14 @@ fn responses(file: &Path) -> Result<(usize, u64)> {
 }
 
 /// How long all files below `directory` are together.
-pub(super) fn bytes_below(directory: &Path) -> Result<u64> {
+pub(crate) fn bytes_below(directory: &Path) -> Result<u64> {
     let mut files = Vec::new();
     files_below(directory, &mut files)?;
     let length = |file: &PathBuf| Ok(fs::metadata(file).with_context(|| cannot("look at", file))?.len());
     files.iter().map(length).sum()
 }
 
-fn files_below(directory: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+pub(crate) fn files_below(directory: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
     for entry in fs::read_dir(directory).with_context(|| cannot("list", directory))? {
         let entry = entry.with_context(|| cannot("list", directory))?;
         if entry.file_type().with_context(|| cannot("look at", directory))?.is_dir() {

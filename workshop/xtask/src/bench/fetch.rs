@@ -23,7 +23,7 @@ pub(super) fn lead_to(workspace: &Workspace, bench: &mut Command) -> Result<()> 
     Ok(())
 }
 
-fn build_spider(workspace: &Workspace) -> Result<PathBuf> {
+pub(super) fn build_spider(workspace: &Workspace) -> Result<PathBuf> {
     let target = workspace.target.join("peers-fetch");
     let mut cargo = process::cargo();
     cargo.args(["build", "--release", "--locked"]).env("CARGO_TARGET_DIR", &target);

@@ -1,6 +1,6 @@
 //! Python programs that the tests compare ours with, in a virtual environment of their own.
 //!
-//! The environment is made once. Its stamp names what it holds and where it stands (it cannot be moved), and is
+//! An environment is made once. Its stamp names what it holds and where it stands (it cannot be moved), and is
 //! written last, so that one whose making was cut short is made again.
 
 use std::fs::{self, File};
@@ -13,7 +13,7 @@ use crate::process;
 use crate::tools::{self, PYTHON};
 use crate::workspace::Workspace;
 
-/// What the environment holds.
+/// What the environment of the tests holds.
 pub(crate) const WANTED: &[&str] = &[
     "warcio==1.8.1",
     "fastwarc==1.1.0",
@@ -27,30 +27,37 @@ pub(crate) const WANTED: &[&str] = &[
     // Reads robots files.
     "protego==0.7.0",
 ];
+/// What the environment of the crawler that ours is compared with holds.
+pub(crate) const WANTED_TO_CRAWL: &[&str] = &["Scrapy==2.19.0", "warcio==1.8.1"];
 
 /// The path of the `warcio` program, which is installed first if need be.
 pub(crate) fn warcio(workspace: &Workspace) -> Result<PathBuf> {
-    Ok(environment(workspace)?.join("bin/warcio"))
+    Ok(environment(workspace, "venv", WANTED)?.join("bin/warcio"))
 }
 
 /// The path of the `fastwarc` program, which is installed first if need be.
 pub(crate) fn fastwarc(workspace: &Workspace) -> Result<PathBuf> {
-    Ok(environment(workspace)?.join("bin/fastwarc"))
+    Ok(environment(workspace, "venv", WANTED)?.join("bin/fastwarc"))
 }
 
 /// The path of the Python that has them.
 pub(crate) fn python(workspace: &Workspace) -> Result<PathBuf> {
-    Ok(environment(workspace)?.join("bin/python"))
+    Ok(environment(workspace, "venv", WANTED)?.join("bin/python"))
 }
 
-/// The directory of the environment, which is made first if need be.
-fn environment(workspace: &Workspace) -> Result<PathBuf> {
+/// The path of the Python that has Scrapy and warcio.
+pub(crate) fn python_with_scrapy(workspace: &Workspace) -> Result<PathBuf> {
+    Ok(environment(workspace, "venv-crawl", WANTED_TO_CRAWL)?.join("bin/python"))
+}
+
+/// The directory of an environment, which is made first if need be.
+fn environment(workspace: &Workspace, name: &str, wanted: &[&str]) -> Result<PathBuf> {
     let tools = workspace.tools();
     fs::create_dir_all(&tools).with_context(|| format!("cannot make `{}`", tools.display()))?;
-    let _one_at_a_time = lock(&tools.join("venv.lock"))?;
-    let venv = tools.join("venv");
-    if !is_ready(&venv, &venv.join("bin/warcio")) {
-        make(&venv)?;
+    let _one_at_a_time = lock(&tools.join(format!("{name}.lock")))?;
+    let venv = tools.join(name);
+    if !is_ready(&venv, wanted) {
+        make(&venv, wanted)?;
     }
     Ok(venv)
 }
@@ -62,19 +69,19 @@ fn lock(path: &Path) -> Result<File> {
 }
 
 /// Whether the environment is what is wanted, and its Python is still there.
-fn is_ready(venv: &Path, program: &Path) -> bool {
-    fs::read_to_string(stamp(venv)).is_ok_and(|text| text == stamp_text(venv))
-        && process::answers(Command::new(program).arg("--version"))
+fn is_ready(venv: &Path, wanted: &[&str]) -> bool {
+    fs::read_to_string(stamp(venv)).is_ok_and(|text| text == stamp_text(venv, wanted))
+        && process::answers(Command::new(venv.join("bin/warcio")).arg("--version"))
 }
 
-fn make(venv: &Path) -> Result<()> {
+fn make(venv: &Path, wanted: &[&str]) -> Result<()> {
     tools::ensure(&[&PYTHON])?;
     let python = (PYTHON.find)().context("there is no Python")?;
     process::must_succeed(Command::new(python).args(["-m", "venv", "--clear"]).arg(venv))?;
     let mut pip = Command::new(venv.join("bin/python"));
-    pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]).args(WANTED);
+    pip.args(["-m", "pip", "install", "--quiet", "--no-input", "--disable-pip-version-check"]).args(wanted);
     process::must_succeed(&mut pip).context("cannot install from PyPI, which needs the network once")?;
-    fs::write(stamp(venv), stamp_text(venv))
+    fs::write(stamp(venv), stamp_text(venv, wanted))
         .with_context(|| format!("cannot write into `{}`", venv.display()))
 }
 
@@ -82,6 +89,6 @@ fn stamp(venv: &Path) -> PathBuf {
     venv.join("utsushi-stamp")
 }
 
-fn stamp_text(venv: &Path) -> String {
-    format!("{}\n{}\n", venv.display(), WANTED.join("\n"))
+fn stamp_text(venv: &Path, wanted: &[&str]) -> String {
+    format!("{}\n{}\n", venv.display(), wanted.join("\n"))
 }

@@ -3,19 +3,18 @@
 use super::cases::{Case, Route, cases};
 use super::names::Names;
 use super::web::{Hit, PROXY, Web};
+use crate::rig::{self, Every};
 use base::clock::SimulatedClock;
 use base::door::{Door, Exchange, Failure, Found, Phase, Request};
 use base::url::Origin;
 use base::{Clock, Interval, Outcome, PageUrl, Refusal, Timestamp};
-use crawl::{Done, Ended, Next, Queue, QueueSettings, Step, take};
 use fetch::{Dns, Policy, Resolver, Settings, WebDoor};
+use frontier::{Next, Step};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
-use std::sync::Arc;
 use std::time::Duration;
 
 /// What the crawler calls itself.
-const AGENT: &str = "utsushi";
 
 /// Where the guard listens.
 pub(crate) const GUARD: &str = "127.0.0.1:3129";
@@ -134,25 +133,17 @@ impl Door for AnyDoor {
 pub(crate) async fn walk(door: &impl Door, seed: PageUrl, time: Interval, pause: Interval) -> Vec<Outcome> {
     let start = Timestamp::from_seconds(1_790_000_000).unwrap();
     let clock = SimulatedClock::new(start);
-    let mut queue = Queue::new(QueueSettings {
-        pause,
-        revisit_after: Interval::from_days(1),
-        pages_max: 1_000,
-        agent: AGENT.to_owned(),
-        opt_out: Arc::default(),
-        start,
-    });
-    queue.offer(seed);
+    let every = Every(Interval::from_days(1));
+    let mut queue = rig::frontier(rig::settings(pause), every, start);
+    rig::seed(&mut queue, &seed, start);
     let mut outcomes = Vec::new();
     loop {
-        match queue.next(clock.now()) {
+        match rig::next(&mut queue, clock.now()) {
             Next::Do(task) => {
-                let ended = match &task.step {
-                    Step::Refuse(..) => Ended { done: Done::Refused, capture: None, took: Interval::ZERO },
-                    step => take(door, &*clock, AGENT, step).await,
-                };
-                outcomes.extend(ended.capture.map(|capture| capture.outcome));
-                queue.done(&task, ended.done, ended.took, clock.now());
+                let ended = rig::step(door, &clock, &task).await;
+                let is_asked = !matches!(task.step, Step::Refuse(..));
+                outcomes.extend(ended.capture.as_ref().filter(|_| is_asked).map(|it| it.outcome.clone()));
+                rig::finish(&mut queue, &task, ended, clock.now());
             }
             Next::Wait(at) if at < start.plus(time) => wait(&clock, at).await,
             Next::Wait(_) | Next::Idle => return outcomes,

@@ -1,0 +1,113 @@
+//! Reads the table while it is written (D1): no lock, and few journals in memory at a time.
+//!
+//! A journal is read when it is first asked of, and again when something behind what it covered is asked for and it has
+//! grown meanwhile. Whoever asks for many captures asks in the order of their places, so that each is read once.
+
+use super::Facts;
+use super::journal::{Journal, path_of};
+use crate::entry::{Entry, Location, Stored};
+use crate::error::Error;
+use base::disk::{Disk, Open};
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// So many journals are held at a time.
+const JOURNALS_MAX: usize = 3;
+
+/// What is known of captures after their content was read.
+#[derive(Debug)]
+pub struct Reader {
+    disk: Arc<dyn Disk>,
+    directory: PathBuf,
+    /// Those asked of last, the latest at the end.
+    held: Mutex<VecDeque<Arc<Held>>>,
+}
+
+#[derive(Debug)]
+struct Held {
+    file: Arc<str>,
+    journal: Journal,
+    /// Every row, by its offset: where it begins in the journal.
+    rows: Vec<(u64, u32)>,
+    /// How long the journal was.
+    bytes: u64,
+}
+
+impl Reader {
+    /// A reader of the table beside the archive files in `directory`. One that does not exist knows nothing.
+    pub fn open(disk: Arc<dyn Disk>, directory: &Path) -> Self {
+        Self { disk, directory: directory.to_owned(), held: Mutex::default() }
+    }
+
+    /// What is known of the capture whose first record is there.
+    pub fn get(&self, location: &Location) -> Result<Option<Facts>, Error> {
+        let held = self.held(location)?;
+        let found = held.rows.binary_search_by_key(&location.offset, |(offset, _)| *offset);
+        Ok(found
+            .ok()
+            .and_then(|number| held.rows.get(number))
+            .and_then(|(_, place)| held.journal.facts_at(*place)))
+    }
+    /// Whether the capture whose first record is there was read, whatever was found.
+    pub fn is_read(&self, location: &Location) -> Result<bool, Error> {
+        self.held(location).map(|held| location.offset < held.journal.covered)
+    }
+
+    /// What is known of a capture: of the bytes that it brought, or stands for.
+    pub fn of(&self, entry: &Entry, archive: &crate::Reader) -> Result<Told, Error> {
+        if matches!(entry.kind, Stored::Metadata | Stored::Other) {
+            return Ok(Told::Nothing);
+        }
+        let Some(location) = archive.body_of(entry)? else { return Ok(Told::Nothing) };
+        match self.get(&location)? {
+            Some(facts) => Ok(Told::Known(facts)),
+            None if self.is_read(&location)? => Ok(Told::Nothing),
+            None => Ok(Told::Unread),
+        }
+    }
+
+    /// Whether there is a table at all.
+    pub fn exists(&self) -> Result<bool, Error> {
+        super::write::journals(&*self.disk, &self.directory).map(|files| !files.is_empty())
+    }
+
+    fn held(&self, location: &Location) -> Result<Arc<Held>, Error> {
+        let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let known =
+            held.iter().position(|held| held.file == location.file).and_then(|place| held.remove(place));
+        let known = match known {
+            Some(known) if location.offset < known.journal.covered || !self.has_grown(&known) => known,
+            _ => Arc::new(self.read(&location.file)?),
+        };
+        if held.len() >= JOURNALS_MAX {
+            held.pop_front();
+        }
+        held.push_back(Arc::clone(&known));
+        Ok(known)
+    }
+
+    fn has_grown(&self, known: &Held) -> bool {
+        let length =
+            self.disk.open(&path_of(&self.directory, &known.file), Open::Read).and_then(|file| file.length());
+        length.is_ok_and(|length| length != known.bytes)
+    }
+
+    fn read(&self, file: &Arc<str>) -> Result<Held, Error> {
+        let mut journal = Journal::read(&*self.disk, &self.directory, file)?.unwrap_or_default();
+        let rows = std::mem::take(&mut journal.frames).into_iter().flat_map(|frame| frame.rows).collect();
+        let bytes = journal.bytes.len() as u64;
+        Ok(Held { file: Arc::clone(file), journal, rows, bytes })
+    }
+}
+
+/// What the table has to say of a capture.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// This.
+    Known(Facts),
+    /// Nothing: there is no content, or none of which something is known.
+    Nothing,
+    /// Nothing yet: its content was not read.
+    Unread,
+}

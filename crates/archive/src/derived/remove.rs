@@ -1,0 +1,68 @@
+//! Takes rows, or everything, out of the table.
+
+use super::Facts;
+use super::journal::{Journal, SUFFIX, frame, head, path_of};
+use super::write::journals;
+use crate::error::Error;
+use crate::file::sync_directory_of;
+use crate::takedown::with_rewrite;
+use base::disk::{Disk, Open};
+use std::collections::HashSet;
+use std::io;
+use std::path::Path;
+
+/// Removes the whole table, so that it is learned again. Nobody may write to it meanwhile.
+pub fn clear(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
+    // From the last to the first: what is left after a crash is the beginning of the table.
+    for file in journals(disk, directory)?.into_iter().rev() {
+        let path = path_of(directory, &file);
+        disk.remove(&path).map_err(|source| Error::io("remove", &path, source))?;
+        sync_directory_of(disk, &path)?;
+    }
+    Ok(())
+}
+
+/// The archive file that a path is the journal of, if it is one.
+pub(crate) fn is_journal_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()?.strip_suffix(SUFFIX)
+}
+
+/// Writes the journal of an archive file anew without the rows at some offsets, and puts it in the place of the old one.
+/// The caller syncs the directory.
+pub(crate) fn remove(
+    disk: &dyn Disk,
+    directory: &Path,
+    file: &str,
+    gone: &HashSet<u64>,
+) -> Result<(), Error> {
+    let path = path_of(directory, file);
+    let Some(journal) = Journal::read(disk, directory, file)? else {
+        // What is no journal may hold anything.
+        return match disk.remove(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &path, error)),
+            _ => Ok(()),
+        };
+    };
+    let mut bytes = head(file);
+    for covered in &journal.frames {
+        let kept = covered.rows.iter().filter(|(offset, _)| !gone.contains(offset));
+        let kept: Vec<(u64, Facts)> =
+            kept.filter_map(|(offset, place)| Some((*offset, journal.facts_at(*place)?))).collect();
+        let rows: Vec<(u64, &Facts)> = kept.iter().map(|(offset, facts)| (*offset, facts)).collect();
+        let place = bytes.len() as u64;
+        bytes.extend_from_slice(&frame(file, place, (covered.from, covered.to), &rows));
+    }
+    let new_path = with_rewrite(&path);
+    match disk.remove(&new_path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(Error::io("remove", &new_path, error));
+        }
+        _ => {}
+    }
+    let failed =
+        |action| move |source| Error::writing(disk, action, &with_rewrite(&path_of(directory, file)), source);
+    let new = disk.open(&new_path, Open::CreateNew).map_err(failed("create"))?;
+    new.write_at(0, &bytes).map_err(failed("write to"))?;
+    new.sync().map_err(failed("sync"))?;
+    disk.rename(&new_path, &path).map_err(failed("rename"))
+}

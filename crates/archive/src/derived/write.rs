@@ -1,0 +1,217 @@
+//! Writes the table, in order of arrival, behind the archive.
+
+use super::Facts;
+use super::journal::{Journal, SUFFIX, frame, head, path_of};
+use crate::arrivals::Place;
+use crate::entry::Entry;
+use crate::error::Error;
+use crate::file::sync_directory_of;
+use crate::name;
+use base::disk::{Disk, DiskFile, Open};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The writer of the table. There is one at a time; that is for the program to see to.
+///
+/// It holds no file open between two calls, so a takedown may write journals anew meanwhile.
+#[derive(Debug)]
+pub struct Writer {
+    disk: Arc<dyn Disk>,
+    directory: PathBuf,
+    last: Option<Last>,
+    /// Whether the last journal has what is not durable.
+    is_dirty: bool,
+    is_stopped: bool,
+}
+
+/// The last journal: of which file, how much of that it covers, and how long it is.
+#[derive(Clone, Debug)]
+struct Last {
+    file: Arc<str>,
+    covered: u64,
+    position: u64,
+}
+
+impl Writer {
+    /// Opens the table beside the archive files in `directory`, and takes back what a writer left half written.
+    pub fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Self, Error> {
+        let mut writer =
+            Self { disk, directory: directory.to_owned(), last: None, is_dirty: false, is_stopped: false };
+        for file in journals(&*writer.disk, directory)?.into_iter().rev() {
+            if let Some(journal) =
+                Journal::read(&*writer.disk, directory, &file)?.filter(|found| found.covered > 0)
+            {
+                writer.mend(&file, &journal)?;
+                writer.last = Some(Last { file, covered: journal.covered, position: journal.whole_bytes });
+                break;
+            }
+            let path = path_of(directory, &file);
+            writer.disk.remove(&path).map_err(|source| Error::io("remove", &path, source))?;
+        }
+        Ok(writer)
+    }
+
+    /// The place behind the last capture that was appended: where to go on. Captures that come before it are known.
+    #[must_use]
+    pub fn place(&self) -> Option<Place> {
+        self.last.as_ref().map(|last| Place::at(&last.file, last.covered))
+    }
+
+    /// Adds what was found in captures, which come in order of arrival, each of them, also those in which nothing was
+    /// found. Those that come before the place are passed over. The archive must have made them durable.
+    ///
+    /// When this fails for want of room, nothing behind the [place](Writer::place) was added, and it may be tried again.
+    pub fn append<'e>(
+        &mut self,
+        read: impl IntoIterator<Item = (&'e Entry, Option<Facts>)>,
+    ) -> Result<(), Error> {
+        if self.is_stopped {
+            return Err(Error::Stopped { path: self.directory.clone() });
+        }
+        let mut batch: Option<Batch> = None;
+        for (entry, facts) in read {
+            let is_known = |place: &Place| place.is_behind(&entry.location);
+            if self.place().is_some_and(|place| is_known(&place)) {
+                continue;
+            }
+            if let Some(done) = batch.take_if(|batch| batch.file != entry.location.file) {
+                self.put(&done)?;
+            }
+            let batch = batch.get_or_insert_with(|| Batch::of(&entry.location.file));
+            batch.to = entry.location.offset + entry.group_bytes;
+            batch
+                .rows
+                .extend(facts.filter(|facts| !facts.is_empty()).map(|facts| (entry.location.offset, facts)));
+        }
+        batch.map_or(Ok(()), |batch| self.put(&batch))
+    }
+
+    /// Makes everything that was appended durable. What is not is learned again after a crash.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        let Some(last) = self.last.as_ref().filter(|_| self.is_dirty) else { return Ok(()) };
+        let path = path_of(&self.directory, &last.file);
+        let synced = self.open_file(&path).and_then(|file| {
+            file.sync().map_err(|source| Error::io("sync", &path, source))?;
+            sync_directory_of(&*self.disk, &path)
+        });
+        self.stop_on_error(synced)?;
+        self.is_dirty = false;
+        Ok(())
+    }
+
+    fn put(&mut self, batch: &Batch) -> Result<(), Error> {
+        if self.last.as_ref().is_none_or(|last| last.file != batch.file) {
+            // Everything before the place must be in the table after a crash, too.
+            self.sync()?;
+            let begun = self.begin(&batch.file);
+            let last = self.stop_on_error(begun)?;
+            self.last = Some(last);
+        }
+        let written = self.write(batch);
+        let last = self.stop_on_error(written)?;
+        self.last = Some(last);
+        self.is_dirty = true;
+        Ok(())
+    }
+
+    /// Begins the journal of an archive file; whatever was there before is gone.
+    fn begin(&self, file: &Arc<str>) -> Result<Last, Error> {
+        let path = path_of(&self.directory, file);
+        match self.disk.remove(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::io("remove", &path, error));
+            }
+            _ => {}
+        }
+        let failed = |action| {
+            move |source| Error::writing(&*self.disk, action, &path_of(&self.directory, file), source)
+        };
+        let journal = self.disk.open(&path, Open::CreateNew).map_err(failed("create"))?;
+        let head = head(file);
+        if let Err(source) = journal.write_at(0, &head) {
+            let _ = self.disk.remove(&path);
+            return Err(failed("write to")(source));
+        }
+        Ok(Last { file: Arc::clone(file), covered: 0, position: head.len() as u64 })
+    }
+
+    /// Adds a frame behind the others, wherever these end now: a takedown may have written the journal anew.
+    fn write(&self, batch: &Batch) -> Result<Last, Error> {
+        let Some(last) = &self.last else { return Err(Error::Stopped { path: self.directory.clone() }) };
+        let path = path_of(&self.directory, &last.file);
+        let file = self.open_file(&path)?;
+        let length = file.length().map_err(|source| Error::io("read", &path, source))?;
+        let position = match length == last.position {
+            true => last.position,
+            false => Journal::read(&*self.disk, &self.directory, &last.file)?
+                .filter(|journal| journal.covered == last.covered)
+                .map(|journal| journal.whole_bytes)
+                .ok_or_else(|| Error::io("go on with", &path, io::ErrorKind::InvalidData.into()))?,
+        };
+        let rows: Vec<(u64, &Facts)> = batch.rows.iter().map(|(offset, facts)| (*offset, facts)).collect();
+        let frame = frame(&last.file, position, (last.covered, batch.to), &rows);
+        if let Err(source) = file.write_at(position, &frame) {
+            // Half a frame is no frame; that cutting it off fails too changes nothing.
+            let _ = file.truncate(position);
+            return Err(Error::writing(&*self.disk, "write to", &path, source));
+        }
+        let position = position + frame.len() as u64;
+        Ok(Last { file: Arc::clone(&last.file), covered: batch.to, position })
+    }
+
+    /// Cuts off what is no frame. The rest is written anew: after a failed sync it may look written and never reach the
+    /// disk (M3).
+    fn mend(&mut self, file: &str, journal: &Journal) -> Result<(), Error> {
+        let path = path_of(&self.directory, file);
+        let failed = |action| {
+            let path = path.clone();
+            let disk = Arc::clone(&self.disk);
+            move |source| Error::writing(&*disk, action, &path, source)
+        };
+        let opened = self.open_file(&path)?;
+        let whole = usize::try_from(journal.whole_bytes).unwrap_or(usize::MAX);
+        let whole = journal.bytes.get(..whole).unwrap_or(&journal.bytes);
+        opened.write_at(0, whole).map_err(failed("write to"))?;
+        opened.truncate(journal.whole_bytes).map_err(failed("cut"))?;
+        self.is_dirty = true;
+        Ok(())
+    }
+
+    fn open_file(&self, path: &Path) -> Result<Arc<dyn DiskFile>, Error> {
+        self.disk.open(path, Open::Write).map_err(|source| Error::io("open", path, source))
+    }
+
+    fn stop_on_error<T>(&mut self, result: Result<T, Error>) -> Result<T, Error> {
+        self.is_stopped |= result.as_ref().is_err_and(|error| !error.is_disk_full());
+        result
+    }
+}
+
+/// What was found in captures of one archive file.
+struct Batch {
+    file: Arc<str>,
+    to: u64,
+    rows: Vec<(u64, Facts)>,
+}
+
+impl Batch {
+    fn of(file: &Arc<str>) -> Self {
+        Self { file: Arc::clone(file), to: 0, rows: Vec::new() }
+    }
+}
+
+/// The archive files that have a journal in `directory`, in order.
+pub(super) fn journals(disk: &dyn Disk, directory: &Path) -> Result<Vec<Arc<str>>, Error> {
+    let paths = match disk.list(directory) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        paths => paths.map_err(|source| Error::io("list", directory, source))?,
+    };
+    let file_of = |path: &PathBuf| {
+        let name = path.file_name()?.to_str()?.strip_suffix(SUFFIX)?;
+        name::is_name(name).then(|| Arc::from(name))
+    };
+    let mut files: Vec<Arc<str>> = paths.iter().filter_map(file_of).collect();
+    files.sort();
+    Ok(files)
+}

@@ -1,0 +1,103 @@
+//! A frontier over a store in memory, driven by a plain loop.
+
+use base::clock::SimulatedClock;
+use base::disk::SimulatedDisk;
+use base::door::Door;
+use base::{Capture, Chance, Clock, Interval, Outcome, PageUrl, Timestamp};
+use crawl::{Ended, Filter, Reading, Reads, Teachings, What, take};
+use frontier::{Done, Found, Frontier, History, Mode, Next, Policy, Scope, Settings, Step, Task, Worth};
+use std::path::Path;
+use std::pin::pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+
+/// Reads bodies as the crawler does.
+pub(crate) fn reads() -> Reads {
+    Reads { agent: "utsushi".into(), requisites: false, filter: Arc::new(Filter::default()) }
+}
+
+/// Settings for the whole web, with this pause.
+pub(crate) fn settings(pause: Interval) -> Settings {
+    let scope = Scope::new(Mode::Any, Vec::new());
+    Settings { pause, scope, seed: 1, links_remembered: 1 << 12, ..Settings::default() }
+}
+
+/// Looks at every page again after so long.
+#[derive(Debug)]
+pub(crate) struct Every(pub(crate) Interval);
+
+impl Policy for Every {
+    fn name(&self) -> &'static str {
+        "every"
+    }
+    fn estimate(&self, _: &History) -> Option<Interval> {
+        None
+    }
+    fn next(&self, _: &History, _: &mut Chance) -> Interval {
+        self.0
+    }
+}
+
+/// A frontier over a store in memory.
+pub(crate) fn frontier(settings: Settings, policy: impl Policy + 'static, now: Timestamp) -> Frontier {
+    let mut options = frontier::store_options(now);
+    (options.log_bytes, options.segment_bytes) = (1 << 20, 512 << 10);
+    (options.pool_bytes, options.read_bytes) = (512 << 10, 512 << 10);
+    options.read_threads = 0;
+    options.secret = Some([7; 16]);
+    let store = sat::Store::open(Arc::new(SimulatedDisk::new(1)), Path::new("/frontier"), options).unwrap();
+    Frontier::open(store, settings, Box::new(policy), now).unwrap()
+}
+
+pub(crate) fn seed(frontier: &mut Frontier, url: &PageUrl, now: Timestamp) {
+    frontier.add(&[Found::page(url.clone())], 0, now).unwrap();
+    frontier.settle(now).unwrap();
+}
+
+/// The simulated door never waits, so its futures are ready when they are first asked.
+pub(crate) fn at_once<T>(future: impl Future<Output = T>) -> T {
+    match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
+        Poll::Ready(value) => value,
+        Poll::Pending => panic!("the simulated door made somebody wait"),
+    }
+}
+
+/// Takes a step, a refusal too.
+pub(crate) async fn step<D: Door>(door: &D, clock: &SimulatedClock, task: &Task) -> Ended {
+    match &task.step {
+        Step::Refuse(_, url, refusal) => Ended {
+            capture: Some(Capture {
+                url: url.clone(),
+                at: clock.now(),
+                outcome: Outcome::Refused(refusal.clone()),
+                exchange: None,
+            }),
+            took: Interval::ZERO,
+            what: What::Page(Reading::default()),
+        },
+        step => take(door, clock, &reads(), step).await,
+    }
+}
+
+/// Takes a task back, and lets the page learn from it as if it were archived at once.
+pub(crate) fn finish(frontier: &mut Frontier, task: &Task, ended: Ended, now: Timestamp) {
+    let is_refusal = matches!(task.step, Step::Refuse(..));
+    let done = if is_refusal { Done::Refused } else { ended.done() };
+    let worth = frontier.done(task, &done, ended.took, now).unwrap();
+    let (Some(page), Some(capture)) = (task.step.page(), &ended.capture) else { return };
+    if worth == Worth::Keeping {
+        let reading = if let What::Page(reading) = ended.what { reading } else { Reading::default() };
+        let teachings = Teachings::unarchived(capture, reading);
+        frontier.learn(&teachings.lesson(Some(page))).unwrap();
+    }
+}
+
+/// The next task, judging offers whenever there is nothing else to do.
+pub(crate) fn next(frontier: &mut Frontier, now: Timestamp) -> Next {
+    let next = frontier.next(now).unwrap();
+    if frontier.offered() == 0 || matches!(next, Next::Do(_)) {
+        return next;
+    }
+    frontier.settle(now).unwrap();
+    frontier.next(now).unwrap()
+}
