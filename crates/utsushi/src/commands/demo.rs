@@ -15,13 +15,13 @@ use super::{Context, explain, servers, status};
 use crate::exit::{Advised, Exit};
 use crate::node::control::Request;
 use crate::node::directory::{Web as Which, Writer};
-use crate::node::schedule::{self, Opened};
+use crate::node::schedule::Opened;
 use crate::node::steering::Steering;
 use crate::output::Output;
 use crate::signals;
 use ::crawl::{Added, Report};
 use anyhow::Context as _;
-use base::clock::{Clock, RealClock};
+use base::clock::{Clock, CrawlClock, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl};
 use fetch::{Limits, Policy, Range, Resolver, WebDoor};
@@ -81,8 +81,8 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     store.log_bytes = store.log_bytes.min(STORE_BYTES.into());
     store.segment_bytes = store.segment_bytes.min(STORE_BYTES);
     let writer = context.lock(Which::Simulated, "demo", real.now())?;
-    let clock = schedule::clock(&writer, args.accelerate)?;
-    let opened = context.open_schedule(&writer, clock.now())?;
+    let opened = context.open_schedule(&writer, args.accelerate)?;
+    let clock = Arc::clone(&opened.clock);
     let known =
         archive::files(&RealDisk, &writer.archive_path()).context("cannot read what is archived already")?;
     let began = clock.now();
@@ -148,12 +148,12 @@ fn plan(args: &Args) -> anyhow::Result<Plan> {
 /// The simulated web being served, and the clock it lives by.
 struct Scene {
     web: Arc<Web>,
-    clock: Arc<RealClock>,
+    clock: Arc<CrawlClock>,
     serving: Serving,
 }
 
 impl Scene {
-    async fn set(web: Arc<Web>, context: &Context, clock: Arc<RealClock>) -> anyhow::Result<Self> {
+    async fn set(web: Arc<Web>, context: &Context, clock: Arc<CrawlClock>) -> anyhow::Result<Self> {
         let pause = context.config.crawl.pause;
         let settings =
             serve::Settings { rules: Rules { pause, ..Rules::default() }, ..serve::Settings::default() };
@@ -200,7 +200,7 @@ impl Scene {
             reader: opened.reader,
             derived: opened.derived,
             frontier: opened.frontier,
-            clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
+            clock: Arc::clone(&self.clock),
             data: context.data.clone(),
             metrics: config.metrics.listen,
         };
