@@ -7,6 +7,7 @@
 
 mod addresses;
 mod config;
+mod crawl;
 mod data_directory;
 mod demo;
 mod describing;
@@ -18,6 +19,7 @@ mod import;
 mod made;
 mod program;
 mod sim_serve;
+mod site;
 mod snapshot;
 mod streams;
 mod takedown;
