@@ -40,6 +40,20 @@ pub enum How {
     Detected,
 }
 
+impl How {
+    /// How it was found, in one word.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Mark => "mark",
+            Self::Header => "header",
+            Self::Meta => "meta",
+            Self::Valid => "valid",
+            Self::Detected => "detected",
+        }
+    }
+}
+
 /// The encoding of `bytes` that came with this `Content-Type`.
 #[must_use]
 pub fn find(content_type: Option<&str>, bytes: &[u8]) -> Found {
