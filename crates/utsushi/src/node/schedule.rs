@@ -199,6 +199,7 @@ pub(crate) fn reads(config: &Config) -> Reads {
         languages: filter.languages.iter().map(|code| code.0).collect(),
         types: filter.types.iter().map(|range| range.prefix().to_owned()).collect(),
         size_max: Some(filter.size_max),
+        no_adult: filter.drops_adult,
     };
     let agent = product_token(&config.fetch.agent).into();
     Reads { agent, requisites: config.crawl.requisites, filter: Arc::new(filter) }
