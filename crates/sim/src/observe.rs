@@ -148,6 +148,12 @@ impl Observer {
         }
     }
 
+    /// What one server felt so far; nothing when nobody asked it anything.
+    #[must_use]
+    pub fn counts_of(&self, host: &str) -> Option<Counts> {
+        self.servers.get(host).map(Server::counts)
+    }
+
     /// What was seen so far.
     #[must_use]
     pub fn report(&self) -> Report {

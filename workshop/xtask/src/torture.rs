@@ -62,6 +62,13 @@ const TORTURES: &[Torture] = &[
         about: "snapshots of random histories through the index, compared with a brute-force oracle",
     },
     Torture {
+        name: "crawl-kill",
+        package: "utsushi",
+        filter: "killed_crawl_",
+        rounds: 500,
+        about: "kill a crawl of the simulated web again and again: nothing lost, nothing twice, nobody asked too soon",
+    },
+    Torture {
         name: "disk",
         package: "base",
         filter: "model_",
@@ -116,6 +123,13 @@ const TORTURES: &[Torture] = &[
         filter: "survives_",
         rounds: 3_000,
         about: "fail, fill or cut the state store's writes, fail its reads, find what was acknowledged",
+    },
+    Torture {
+        name: "year",
+        package: "crawl",
+        filter: "year_is_",
+        rounds: 1_000_000,
+        about: "a year of the frontier over a web of so many pages, judged from the servers' side",
     },
 ];
 
@@ -208,7 +222,8 @@ mod tests {
     fn an_unknown_torture_is_answered_with_the_known_ones() {
         let message = find("feather").map(|torture| torture.name).unwrap_err().to_string();
         let known = "`archive-accepted`, `archive-cut`, `archive-detects`, `archive-model`, `archive-oracle`, \
-                     `disk`, `fetch-hostile`, `guard`, `guard-model`, `kill`, `sat-detects`, `sat-model`, `sat-survives`";
+                     `crawl-kill`, `disk`, `fetch-hostile`, `guard`, `guard-model`, `kill`, `sat-detects`, `sat-model`, `sat-survives`, \
+                     `year`";
         assert_eq!(message, format!("there is no torture `feather`; there are {known}"));
     }
 }

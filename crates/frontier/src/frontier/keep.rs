@@ -9,7 +9,7 @@ use crate::moment::at_seconds;
 use crate::neighbour::Neighbourhoods;
 use crate::server::Kept;
 use crate::trap::Shapes;
-use base::{PageUrl, Timestamp};
+use base::{Interval, PageUrl, Timestamp};
 use sat::{Minute, Number, Store};
 
 const PLACE: &[u8] = b"place";
@@ -192,10 +192,14 @@ impl Frontier {
         if let Some(address) = kept.address {
             self.address_of(address).load += kept.load.units();
         }
+        let start = self.start;
         let state = &mut self.servers[server as usize];
+        // Whenever it was asked last, a full pause of the length that its robots file asks for comes first.
+        state.leave_until(start.plus(Interval::from_seconds(kept.delay)));
         if kept.not_before > 0 {
             state.leave_until(at_seconds(kept.not_before));
         }
+        self.new += kept.new;
         state.kept = kept;
     }
     fn server_called(&mut self, name: &str) -> Option<u32> {
