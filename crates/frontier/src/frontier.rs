@@ -197,6 +197,9 @@ impl Frontier {
             // What was offered and not judged before a crash; it comes when it is due.
             frontier.settle_recalled()?;
         }
+        if frontier.counted() != frontier.store.count() {
+            frontier.recount()?;
+        }
         Ok(frontier)
     }
 

@@ -120,8 +120,10 @@ impl Context {
         let told = |learning: &Learning| progress.set(learning.captures, "");
         let taken_down = archive.taken_down().cloned().collect();
         let learned = crawl::open_frontier(store, parts, (reader, taken_down), reads, now, told);
-        let (frontier, learning) = learned.map_err(damaged)?;
+        let (mut frontier, learning) = learned.map_err(damaged)?;
         drop(progress);
+        // What was found on the way is known from here on, also to whoever only asks.
+        frontier.settle(now).map_err(|error| damaged(error.into()))?;
         if learning.captures > 0 {
             self.output.note(format!("the schedule learned from {}", count_of(learning.captures, "capture")));
         }
@@ -199,6 +201,7 @@ pub(crate) fn reads(config: &Config) -> Reads {
         languages: filter.languages.iter().map(|code| code.0).collect(),
         types: filter.types.iter().map(|range| range.prefix().to_owned()).collect(),
         size_max: Some(filter.size_max),
+        no_adult: filter.drops_adult,
     };
     let agent = product_token(&config.fetch.agent).into();
     Reads { agent, requisites: config.crawl.requisites, filter: Arc::new(filter) }
