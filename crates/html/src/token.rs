@@ -76,6 +76,7 @@ impl<'a> Tokenizer<'a> {
     }
 
     /// What comes next.
+    #[inline]
     pub(crate) fn next(&mut self) -> Option<Token<'a>> {
         loop {
             if self.raw.is_some()
@@ -120,6 +121,7 @@ impl<'a> Tokenizer<'a> {
     }
 
     /// Reads the markup at `less` and moves behind it.
+    #[inline]
     fn markup(&mut self, less: usize) -> Option<Token<'a>> {
         match (self.byte(less + 1), self.byte(less + 2)) {
             (Some(b'!'), _) => self.declaration(less + 2),

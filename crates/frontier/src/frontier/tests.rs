@@ -143,7 +143,8 @@ impl World {
         };
         self.frontier.done(task, &Done::Visited(&outcome, 1_000), TOOK, self.now).unwrap();
         let found: Vec<Found> = links.into_iter().map(Found::page).collect();
-        let text = (status == 200).then_some(Text { main: 1, blocks: &blocks });
+        let main = blocks.iter().fold(1, |main, block| base::chance::hash(&[main, (*block).into()]));
+        let text = (status == 200).then_some(Text { main, blocks: &blocks });
         let links = if status == 200 { &found[..] } else { &[] };
         let lesson = Lesson { page: Some(page), text, ..lesson(url, began, told, links) };
         assert_eq!(self.frontier.learn(&lesson).unwrap(), Learned::Yes);
@@ -398,7 +399,7 @@ fn links_to_servers_of_others_leave_in_batches() {
         let servers = (0..2_000).map(|server| url(&format!("http://s{server}.example/")));
         (200, if at.path() == "/" { servers.collect() } else { Vec::new() }, vec![1])
     };
-    let mut world = World::new(settings(), links);
+    let mut world = World::new(Settings { links_remembered: 1 << 16, ..settings() }, links);
     let seed = url("http://a.example/");
     let mine: Owned = Owned::Some([partition(&seed.server())].into());
     world.frontier.own(mine.clone());
@@ -496,4 +497,19 @@ fn feeds_are_looked_at_daily_and_requisites_rarely() {
             "{role:?} {interval}"
         );
     }
+}
+
+#[test]
+fn a_change_beside_the_main_text_is_no_reason_to_look_more_often() {
+    let mut frontier = open(&SimulatedDisk::new(1), settings(), START);
+    let page = url("http://a.example/");
+    frontier.know(&[(page.clone(), START)]).unwrap();
+    for visit in 0..5_u8 {
+        let at = START.plus(Interval::from_days(visit.into()));
+        let text = Some(Text { main: 7, blocks: &[] });
+        let lesson = Lesson { text, ..lesson(&page, at, Told::Content([visit; 16]), &[]) };
+        frontier.learn(&lesson).unwrap();
+    }
+    let told = frontier.explain(&page, START).unwrap();
+    assert_eq!((told.visits, told.changes, told.interval), (5, 0, Some(Interval::from_days(2))));
 }

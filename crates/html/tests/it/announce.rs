@@ -194,3 +194,67 @@ fn survives_h5_h9_bombs_and_endless_lists() {
     let nested = format!("{{\"version\":\"jsonfeed.org\",\"items\":{}", "[".repeat(200_000));
     assert_eq!(feed::read(&place, None, nested.as_bytes()), None);
 }
+
+#[test]
+fn broken_feeds_and_sitemaps_are_read_to_their_end() {
+    const PIECES: &[&str] = &[
+        "<rss>",
+        "<feed>",
+        "<urlset>",
+        "<sitemapindex>",
+        "<sm:urlset>",
+        "<item>",
+        "</item>",
+        "<entry>",
+        "</entry>",
+        "<url>",
+        "</url>",
+        "<sm:url>",
+        "<sitemap>",
+        "</sitemap>",
+        "<loc>",
+        "</loc>",
+        "<link>",
+        "</link>",
+        "<link/>",
+        "<link href='/a'/>",
+        "<link rel=next href=",
+        "<guid>",
+        "<id>",
+        "<pubDate>",
+        "<lastmod>",
+        "</",
+        ">",
+        "<![CDATA[",
+        "]]>",
+        "<!--",
+        "-->",
+        "<?xml?>",
+        "&amp;",
+        "&",
+        "http://a.example/x",
+        "/y",
+        "2026-03-31",
+        "Tue, 31 Mar 2026 09:00",
+        "{\"version\":\"jsonfeed.org\",\"items\":[",
+        "{\"url\":\"/j\"}",
+        "]}",
+        ",",
+        "漢",
+        " ",
+        "\n",
+        "\0",
+    ];
+    let place = url("http://a.example/");
+    let mut found = [0; 3];
+    for seed in 0..20_000 {
+        let mut chance = base::Chance::of(&[seed, 5]);
+        let text: String = (0..1 + chance.index(30)).map(|_| *chance.pick(PIECES)).collect();
+        let text = format!("{}{text}", chance.pick(&["", "<rss>", "<urlset>"]));
+        found[0] += feed::read(&place, None, text.as_bytes()).map_or(0, |feed| feed.entries.len());
+        let sitemap = sitemap::read(&place, text.as_bytes()).unwrap_or_default();
+        found[1] += sitemap.pages.len() + sitemap.sitemaps.len();
+        found[2] += usize::from(html::kind::sniff(None, text.as_bytes()) == html::kind::Kind::Feed);
+    }
+    assert!(found.iter().all(|count| *count > 100), "there is something to break: {found:?}");
+}
