@@ -38,6 +38,8 @@ pub struct Lesson<'a> {
     pub at: Timestamp,
     /// How it ended.
     pub told: Told<'a>,
+    /// Who answered, if anybody did.
+    pub address: Option<std::net::IpAddr>,
     /// `ETag`.
     pub etag: Option<&'a str>,
     /// `Last-Modified`.

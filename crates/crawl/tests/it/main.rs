@@ -3,10 +3,12 @@
 
 mod guarded;
 mod http;
+mod rebuild;
 mod restart;
 mod rig;
 mod server;
 mod ssrf;
+mod year;
 
 use base::chance::hash_bytes;
 use base::clock::SimulatedClock;

@@ -22,7 +22,7 @@ const RESIDENT_BYTES_MAX: u64 = 1 << 30;
 fn year(pages: u64, days: u64) -> Year {
     let seed = std::env::var("UTSUSHI_TORTURE_SEED").map_or(1, |seed| seed.parse().expect("a number"));
     let servers = u32::try_from(pages / 100).unwrap().max(20);
-    let plan = Plan { seed, pages, servers, hostile: (servers / 50).max(18), mix: slow(), ..Plan::default() };
+    let plan = Plan { seed, pages, servers, hostile: 18, mix: slow(), ..Plan::default() };
     Year { plan, days, pause: PAUSE, network_down: None, disk_full: None }
 }
 
@@ -35,6 +35,11 @@ fn slow() -> Mix {
 fn run(year: &Year, directory: &Path) -> (Outcomes, Frontier) {
     let mut driver = Driver::start(year.clone(), directory);
     driver.seed(100);
+    for month in 1..=year.days / 30 {
+        driver.run(ORIGIN.plus(Interval::from_days(30 * month)));
+        let (visits, bodies) = (driver.out.visits, driver.out.bodies);
+        println!("day {}: {visits} visits, {bodies} bodies, {} pages", 30 * month, driver.frontier().pages());
+    }
     driver.run(Timestamp::MAX);
     driver.end()
 }

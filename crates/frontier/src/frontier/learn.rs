@@ -48,6 +48,9 @@ impl Frontier {
         if micros <= state.last_visit {
             return Ok(if micros == state.last_visit { Learned::Yes } else { Learned::Older });
         }
+        if let Some(address) = lesson.address {
+            self.move_load(server, address);
+        }
         if let Told::Failed { retry_after: Some(wait), .. } = &lesson.told {
             // Said again in case that it was not heard while it happened: the crawl may have died just then.
             let wait = (*wait).min(SERVER_PAUSE_MAX);

@@ -160,6 +160,7 @@ fn lesson<'a>(url: &'a PageUrl, at: Timestamp, told: Told<'a>, links: &'a [Found
         url,
         at,
         told,
+        address: None,
         etag: None,
         last_modified: None,
         text: None,
