@@ -92,6 +92,8 @@ impl Args {
         config.crawl.scope = self.scope.unwrap_or(config.crawl.scope);
         config.crawl.pause = self.pause.unwrap_or(config.crawl.pause);
         config.crawl.requisites |= self.requisites;
+        let policy = POLICIES.into_iter().find(|policy| self.policy.as_deref() == Some(policy));
+        config.crawl.policy = policy.unwrap_or(config.crawl.policy);
         config.fetch.allow_addresses.extend(&self.allow_address);
         config.fetch.contact = self.contact.clone().or(config.fetch.contact);
         config.fetch.proxy = self.proxy.clone().or(config.fetch.proxy);

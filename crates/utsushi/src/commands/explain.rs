@@ -77,5 +77,5 @@ fn forbidden_by(url: &str, context: &Context) -> Option<String> {
     if verdict.allowed {
         return None;
     }
-    Some(verdict.line.map(|line| line.text.to_string()).unwrap_or_default())
+    Some(verdict.line.map(|line| line.text.clone()).unwrap_or_default())
 }

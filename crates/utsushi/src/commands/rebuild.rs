@@ -90,7 +90,7 @@ fn rebuild_frontier(context: &Context) -> anyhow::Result<Exit> {
     let reads = schedule::reads(&context.config);
     let store = context.open_store(&unfinished)?;
     let now = context.clock(&writer, &reader, &store, 1)?.now();
-    let frontier = context.learn(store, &archive, &reader, parts, &reads, now)?;
+    let frontier = context.learn(store, (&archive, &reader), parts, &reads, now)?;
     let (pages, servers) = (frontier.pages(), frontier.overview().servers);
     frontier.close(now).context("cannot write the schedule")?;
     clear(&place)?;

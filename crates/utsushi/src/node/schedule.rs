@@ -54,7 +54,7 @@ impl Context {
         let reads = reads(&self.config);
         let store = self.open_store(data)?;
         let clock = self.clock(writer, &reader, &store, pace)?;
-        let frontier = self.learn(store, &archive, &reader, (settings, policy), &reads, clock.now())?;
+        let frontier = self.learn(store, (&archive, &reader), (settings, policy), &reads, clock.now())?;
         let derived = self.derive(writer, &reader, &reads);
         Ok(Opened { archive, reader, derived, frontier, reads, clock })
     }
@@ -110,8 +110,7 @@ impl Context {
     pub(crate) fn learn(
         &self,
         store: sat::Store,
-        archive: &Archive,
-        reader: &Reader,
+        (archive, reader): (&Archive, &Reader),
         parts: (Settings, Box<dyn Policy>),
         reads: &Reads,
         now: Timestamp,
