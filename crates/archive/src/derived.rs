@@ -23,7 +23,7 @@
 //!
 //! let reader = Reader::open(disk, directory);
 //! assert_eq!(reader.get(&appended.entry.location)?, Some(facts));
-//! # Ok::<(), archive::Error>(())
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! A journal beside each archive file, `NAME.derived`, has a row for each capture of which there is something to say, by

@@ -37,6 +37,7 @@ pub mod derived;
 mod describe;
 mod entry;
 mod error;
+mod exchange;
 mod fetch_record;
 mod file;
 mod import;

@@ -104,6 +104,12 @@ impl Reader {
         &self.hidden
     }
 
+    /// What is known of captures after their content was read.
+    #[must_use]
+    pub fn derived(&self) -> crate::derived::Reader {
+        crate::derived::Reader::open(Arc::clone(&self.disk), &self.directory)
+    }
+
     /// How many captures the index holds.
     #[must_use]
     pub fn count(&self) -> u64 {
@@ -256,7 +262,11 @@ impl Reader {
 
     /// What a capture brought, the bytes of a revisit included.
     pub fn document(&self, entry: &Entry) -> Result<Document, Error> {
-        let record = self.record(entry)?;
+        self.document_of(entry, self.record(entry)?)
+    }
+
+    /// The same when the first record of the capture is at hand.
+    pub(crate) fn document_of(&self, entry: &Entry, record: Record) -> Result<Document, Error> {
         if entry.kind != Stored::Revisit {
             return Ok(Document::of(entry.kind, record.block));
         }

@@ -60,15 +60,23 @@ impl Sorter {
     }
     /// Takes a version.
     pub fn push(&mut self, version: &Version) -> Result<(), Error> {
+        self.push_with(version, &[])
+    }
+    /// Takes a version, and something that goes with it.
+    pub fn push_with(&mut self, version: &Version, beside: &[u8]) -> Result<(), Error> {
         let key = sort_key(self.order, version);
-        let item = encode(version);
+        let item = encode(version, beside);
         self.held_bytes += key.len() + item.len() + ITEM_BYTES;
         self.held.push((key.into(), item.into()));
         self.count += 1;
         if self.held_bytes >= self.memory_bytes { self.spill() } else { Ok(()) }
     }
     /// Hands them all out.
-    pub fn finish(mut self) -> Result<impl Iterator<Item = Result<Version, Error>>, Error> {
+    pub fn finish(self) -> Result<impl Iterator<Item = Result<Version, Error>>, Error> {
+        Ok(self.finish_with()?.map(|sorted| sorted.map(|(version, _)| version)))
+    }
+    /// Hands them all out, each with what goes with it.
+    pub fn finish_with(mut self) -> Result<impl Iterator<Item = Result<(Version, Vec<u8>), Error>>, Error> {
         self.held.sort_unstable();
         let path = self.spool.clone();
         let failed = move |source| Error::io("read back what was sorted in", &path, source);
@@ -173,10 +181,12 @@ fn sort_key(order: Order, version: &Version) -> Vec<u8> {
 }
 
 /// A version with everything it needs, so that it can be read back alone.
-fn encode(version: &Version) -> Vec<u8> {
+fn encode(version: &Version, beside: &[u8]) -> Vec<u8> {
     let mut files = Files::default();
     let row = Row::of(&version.payload, &mut files);
-    let mut bytes = Vec::with_capacity(256);
+    let mut bytes = Vec::with_capacity(256 + beside.len());
+    put_number(&mut bytes, beside.len() as u64);
+    bytes.extend_from_slice(beside);
     put_number(&mut bytes, version.validity.to().as_micros().cast_unsigned());
     put_number(&mut bytes, version.validity.from().as_micros().cast_unsigned());
     let first = version.is_first.map_or(0, |is_first| 1 + u8::from(is_first));
@@ -189,8 +199,10 @@ fn encode(version: &Version) -> Vec<u8> {
     bytes
 }
 
-fn decode(bytes: &[u8]) -> Option<Version> {
+fn decode(bytes: &[u8]) -> Option<(Version, Vec<u8>)> {
     let mut bytes = Bytes(bytes);
+    let length = bytes.count()?;
+    let beside = bytes.take(length)?.to_vec();
     let mut moment = || Timestamp::from_micros(bytes.number()?.cast_signed());
     let (to, from) = (moment()?, moment()?);
     let bits = bytes.byte()?;
@@ -202,7 +214,7 @@ fn decode(bytes: &[u8]) -> Option<Version> {
     let mut rows = Rows::default();
     rows.decode(bytes.0, &numbers).ok()?;
     let payload: Entry = (rows.len() == 1).then(|| rows.row(0).entry(rows.key_text(0), &files))?;
-    Some(Version {
+    let version = Version {
         validity: Period::new(from, to)?,
         payload,
         is_error: bits & 1 != 0,
@@ -211,7 +223,8 @@ fn decode(bytes: &[u8]) -> Option<Version> {
             0 => None,
             first => Some(first == 2),
         },
-    })
+    };
+    Some((version, beside))
 }
 
 #[cfg(test)]

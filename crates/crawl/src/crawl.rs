@@ -499,11 +499,10 @@ impl<D: Door + 'static> Crawl<D> {
     }
 
     fn count(&mut self) {
-        let overview = self.frontier.overview();
         self.report = Report {
-            servers: overview.servers,
-            known: overview.pages,
-            waiting: overview.new,
+            servers: self.frontier.server_count(),
+            known: self.frontier.pages(),
+            waiting: self.frontier.new_pages(),
             dropped: self.frontier.dropped_links(),
             ..self.report
         };

@@ -10,6 +10,8 @@ pub struct Filter {
     pub types: Vec<String>,
     /// The longest content that is wanted, in bytes.
     pub size_max: Option<u64>,
+    /// Whether pages for adults are not wanted; they are told by their words, see [`frontier::filter`].
+    pub no_adult: bool,
 }
 
 /// What is known of a page when it is judged.

@@ -51,6 +51,7 @@ impl Teachings {
             url: &self.url,
             at: self.learned.at,
             told: told(&self.learned),
+            address: self.learned.address,
             etag: self.learned.etag.as_deref(),
             last_modified: self.learned.last_modified.as_deref(),
             text: main.map(|main| Text { main, blocks }),

@@ -5,6 +5,7 @@ use archive::derived::Facts;
 use base::PageUrl;
 use base::door::Exchange;
 use fetch::Decoded;
+use frontier::filter::adult;
 use frontier::{Found, Role};
 use html::kind::Kind;
 use html::{LinkKind, charset, feed, sitemap};
@@ -68,7 +69,9 @@ impl Reads {
         facts.media_type = Some(kind.media_type().into());
         let language = facts.language.as_deref().and_then(lang::Language::parse);
         let seen = Seen { language, media_type: kind.media_type(), bytes: content.len() as u64 };
-        reading.filtered = self.filter.judge(&seen);
+        if reading.filtered.is_empty() {
+            reading.filtered = self.filter.judge(&seen);
+        }
         if nofollow || !reading.filtered.is_empty() {
             reading.links.clear();
         }
@@ -84,6 +87,8 @@ impl Reads {
         let page = html::read(url, content_type, content, &self.agent);
         let hint = page.lang.as_deref().or_else(|| japanese(page.charset));
         let language = lang::detect(&page.text.sample, hint);
+        let is_judged = self.filter.no_adult;
+        let filtered = is_judged.then(|| adult(&page.title, &page.text.sample)).flatten().unwrap_or_default();
         let facts = Facts {
             language: language.map(|language| language.as_str().into()),
             media_type: None,
@@ -97,7 +102,7 @@ impl Reads {
             links: if is_followed { self.links(page.links) } else { Vec::new() },
             main: facts.main_text,
             blocks: page.text.blocks,
-            filtered: String::new(),
+            filtered,
             facts: Some(facts),
         }
     }

@@ -1,11 +1,17 @@
 //! The archive as the source of what is handed over.
 
 use crate::{Place, Row, Source, SourceError};
+use archive::derived::Facts;
 use archive::{Entry, Flag, Key, Location, Reader, Stored, Version};
 use base::Timestamp;
 use warc::Kind;
 
 impl Row {
+    /// The same with what is known of its content.
+    #[must_use]
+    pub fn with(self, facts: &Facts) -> Self {
+        Self { detected_type: facts.media_type.clone(), language: facts.language.clone(), ..self }
+    }
     /// The row of a chosen version. The body of a revisit is looked up where the index does not say it at once.
     pub fn of(version: &Version, reader: &Reader) -> Result<Self, archive::Error> {
         let entry = &version.payload;
@@ -19,6 +25,8 @@ impl Row {
             flag: entry.flag.as_str(),
             status: entry.status,
             media_type: entry.media_type.clone(),
+            detected_type: None,
+            language: None,
             payload: entry.payload,
             is_truncated: entry.truncated,
             place: Place::of(entry),

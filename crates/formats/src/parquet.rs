@@ -1,6 +1,6 @@
 //! A snapshot as a table: Parquet with the column names of Common Crawl's index, and four of ours.
 //!
-//! What is not known yet is null: the detected type and the languages are learned by parsing (D11).
+//! What is not known is null: the detected type and the language are learned by parsing, perhaps later (D11).
 //!
 //! **Invariant:** values are exact, whatever they hold (H20). A row group is written when it has [`ROWS_MAX`] rows or
 //! [`GROUP_BYTES_MAX`] bytes of text, so memory is bounded by that.
@@ -183,8 +183,8 @@ fn cells(row: &Row) -> [Cell; COLUMNS.len()] {
         Cell::number(row.status),
         Cell::text(row.payload.map(|payload| payload.to_string().replacen("sha1:", "", 1))),
         Cell::text(media_type),
-        Cell::None,
-        Cell::None,
+        Cell::text(row.detected_type.as_deref()),
+        Cell::text(row.language.as_deref()),
         Cell::text(row.is_truncated.then_some("unspecified")),
         Cell::Text(row.place.file.to_string()),
         position(row.place.offset),

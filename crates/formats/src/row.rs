@@ -23,6 +23,10 @@ pub struct Row {
     pub status: Option<u16>,
     /// The media type in lower case without its parameters; empty if unknown.
     pub media_type: Arc<str>,
+    /// The media type that the content was found to have, if that is known.
+    pub detected_type: Option<Arc<str>>,
+    /// The language of the text, if it is known.
+    pub language: Option<Arc<str>>,
     /// The digest of the body without its transfer coding; for a revisit that of the body it stands for.
     pub payload: Option<Sha1Digest>,
     /// Whether the body is incomplete.

@@ -143,6 +143,8 @@ pub struct Frontier {
     /// Nothing is asked before this moment: a full pause after a restart (H13).
     pub(crate) start: Timestamp,
     pub(crate) dropped_links: u64,
+    /// Pages never visited, over all servers.
+    pub(crate) new: u64,
 }
 
 impl std::fmt::Debug for Frontier {
@@ -187,12 +189,16 @@ impl Frontier {
             dirty: Vec::new(),
             start: now,
             dropped_links: 0,
+            new: 0,
         };
         frontier.recall();
         frontier.name_aliases();
         if frontier.store.pending() > 0 {
             // What was offered and not judged before a crash; it comes when it is due.
             frontier.settle_recalled()?;
+        }
+        if frontier.counted() != frontier.store.count() {
+            frontier.recount()?;
         }
         Ok(frontier)
     }

@@ -38,6 +38,8 @@ pub struct Lesson<'a> {
     pub at: Timestamp,
     /// How it ended.
     pub told: Told<'a>,
+    /// Who answered, if anybody did.
+    pub address: Option<std::net::IpAddr>,
     /// `ETag`.
     pub etag: Option<&'a str>,
     /// `Last-Modified`.
@@ -180,7 +182,10 @@ fn answered(state: &mut State, lesson: &Lesson<'_>, policy: &dyn Policy, seed: u
     if lesson.told == Told::Cut && state.interval > 0 {
         return Interval::from_seconds(state.interval);
     }
-    let is_changed = version.is_some_and(|version| version != state.version);
+    let is_new_version = version.is_some_and(|version| version != state.version);
+    let is_beside = is_new_version && is_beside(state, lesson);
+    state.side_changes = state.side_changes.saturating_add(u32::from(is_beside));
+    let is_changed = is_new_version && !is_beside;
     if state.visits > 0 {
         let gap = u64::try_from(micros - state.last_answer).unwrap_or(0) / 1_000_000;
         state.count(gap, is_changed);
@@ -193,12 +198,18 @@ fn answered(state: &mut State, lesson: &Lesson<'_>, policy: &dyn Policy, seed: u
         lesson.last_modified.unwrap_or_default().clone_into(&mut state.last_modified);
     }
     if let Some(text) = &lesson.text {
-        state.main_changes += u32::from(state.main != 0 && state.main != text.main);
         state.main = text.main;
     }
     let key = chance::hash_bytes(seed, lesson.url.key().as_str().as_bytes());
     let mut chance = Chance::of(&[seed, key, state.visits.into()]);
     within(state, policy.next(&state.history(), &mut chance))
+}
+
+/// Whether only what surrounds the main text changed: adverts, notices, session ids in links. That is a version of the
+/// page, and no reason to look at it more often (C3).
+fn is_beside(state: &State, lesson: &Lesson<'_>) -> bool {
+    let was_content = matches!(state.version, Version::Content(_));
+    was_content && lesson.text.is_some_and(|text| text.main == state.main && text.main != 0)
 }
 
 impl State {

@@ -41,7 +41,7 @@ const LAST: i8 = -10;
 /// How far the crawl goes from its seeds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
-    /// The servers of the seeds.
+    /// The servers of the seeds, with or without `www.` in front.
     #[default]
     Server,
     /// Their registrable domains.
@@ -234,10 +234,10 @@ struct Seeds {
 impl Seeds {
     fn add(&mut self, mode: Mode, seed: &PageUrl) {
         match mode {
-            Mode::Server => _ = self.names.insert(server_of(seed).into()),
+            Mode::Server => _ = self.names.insert(home_of(seed).into()),
             Mode::Domain => _ = self.names.insert(domain_of(seed).into()),
             Mode::Prefix => {
-                let directories = self.directories.entry(server_of(seed).into()).or_default();
+                let directories = self.directories.entry(home_of(seed).into()).or_default();
                 let directory = directory_of(seed);
                 if !directories.iter().any(|known| text::begins(directory, known)) {
                     directories.push(directory.into());
@@ -249,9 +249,9 @@ impl Seeds {
 
     fn hold(&self, mode: Mode, url: &PageUrl) -> bool {
         match mode {
-            Mode::Server => self.names.contains(server_of(url)),
+            Mode::Server => self.names.contains(home_of(url)),
             Mode::Domain => self.names.contains(domain_of(url)),
-            Mode::Prefix => self.directories.get(server_of(url)).is_some_and(|directories| {
+            Mode::Prefix => self.directories.get(home_of(url)).is_some_and(|directories| {
                 directories.iter().any(|directory| text::begins(url.target(), directory))
             }),
             Mode::Any => true,
@@ -263,6 +263,12 @@ impl Seeds {
 fn server_of(url: &PageUrl) -> &str {
     let behind = url.as_str().split_once("://").map_or("", |(_, behind)| behind);
     behind.split('/').next().unwrap_or_default()
+}
+
+/// The server without `www.` in front: a seed that is sent from one to the other has not left its server.
+fn home_of(url: &PageUrl) -> &str {
+    let server = server_of(url);
+    server.strip_prefix("www.").filter(|bare| bare.contains('.')).unwrap_or(server)
 }
 
 /// The registrable domain; the server itself where there is none, as for an address.

@@ -85,6 +85,8 @@ pub(crate) struct Kept {
     pub day_requests: u64,
     pub day_bytes: u64,
     pub alias_of: String,
+    /// The pause that its robots files asked for, in seconds.
+    pub delay: u64,
 }
 
 /// How a server is reached by one scheme. Robots rules belong to scheme and server together (D6).
@@ -134,9 +136,10 @@ impl Server {
         }
     }
 
-    /// When a page of it may be next; never, when it has none in hand or they wait for its robots file.
+    /// When a page of it may be next; never, when it has none in hand or they wait for its address or its robots file.
     pub(crate) fn pages_due(&self) -> Option<Timestamp> {
-        (!self.away && !self.queue.is_empty()).then(|| self.ready_at.max(self.pages_at))
+        let waits = self.away || self.looks_up || self.queue.is_empty();
+        (!waits).then(|| self.ready_at.max(self.pages_at))
     }
     /// When a robots file may be asked for here, if there is one to ask for.
     pub(crate) fn errand_due(&self) -> Option<Timestamp> {
@@ -176,6 +179,7 @@ impl Server {
             standing.learn(answer, now);
         }
         self.ready_at = self.ready_at.max(now.plus(self.crawl_delay()));
+        self.kept.delay = self.crawl_delay().as_micros().div_ceil(1_000_000);
     }
     /// Takes over what an earlier run learned. Whoever was asked last, the pause that the file asks for is kept in full.
     pub(crate) fn recall_robots(&mut self, scheme: Scheme, standing: Standing, now: Timestamp) {
@@ -277,6 +281,7 @@ impl Kept {
         }
         put_bytes(bytes, self.alias_of.as_bytes());
         self.load.write(bytes);
+        put(bytes, self.delay);
     }
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (form, rest) = bytes.split_first()?;
@@ -304,6 +309,7 @@ impl Kept {
             .ok();
         fields.text().clone_into(&mut kept.alias_of);
         kept.load = Load::read(&mut fields);
+        kept.delay = fields.number();
         Some(kept)
     }
 }
@@ -326,6 +332,7 @@ mod tests {
             day_requests: 8_640,
             day_bytes: 1 << 33,
             alias_of: "www.example.jp".to_owned(),
+            delay: 120,
             ..Kept::default()
         };
         for interval in [60, 86_400, 34_560_000] {

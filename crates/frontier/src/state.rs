@@ -28,8 +28,8 @@ pub(crate) struct State {
     /// Answered visits.
     pub visits: u32,
     pub changes: u32,
-    /// Changes of the main text (C3).
-    pub main_changes: u32,
+    /// Changes beside the main text, which do not count (C3).
+    pub side_changes: u32,
     /// Seconds: T, U, the shortest interval that showed a change, the last interval.
     pub elapsed: u64,
     pub unchanged: u64,
@@ -216,7 +216,7 @@ impl State {
             visited,
             self.visits.into(),
             self.changes.into(),
-            self.main_changes.into(),
+            self.side_changes.into(),
             self.elapsed,
             self.unchanged,
             self.change_min,
@@ -265,7 +265,7 @@ impl State {
     }
     fn read_visits(&mut self, fields: &mut Fields<'_>) {
         self.last_answer = self.last_visit - fields.small(i64::MAX);
-        (self.visits, self.changes, self.main_changes) =
+        (self.visits, self.changes, self.side_changes) =
             (fields.small(u32::MAX), fields.small(u32::MAX), fields.small(u32::MAX));
         (self.elapsed, self.unchanged, self.change_min) = (fields.number(), fields.number(), fields.number());
         (self.last_gap, self.interval) = (fields.number(), fields.number());
@@ -337,7 +337,7 @@ mod tests {
             own_moves: 1,
             visits: 7,
             changes: 3,
-            main_changes: 1,
+            side_changes: 1,
             elapsed: 864_000,
             unchanged: 400_000,
             change_min: 3_600,

@@ -41,7 +41,7 @@ pub enum How {
 }
 
 impl How {
-    /// The way in a word.
+    /// How it was found, in one word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

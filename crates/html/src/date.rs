@@ -71,9 +71,9 @@ fn words(text: &str) -> Option<Parts> {
             month = Some(found);
         } else if let Some(value) = number(word) {
             if day.is_none() && word.len() <= 2 {
-                day = Some(value)
+                day = Some(value);
             } else {
-                year = Some(full_year(word, value))
+                year = Some(full_year(word, value));
             }
         } else if let [d, m, y] = *word.split('-').collect::<Vec<_>>() {
             (day, month, year) = (number(d), month_named(m), number(y).map(|value| full_year(y, value)));

@@ -23,7 +23,7 @@ mod json;
 pub struct Feed {
     /// The pages it announces, in its order.
     pub entries: Vec<Announced>,
-    /// Who tells about changes of this feed without being asked (WebSub).
+    /// Who tells about changes of this feed without being asked (`WebSub`).
     pub hub: Option<PageUrl>,
     /// Where older entries are.
     pub next: Option<PageUrl>,

@@ -1,4 +1,4 @@
-//! Reads a page: charset, title, links, wishes to robots. Never fails.
+//! Reads what the web sends: pages with their links and text, feeds, sitemaps. Never fails.
 //!
 //! ```
 //! let url = base::PageUrl::parse("http://a.example/dir/page.html")?;
@@ -6,6 +6,7 @@
 //! assert_eq!(page.title, "Hi");
 //! assert_eq!(page.links[0].url.as_str(), "http://a.example/dir/next.html");
 //! assert!(page.links[0].nofollow);
+//! assert_eq!(page.text.sample, "on");
 //! # Ok::<(), base::url::UrlError>(())
 //! ```
 //!

@@ -71,7 +71,7 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn step(&mut self, token: Token<'a>) {
         match token {
-            Token::Text(text) => self.text.text(&in_text(text)),
+            Token::Text(text) => self.text.text(text),
             Token::Raw(text) => self.raw_text(text),
             Token::Start(name) => self.start(name),
             Token::End(name) => self.text.end(name),
@@ -187,7 +187,8 @@ impl<'a> Walk<'a> {
                 title.truncate(title.floor_char_boundary(TITLE_BYTES_MAX));
                 self.title = Some(title);
             }
-            element::XMP | 0 => self.text.text(text),
+            // Ampersands here are no references, so they are written as such.
+            element::XMP | 0 => self.text.text(&text.replace('&', "&amp;")),
             _ => {}
         }
     }

@@ -109,22 +109,30 @@ impl Gather {
         self.zones.end(name.key);
     }
 
-    /// Text that is shown, unless it stands where nothing is.
+    /// Text as the page writes it, with its character references.
     pub(crate) fn text(&mut self, text: &str) {
         if self.zones.is_hidden() {
             return;
         }
         let mut rest = text;
-        while !rest.is_empty() {
-            let (now, later) = rest.split_at(rest.floor_char_boundary(BLOCK_BYTES_MAX));
-            self.block.push(now, self.in_link);
-            if self.block.text().len() > BLOCK_BYTES_MAX {
-                // Cut where the folded text says, so that white space does not matter.
-                let tail = self.block.split_off(BLOCK_BYTES_MAX);
-                self.end_block();
-                self.block = tail;
-            }
+        while rest.len() > BLOCK_BYTES_MAX {
+            // Between words, so that no character reference is cut.
+            let most = rest.floor_char_boundary(BLOCK_BYTES_MAX);
+            let piece = rest.get(..most).and_then(|piece| piece.rfind(' ')).map_or(most, |blank| blank + 1);
+            let (now, later) = rest.split_at(piece);
+            self.push(now);
             rest = later;
+        }
+        self.push(rest);
+    }
+
+    fn push(&mut self, text: &str) {
+        self.block.push(text, self.in_link);
+        if self.block.text().len() > BLOCK_BYTES_MAX {
+            // Cut where the folded text says, so that white space does not matter.
+            let tail = self.block.split_off(BLOCK_BYTES_MAX);
+            self.end_block();
+            self.block = tail;
         }
     }
 
@@ -202,8 +210,8 @@ fn breaks(name: Name<'_>) -> bool {
         ADDRESS | ARTICLE | ASIDE | BODY | CENTER | DD | DETAILS | DIALOG | DIR | DIV | DL | DT
         | FIELDSET | FIGURE | FOOTER | FORM | FRAME | H1 | H2 | H3 | H4 | H5 | H6 | HEAD | HEADER | HR
         | HTML | IFRAME | LEGEND | LI | LISTING | MAIN | MENU | NAV | NOFRAMES | NOSCRIPT | OL | OPTION
-        | P | PRE | SECTION | SELECT | SUMMARY | TABLE | TBODY | TD | TEMPLATE | TFOOT | TH | THEAD
-        | TITLE | TR | UL | XMP => true,
+        | P | PRE | SECTION | SELECT | SUMMARY | TABLE | TBODY | TD | TFOOT | TH | THEAD | TITLE | TR
+        | UL | XMP => true,
         0 => ["blockquote", "figcaption", "plaintext"]
             .iter()
             .any(|known| name.text.eq_ignore_ascii_case(known)),

@@ -76,14 +76,17 @@ impl<'a> Tokenizer<'a> {
     }
 
     /// What comes next.
+    #[inline]
     pub(crate) fn next(&mut self) -> Option<Token<'a>> {
         loop {
-            if let Some(name) = self.raw.take()
+            if self.raw.is_some()
+                && let Some(name) = self.raw.take()
                 && let Some(text) = self.raw_text(name)
             {
                 return Some(Token::Raw(text));
             }
-            let (start, less) = (self.at, self.markup_from(self.at));
+            let start = self.at;
+            let less = if self.is_markup(start) { start } else { self.markup_from(start) };
             if less > start {
                 self.at = less;
                 return Some(Token::Text(self.slice(start, less)));
@@ -97,19 +100,28 @@ impl<'a> Tokenizer<'a> {
         }
     }
 
-    /// Where the next markup begins, at or behind `from`. A `<` before anything else is text.
+    /// Where the next markup begins, at or behind `from`.
     fn markup_from(&mut self, mut from: usize) -> usize {
         while let Some(less) = self.find(from, b'<') {
-            match self.byte(less + 1) {
-                Some(b'a'..=b'z' | b'A'..=b'Z' | b'!' | b'?') => return less,
-                Some(b'/') if self.byte(less + 2).is_some() => return less,
-                _ => from = less + 1,
+            if self.is_markup(less) {
+                return less;
             }
+            from = less + 1;
         }
         self.text.len()
     }
 
+    /// Whether markup begins here. A `<` before anything else is text.
+    fn is_markup(&self, at: usize) -> bool {
+        match self.rest(at) {
+            [b'<', b'/', _, ..] => true,
+            [b'<', next, ..] => next.is_ascii_alphabetic() || matches!(next, b'!' | b'?'),
+            _ => false,
+        }
+    }
+
     /// Reads the markup at `less` and moves behind it.
+    #[inline]
     fn markup(&mut self, less: usize) -> Option<Token<'a>> {
         match (self.byte(less + 1), self.byte(less + 2)) {
             (Some(b'!'), _) => self.declaration(less + 2),
@@ -154,7 +166,7 @@ impl<'a> Tokenizer<'a> {
 
     /// The name of the tag at `start`; its attributes are remembered. A tag that does not end is none.
     fn tag(&mut self, start: usize) -> Option<Name<'a>> {
-        let (end, key) = self.name_at(start, |byte| is_space(byte) || matches!(byte, b'/' | b'>'));
+        let (end, key) = self.name_at(start, &TAG_NAME);
         let (mut at, mut is_empty) = (end, false);
         self.given = 0;
         self.at = self.text.len();
@@ -176,14 +188,14 @@ impl<'a> Tokenizer<'a> {
     }
 
     /// Where the name at `start` ends, and its key.
-    fn name_at(&mut self, start: usize, ends: impl Fn(u8) -> bool) -> (usize, u64) {
+    fn name_at(&mut self, start: usize, letters: &[u8; 256]) -> (usize, u64) {
         let (mut key, mut length) = (0, 0);
         for byte in self.rest(start) {
-            // Nearly all bytes of a name are letters, and what ends one stands before them in ASCII.
-            if *byte <= b'>' && ends(*byte) {
+            let letter = letters.get(usize::from(*byte)).copied().unwrap_or(0);
+            if letter == 0 {
                 break;
             }
-            key = name::with(key, *byte);
+            key = key << 8 | u64::from(letter);
             length += 1;
         }
         self.work += length + 1;
@@ -192,11 +204,10 @@ impl<'a> Tokenizer<'a> {
 
     /// Remembers the attribute at `start` and tells what stands behind it; nothing when the page ends in its value.
     fn attribute_at(&mut self, start: usize) -> Option<usize> {
-        let name_ends = |byte| is_space(byte) || matches!(byte, b'/' | b'>' | b'=');
         let (end, key) = match self.byte(start)? {
             // An equals sign where a name begins is part of the name, and no name that matters has one.
-            b'=' => (self.name_at(start + 1, name_ends).0, 0),
-            _ => self.name_at(start, name_ends),
+            b'=' => (self.name_at(start + 1, &ATTRIBUTE_NAME).0, 0),
+            _ => self.name_at(start, &ATTRIBUTE_NAME),
         };
         let attribute = Attribute::named(self.text.as_bytes().get(start..end).unwrap_or_default(), key);
         let equals = self.behind_space(end);
@@ -330,6 +341,25 @@ fn has_raw_text(name: Name<'_>) -> bool {
         || name.key == 0 && name.text.eq_ignore_ascii_case("plaintext")
 }
 
-fn is_space(byte: u8) -> bool {
+/// What each byte adds to the key of a name; 0 for what ends it.
+static TAG_NAME: [u8; 256] = letters(b" \t\n\r\x0c/>");
+static ATTRIBUTE_NAME: [u8; 256] = letters(b" \t\n\r\x0c/>=");
+
+#[expect(clippy::indexing_slicing, clippy::cast_possible_truncation, reason = "a byte has 256 values")]
+const fn letters(ends: &[u8]) -> [u8; 256] {
+    let (mut table, mut byte) = ([0; 256], 0);
+    while byte < 256 {
+        table[byte] = name::letter(byte as u8);
+        byte += 1;
+    }
+    let mut rest = ends;
+    while let [end, others @ ..] = rest {
+        table[*end as usize] = 0;
+        rest = others;
+    }
+    table
+}
+
+const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0c')
 }

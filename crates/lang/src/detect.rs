@@ -7,8 +7,8 @@ use whichlang::Lang;
 
 /// As much of a text as is looked at.
 pub const TEXT_BYTES_MAX: usize = 16 * 1024;
-/// As much as letters are compared in: enough to be sure, at a tenth of a microsecond a letter.
-const COMPARED_BYTES_MAX: usize = 2 * 1024;
+/// As much as letters are compared in: some 170 words, which are enough to be sure.
+const COMPARED_BYTES_MAX: usize = 1024;
 /// Letters below which nothing is said; East Asian ones count twice.
 const LETTERS_MIN: usize = 20;
 /// Letters below which a claim of the page counts for more than a comparison.

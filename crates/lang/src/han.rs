@@ -1,5 +1,7 @@
 //! Japanese or Chinese, where there is no kana: by characters that only one of the two writes.
 
+use std::sync::LazyLock;
+
 /// Forms that Japan simplified in a way of its own, or made.
 const JAPANESE: &str = "々円気図対発売県駅広営込働畑峠辺沢浜桜渋栄実帰済験経続転戦団労収楽薬検権児様関単変読択拝\
     応仮価画覚巻観顔拡鉱剤歳雑賛残歯処縄譲嬢奨畳浄醸粋勢摂銭専繊蔵贈臓滝担弾遅鋳聴徴鎮塚庁逓鉄伝糖頭闘徳悩\
@@ -8,19 +10,23 @@ const JAPANESE: &str = "々円気図対発売県駅広営込働畑峠辺沢浜�
 const CHINESE: &str = "们这个为时间问题说话对发经现长门见车东业产开关后从来让给没还过进运动实际华语书习应该认识\
     們這個為說對發會經現樂藥廣圖氣讓總戰團國學體數區權關變點雙歸觀裡嗎呢吧吗你妳她您哪啊么麼";
 
+/// The characters above in order, each with 1 for Japanese and -1 for Chinese; those in both lists speak for neither.
+static MARKS: LazyLock<Vec<(char, i64)>> = LazyLock::new(|| {
+    let japanese = JAPANESE.chars().filter(|c| !CHINESE.contains(*c)).map(|c| (c, 1));
+    let chinese = CHINESE.chars().filter(|c| !JAPANESE.contains(*c)).map(|c| (c, -1));
+    let mut marks: Vec<_> = japanese.chain(chinese).collect();
+    marks.sort_unstable();
+    marks.dedup();
+    marks
+});
+
 /// Positive when a text looks Japanese, negative when it looks Chinese; nothing speaks for either at 0.
 pub(crate) fn lean(text: &str) -> i64 {
-    text.chars()
-        .filter(|c| *c >= '\u{3005}')
-        .map(|c| i64::from(is_japanese(c)) - i64::from(is_chinese(c)))
-        .sum()
-}
-
-fn is_japanese(c: char) -> bool {
-    JAPANESE.contains(c) && !CHINESE.contains(c)
-}
-fn is_chinese(c: char) -> bool {
-    CHINESE.contains(c) && !JAPANESE.contains(c)
+    let mark = |c: char| {
+        let place = MARKS.binary_search_by_key(&c, |(known, _)| *known).ok()?;
+        MARKS.get(place).map(|(_, side)| *side)
+    };
+    text.chars().filter(|c| *c >= '\u{3005}').filter_map(mark).sum()
 }
 
 #[cfg(test)]

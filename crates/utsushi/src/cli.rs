@@ -14,7 +14,9 @@ const LOG_VARIABLE: &str = "UTSUSHI_LOG";
 const EXAMPLES: &str = "\
 Examples:
   utsushi demo                      the whole product on a simulated web
-  utsushi --data ~/web status       what a data directory holds
+  utsushi --data ~/web crawl https://example.org/ --contact https://example.net/about
+  utsushi --data ~/web status       what a data directory holds, and how its crawl stands
+  utsushi --data ~/web explain https://example.org/
   utsushi --data ~/web import old-crawl.warc.gz
   utsushi --data ~/web history https://example.org/
   utsushi --data ~/web snapshot --at 2026-03-31 --format wacz -o web.wacz

@@ -104,6 +104,10 @@ pub(crate) struct Crawl {
 pub(crate) struct Store {
     /// Memory for all write buffers together.
     pub(crate) pool_bytes: usize,
+    /// How much log is written between two checkpoints.
+    pub(crate) log_bytes: u64,
+    /// The size of a data file.
+    pub(crate) segment_bytes: u32,
 }
 
 /// `[metrics]`

@@ -223,3 +223,31 @@ fn what_is_learned_is_what_the_outcome_says() {
     assert_eq!(first.etag.as_deref(), Some("\"a\""));
     assert_eq!(first.last_modified.as_deref(), Some("Tue, 31 Mar 2026 09:00:00 GMT"));
 }
+
+#[test]
+fn an_archived_answer_is_read_as_the_door_gave_it() {
+    let captures = [every_kind(), {
+        let mut chance = Chance::new(8);
+        (100..300).map(|number| visit_at(&mut chance, at(number))).collect()
+    }];
+    let captures = captures.concat();
+    let disk = SimulatedDisk::new(1);
+    let mut archive = open(&disk).unwrap();
+    let stored: Vec<Entry> = captures.iter().map(|capture| archive.append(capture).unwrap().entry).collect();
+    archive.close().unwrap();
+    let reader = reader(&disk);
+    for (capture, entry) in captures.iter().zip(&stored) {
+        let found = reader.exchange(entry).unwrap();
+        let Some(exchange) = &capture.exchange else {
+            assert!(found.is_none());
+            continue;
+        };
+        let found = found.unwrap();
+        assert_eq!((found.status, found.truncated), (exchange.status, exchange.truncated));
+        assert_eq!(found.address.ip(), exchange.address.ip());
+        if exchange.status != 304 {
+            assert_eq!(found.response_head, exchange.response_head);
+            assert_eq!(found.payload().unwrap(), exchange.payload().unwrap());
+        }
+    }
+}

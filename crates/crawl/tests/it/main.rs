@@ -3,6 +3,7 @@
 
 mod guarded;
 mod http;
+mod rebuild;
 mod restart;
 mod rig;
 mod server;

@@ -211,6 +211,8 @@ fn row(url: &str, at: Timestamp, kind: Kind, payload: Sha1Digest, place: Place) 
         flag: "changed",
         status: Some(200),
         media_type: "text/html".into(),
+        detected_type: None,
+        language: None,
         payload: Some(payload),
         is_truncated: false,
         place,

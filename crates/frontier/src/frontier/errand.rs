@@ -147,6 +147,7 @@ impl Frontier {
         for (asker, scheme) in askers {
             self.servers[asker as usize].learn_robots(scheme, answer, now);
             self.servers[asker as usize].away = false;
+            self.touch(asker);
             self.arrange(asker);
         }
     }

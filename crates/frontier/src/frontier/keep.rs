@@ -8,9 +8,11 @@ use crate::hand::split_key;
 use crate::moment::at_seconds;
 use crate::neighbour::Neighbourhoods;
 use crate::server::Kept;
+use crate::state::State;
 use crate::trap::Shapes;
-use base::{PageUrl, Timestamp};
+use base::{Interval, PageUrl, Timestamp};
 use sat::{Minute, Number, Store};
+use std::collections::HashMap;
 
 const PLACE: &[u8] = b"place";
 const CRAWL: &[u8] = b"crawl";
@@ -188,14 +190,51 @@ impl Frontier {
             self.servers[server as usize].alias_of = to;
         }
     }
+    /// Pages by the counts of their servers.
+    pub(super) fn counted(&self) -> u64 {
+        self.servers.iter().map(|server| server.kept.pages).sum()
+    }
+    /// Counts pages anew. The store keeps what it judged to be new by itself, and a crash may come before the counts
+    /// that follow from it are kept.
+    pub(super) fn recount(&mut self) -> Result<()> {
+        let mut counts: HashMap<String, (u64, u64, String)> = HashMap::new();
+        self.store.for_each(|record| -> Result<()> {
+            let (key, state) =
+                (String::from_utf8_lossy(record.key), State::read(record.value).unwrap_or_default());
+            let prefix = split_key(&key).0;
+            if let Some((pages, new, _)) = counts.get_mut(prefix) {
+                (*pages, *new) = (*pages + 1, *new + u64::from(state.is_new()));
+            } else {
+                counts.insert(prefix.to_owned(), (1, u64::from(state.is_new()), state.url));
+            }
+            Ok(())
+        })?;
+        self.new = 0;
+        for server in &mut self.servers {
+            (server.kept.pages, server.kept.new) = (0, 0);
+        }
+        for (prefix, (pages, new, url)) in counts {
+            let Ok(url) = PageUrl::parse(&url) else { continue };
+            let server = self.server_of(&url.server(), &prefix);
+            let kept = &mut self.servers[server as usize].kept;
+            (kept.pages, kept.new) = (pages, new);
+            self.new += new;
+            self.touch(server);
+        }
+        Ok(())
+    }
     fn recall_server(&mut self, server: u32, kept: Kept) {
         if let Some(address) = kept.address {
             self.address_of(address).load += kept.load.units();
         }
+        let start = self.start;
         let state = &mut self.servers[server as usize];
+        // Whenever it was asked last, a full pause of the length that its robots file asks for comes first.
+        state.leave_until(start.plus(Interval::from_seconds(kept.delay)));
         if kept.not_before > 0 {
             state.leave_until(at_seconds(kept.not_before));
         }
+        self.new += kept.new;
         state.kept = kept;
     }
     fn server_called(&mut self, name: &str) -> Option<u32> {

@@ -12,7 +12,7 @@ use crate::load::Load;
 use crate::moment::{minute, moment};
 use crate::state::State;
 use crate::trap::shape;
-use base::limits::REVISIT_INTERVAL_MAX;
+use base::limits::{REVISIT_INTERVAL_MAX, SERVER_PAUSE_MAX};
 use base::{Interval, Timestamp, chance};
 use sat::Minute;
 
@@ -47,6 +47,14 @@ impl Frontier {
         let micros = lesson.at.as_micros();
         if micros <= state.last_visit {
             return Ok(if micros == state.last_visit { Learned::Yes } else { Learned::Older });
+        }
+        if let Some(address) = lesson.address {
+            self.move_load(server, address);
+        }
+        if let Told::Failed { retry_after: Some(wait), .. } = &lesson.told {
+            // Said again in case that it was not heard while it happened: the crawl may have died just then.
+            let wait = (*wait).min(SERVER_PAUSE_MAX);
+            self.servers[server as usize].leave_until(lesson.at.plus(wait));
         }
         self.apply(server, &hand, state, lesson)?;
         Ok(Learned::Yes)
@@ -146,6 +154,7 @@ impl Frontier {
     /// Takes a page out of its server's sums.
     pub(super) fn discount(&mut self, server: u32, state: &State) {
         let kept = &mut self.servers[server as usize].kept;
+        self.new -= u64::from(state.is_new() && kept.new > 0);
         kept.new = kept.new.saturating_sub(u64::from(state.is_new()));
         kept.gone = kept.gone.saturating_sub(u64::from(state.is_gone()));
         kept.dropped = kept.dropped.saturating_sub(u64::from(state.dropped));
@@ -163,6 +172,7 @@ impl Frontier {
     fn count(&mut self, server: u32, state: &State) {
         let kept = &mut self.servers[server as usize].kept;
         kept.pages += 1;
+        self.new += u64::from(state.is_new());
         kept.new += u64::from(state.is_new());
         kept.gone += u64::from(state.is_gone());
         kept.dropped += u64::from(state.dropped);

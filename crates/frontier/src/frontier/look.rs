@@ -228,8 +228,7 @@ impl Frontier {
     /// waited for.
     #[must_use]
     pub fn has_nothing_new(&self) -> bool {
-        let new: u64 = self.servers.iter().map(|server| server.kept.new).sum();
-        self.offered.is_empty() && new <= self.deferred()
+        self.offered.is_empty() && self.new <= self.deferred()
     }
     /// When the next server with something to do may be asked.
     #[must_use]
@@ -257,6 +256,16 @@ impl Frontier {
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.store.count()
+    }
+    /// Pages known and never visited.
+    #[must_use]
+    pub fn new_pages(&self) -> u64 {
+        self.new
+    }
+    /// Servers known, by whatever name.
+    #[must_use]
+    pub fn server_count(&self) -> u64 {
+        self.servers.len() as u64
     }
     /// When every page is due, by its key: what a rebuilt frontier must have too (D3).
     ///

@@ -182,6 +182,7 @@ impl Frontier {
         let kept = &mut self.servers[server as usize].kept;
         kept.pages += 1;
         kept.new += 1;
+        self.new += 1;
         self.touch(server);
     }
 

@@ -143,7 +143,17 @@ struct Near<'a> {
 impl<'a> Near<'a> {
     fn find(words: &'a [&'a str]) -> Self {
         let sentences =
-            Action::ALL.into_iter().flat_map(|action| KINDS.iter().map(move |kind| (action, kind)));
+            || Action::ALL.into_iter().flat_map(|action| KINDS.iter().map(move |kind| (action, kind)));
+        let exact = sentences().find_map(|(action, kind)| {
+            let head = action.as_str().split(' ').chain(kind.words.split(' '));
+            let (given, value) = words.split_at_checked(head.clone().count())?;
+            let is_same = given.iter().zip(head).all(|(given, word)| given.eq_ignore_ascii_case(word));
+            is_same.then_some(Self { distance: 0, action, kind, value })
+        });
+        exact.unwrap_or_else(|| Self::nearest(words, sentences()))
+    }
+
+    fn nearest(words: &'a [&'a str], sentences: impl Iterator<Item = (Action, &'static Kind)>) -> Self {
         let near = sentences.flat_map(|(action, kind)| {
             // A word that was left out at the end is a small slip.
             let short = kind.words.split(' ').next().unwrap_or_default();

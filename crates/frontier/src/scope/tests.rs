@@ -31,10 +31,19 @@ fn a_crawl_goes_as_far_from_its_seeds_as_it_is_told() {
     let server = scope(Mode::Server, &seeds, &[]);
     visits(
         &server,
-        &["http://www.example.co.jp/", "https://WWW.example.co.jp.:443/x", "http://127.0.0.1:8080/"],
+        &[
+            "http://www.example.co.jp/",
+            "https://WWW.example.co.jp.:443/x",
+            "http://127.0.0.1:8080/",
+            "http://example.co.jp/",
+        ],
     );
     let because = "it lies outside the servers of the seeds (`--scope server`)";
-    leaves(&server, because, &["http://example.co.jp/", "http://www.example.co.jp:81/", "http://127.0.0.1/"]);
+    leaves(
+        &server,
+        because,
+        &["http://a.example.co.jp/", "http://www.example.co.jp:81/", "http://127.0.0.1/", "http://www.jp/"],
+    );
 
     let domain = scope(Mode::Domain, &seeds, &[]);
     visits(&domain, &["http://a.b.example.co.jp:81/", "http://example.co.jp/", "http://127.0.0.1:8080/"]);

@@ -1,7 +1,8 @@
 //! One block of text: what stands between two tags that break a line.
 
 use super::{digest, run};
-use memchr::memchr_iter;
+use crate::reference::in_text;
+use memchr::{memchr, memchr_iter};
 
 /// A block of visible text, its white space folded.
 #[derive(Debug, Default)]
@@ -32,29 +33,50 @@ impl Block {
         &self.text
     }
 
-    /// Adds text. White space of any length, also across several texts, is one blank.
+    /// Adds text as a page writes it. White space of any length, also across several texts, is one blank.
     pub(super) fn push(&mut self, text: &str, in_link: bool) {
         let before = self.text.len();
-        let inner = text.trim_ascii();
-        let (Some(first), Some(last)) = (text.as_bytes().first(), text.as_bytes().last()) else { return };
-        self.space |= first.is_ascii_whitespace();
-        if inner.is_empty() {
+        let bytes = text.as_bytes();
+        let Some(start) = bytes.iter().position(|byte| !byte.is_ascii_whitespace()) else {
+            self.space |= !bytes.is_empty();
             return;
-        }
+        };
+        let end = bytes.iter().rposition(|byte| !byte.is_ascii_whitespace()).map_or(start, |last| last + 1);
+        let inner = text.get(start..end).unwrap_or_default();
+        self.space |= start > 0;
         self.space_if_due();
-        if run::is_folded(inner.as_bytes()) {
+        if run::is_plain(inner.as_bytes()) {
             self.text.push_str(inner);
         } else {
-            self.push_words(inner);
+            self.push_lines(&in_text(inner));
         }
-        self.space = last.is_ascii_whitespace();
+        self.space = end < bytes.len();
         if in_link {
             self.linked += self.text.len() - before;
         }
     }
 
-    fn push_words(&mut self, text: &str) {
-        for word in text.split_ascii_whitespace() {
+    /// Most text that is to be folded is wrapped at some width, and its lines need no folding.
+    fn push_lines(&mut self, text: &str) {
+        let mut rest = text;
+        loop {
+            let end = memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
+            let (line, behind) = rest.split_at(end);
+            let line = line.trim_ascii();
+            if run::is_plain(line.as_bytes()) {
+                self.push_word(line);
+            } else {
+                line.split_ascii_whitespace().for_each(|word| self.push_word(word));
+            }
+            match behind.get(1..) {
+                Some(next) => rest = next,
+                None => return,
+            }
+        }
+    }
+
+    fn push_word(&mut self, word: &str) {
+        if !word.is_empty() {
             self.space_if_due();
             self.text.push_str(word);
             self.space = true;
@@ -87,15 +109,7 @@ impl Block {
     }
 
     pub(super) fn weight(&self) -> Weight {
-        let bytes = self.text.as_bytes();
-        let ascii = run::count(bytes, |byte| byte < 0x80);
-        let latin = run::count(bytes, |byte| (byte | 0x20).wrapping_sub(b'a') < 26);
-        let digits = run::count(bytes, |byte| byte.wrapping_sub(b'0') < 10);
-        if ascii == bytes.len() {
-            return Weight { letters: latin, digits, chars: ascii };
-        }
-        let others = run::count(bytes, |byte| byte >= 0xC0);
-        let wide = run::count(bytes, |byte| byte >= 0xE3);
+        let run::Count { ascii, latin, digits, others, wide } = run::count(self.text.as_bytes());
         Weight { letters: latin + others + wide, digits, chars: ascii + others }
     }
 

@@ -8,50 +8,48 @@ const PIECE_BYTES: usize = 255;
 const PIECES_MAX: usize = SAMPLE_BYTES_MAX / (PIECE_BYTES + 1);
 
 /// Gathers a sample: every nth piece, where n doubles whenever there are too many.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Sample {
-    pieces: Vec<String>,
+    /// The pieces that were kept, a line break behind each.
+    text: String,
+    /// How many these are.
+    kept: usize,
+    /// How many pieces there were.
     seen: usize,
-    stride: usize,
-}
-
-impl Default for Sample {
-    fn default() -> Self {
-        Self { pieces: Vec::new(), seen: 0, stride: 1 }
-    }
+    /// One less than n, which is a power of two.
+    mask: usize,
 }
 
 impl Sample {
-    /// Adds a block of the text.
+    /// Adds a block of the text, which holds no line break.
     pub(super) fn add(&mut self, mut block: &str) {
         while !block.is_empty() {
             let (piece, rest) = block.split_at(block.floor_char_boundary(PIECE_BYTES));
-            if self.seen.is_multiple_of(self.stride) {
-                self.keep(piece);
+            if self.kept == PIECES_MAX && self.seen & self.mask == 0 {
+                self.thin();
+            }
+            if self.seen & self.mask == 0 {
+                self.text.push_str(piece);
+                self.text.push('\n');
+                self.kept += 1;
             }
             self.seen += 1;
             block = rest;
         }
     }
 
-    fn keep(&mut self, piece: &str) {
-        if self.pieces.len() == PIECES_MAX {
-            let mut place = 0;
-            self.pieces.retain(|_| {
-                place += 1;
-                place % 2 == 1
-            });
-            self.stride *= 2;
-            if !self.seen.is_multiple_of(self.stride) {
-                return;
-            }
-        }
-        self.pieces.push(piece.to_owned());
+    /// Keeps every other piece.
+    fn thin(&mut self) {
+        let lines = self.text.lines().step_by(2).flat_map(|line| [line, "\n"]);
+        self.text = lines.collect();
+        self.kept = self.kept.div_ceil(2);
+        self.mask = self.mask * 2 + 1;
     }
 
     /// The pieces, one a line.
-    pub(super) fn finish(self) -> String {
-        self.pieces.join("\n")
+    pub(super) fn finish(mut self) -> String {
+        self.text.pop();
+        self.text
     }
 }
 

@@ -7,7 +7,7 @@ pub(crate) const fn key(name: &[u8]) -> u64 {
     }
     let (mut key, mut rest) = (0, name);
     while let [first, others @ ..] = rest {
-        key = with(key, *first);
+        key = key << 8 | letter(*first) as u64;
         rest = others;
     }
     key
@@ -16,11 +16,9 @@ pub(crate) const fn key(name: &[u8]) -> u64 {
 /// The longest name that has a key.
 pub(crate) const KEY_BYTES_MAX: usize = 8;
 
-/// The key of a name that is one byte longer.
-pub(crate) const fn with(key: u64, byte: u8) -> u64 {
-    // NUL would be lost in front, and no name that matters has a 1.
-    let byte = if byte == 0 { 1 } else { byte.to_ascii_lowercase() };
-    key << 8 | byte as u64
+/// What a byte adds to a key. NUL would be lost in front, and no name that matters has a 1.
+pub(crate) const fn letter(byte: u8) -> u8 {
+    if byte == 0 { 1 } else { byte.to_ascii_lowercase() }
 }
 
 /// Gives every name a constant and a function that finds it.

@@ -51,6 +51,6 @@ fn nearly_all_real_pages_are_read_in_their_encoding() {
         }
     }
     assert_eq!(rows.len(), 365);
-    assert!(rows.len() - misses.len() >= 360, "{misses:#?}");
+    assert!(rows.len() - misses.len() > 362, "{misses:#?}");
     println!("{} of {} right; {misses:#?}", rows.len() - misses.len(), rows.len());
 }

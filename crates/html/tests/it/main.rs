@@ -1,10 +1,14 @@
 //! What is read of pages, against other readers, real pages and the simulated web's truth.
+#![expect(clippy::unwrap_used, reason = "what fails here fails the test")]
 
+mod announce;
 mod charsets;
 mod hostile;
+mod kinds;
 mod main_text;
 mod oracle;
 mod peer;
+mod text;
 
 /// The directory of public data, or a loud word that something was not tested.
 fn shared(what: &str) -> Option<std::path::PathBuf> {

@@ -1,15 +1,15 @@
 //! `utsushi add`: takes pages into the crawl, whether it runs or not.
 
-use super::{Context, seeds};
+use super::{Context, explain, seeds};
 use crate::exit::{Advised, Exit};
 use crate::node::control::{Addition, PAGES_MAX, Request};
 use crate::node::directory::Web;
-use crate::node::life::Life;
 use crate::node::steering::Steering;
 use crate::words::count_of;
 use base::PageUrl;
 use frontier::Role;
 use serde_json::json;
+use std::collections::HashSet;
 use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
@@ -70,7 +70,13 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
         );
     }
     let steering = Steering::find(context, "add", Some(Web::Public)).await?;
-    let mut new = 0;
+    let is_told = pages.len() <= TOLD_MAX;
+    let mut unknown = HashSet::new();
+    for url in pages.iter().filter(|_| is_told) {
+        let life = explain::ask(&steering, url.as_str(), context).await?;
+        unknown.extend((life.page.state == "unknown").then_some(life.page.key));
+    }
+    let mut offered = 0;
     for some in pages.chunks(PAGES_MAX) {
         let addition = |url: &PageUrl| Addition {
             url: url.as_str().to_owned(),
@@ -78,10 +84,11 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
             priority: args.priority,
         };
         let told = steering.ask(Request::Add { pages: some.iter().map(addition).collect() }).await?;
-        new += told.first().and_then(|told| told["new"].as_u64()).unwrap_or_default();
+        offered += told.first().and_then(|told| told["new"].as_u64()).unwrap_or_default();
     }
-    let left = if pages.len() <= TOLD_MAX { tell_each(&steering, &pages, context).await? } else { 0 };
+    let left = if is_told { tell_each(&steering, &pages, context).await? } else { 0 };
     let added = pages.len() as u64 - left;
+    let new = if is_told { (unknown.len() as u64).saturating_sub(left) } else { offered };
     let told = json!({ "added": added, "new": new, "left": left });
     context.output.result(&told, || {
         format!("{} in the crawl, {new} of them not known before", count_of(added, "page"))
@@ -94,9 +101,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
 async fn tell_each(steering: &Steering, pages: &[PageUrl], context: &Context) -> anyhow::Result<u64> {
     let mut left = 0;
     for url in pages {
-        let request = Request::Explain { url: url.as_str().to_owned() };
-        let Some(life) = steering.ask_for::<Life>(request).await?.pop() else { continue };
-        let page = life.page;
+        let page = explain::ask(steering, url.as_str(), context).await?.page;
         left += u64::from(page.state == "unknown");
         let told = json!({ "url": page.url, "state": page.state, "reason": page.reason });
         context.output.result(&told, || format!("{:<8}  {}: {}", page.state, page.url, page.reason));

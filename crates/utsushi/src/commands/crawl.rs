@@ -8,7 +8,7 @@ use super::{Context, seeds};
 use crate::config::{Code, Config, POLICIES, keep_contact};
 use crate::exit::{Advised, Exit};
 use crate::node::directory::{Web, Writer};
-use crate::node::{door, schedule};
+use crate::node::door;
 use crate::signals::{self, Stop};
 use crate::words::count_of;
 use ::crawl::{Added, Report, Settings};
@@ -92,6 +92,8 @@ impl Args {
         config.crawl.scope = self.scope.unwrap_or(config.crawl.scope);
         config.crawl.pause = self.pause.unwrap_or(config.crawl.pause);
         config.crawl.requisites |= self.requisites;
+        let policy = POLICIES.into_iter().find(|policy| self.policy.as_deref() == Some(policy));
+        config.crawl.policy = policy.unwrap_or(config.crawl.policy);
         config.fetch.allow_addresses.extend(&self.allow_address);
         config.fetch.contact = self.contact.clone().or(config.fetch.contact);
         config.fetch.proxy = self.proxy.clone().or(config.fetch.proxy);
@@ -151,8 +153,8 @@ fn prepare(
     let config = &context.config;
     let data = writer.directory().path().to_owned();
     let door = WebDoor::new(door::settings(config, Some(data.clone()))?).map_err(door::unfit)?;
-    let clock = schedule::clock(writer, 1)?;
-    let mut opened = context.open_schedule(writer, clock.now())?;
+    let mut opened = context.open_schedule(writer, 1)?;
+    let clock = opened.clock;
     if seeds.is_empty() && opened.frontier.pages() == 0 {
         let why = anyhow::anyhow!("nothing is known yet, and no page was named");
         return Err(

@@ -15,13 +15,13 @@ use super::{Context, explain, servers, status};
 use crate::exit::{Advised, Exit};
 use crate::node::control::Request;
 use crate::node::directory::{Web as Which, Writer};
-use crate::node::schedule::{self, Opened};
+use crate::node::schedule::Opened;
 use crate::node::steering::Steering;
 use crate::output::Output;
 use crate::signals;
 use ::crawl::{Added, Report};
 use anyhow::Context as _;
-use base::clock::{Clock, RealClock};
+use base::clock::{Clock, CrawlClock, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl};
 use fetch::{Limits, Policy, Range, Resolver, WebDoor};
@@ -43,6 +43,8 @@ Examples:
 /// Pages of the demo's web and servers they are on: many servers, so that politeness does not make it dull.
 const PAGES: u64 = 5_000;
 const SERVERS: u32 = 150;
+/// Its few pages need no more log, and no larger files.
+const STORE_BYTES: u32 = 4 * 1024 * 1024;
 /// A demo never needs more of a body than this.
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
@@ -75,9 +77,12 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let mut context = given.clone();
     // The whole web is small, and is the seed's.
     context.config.crawl.scope = Mode::Any;
+    let store = &mut context.config.store;
+    store.log_bytes = store.log_bytes.min(STORE_BYTES.into());
+    store.segment_bytes = store.segment_bytes.min(STORE_BYTES);
     let writer = context.lock(Which::Simulated, "demo", real.now())?;
-    let clock = schedule::clock(&writer, args.accelerate)?;
-    let opened = context.open_schedule(&writer, clock.now())?;
+    let opened = context.open_schedule(&writer, args.accelerate)?;
+    let clock = Arc::clone(&opened.clock);
     let known =
         archive::files(&RealDisk, &writer.archive_path()).context("cannot read what is archived already")?;
     let began = clock.now();
@@ -143,12 +148,12 @@ fn plan(args: &Args) -> anyhow::Result<Plan> {
 /// The simulated web being served, and the clock it lives by.
 struct Scene {
     web: Arc<Web>,
-    clock: Arc<RealClock>,
+    clock: Arc<CrawlClock>,
     serving: Serving,
 }
 
 impl Scene {
-    async fn set(web: Arc<Web>, context: &Context, clock: Arc<RealClock>) -> anyhow::Result<Self> {
+    async fn set(web: Arc<Web>, context: &Context, clock: Arc<CrawlClock>) -> anyhow::Result<Self> {
         let pause = context.config.crawl.pause;
         let settings =
             serve::Settings { rules: Rules { pause, ..Rules::default() }, ..serve::Settings::default() };
@@ -195,7 +200,7 @@ impl Scene {
             reader: opened.reader,
             derived: opened.derived,
             frontier: opened.frontier,
-            clock: Arc::clone(&self.clock) as Arc<dyn Clock>,
+            clock: Arc::clone(&self.clock),
             data: context.data.clone(),
             metrics: config.metrics.listen,
         };

@@ -5,8 +5,12 @@ mod words;
 use super::{Context, seeds};
 use crate::exit::Exit;
 use crate::node::control::Request;
+use crate::node::door::product_token;
 use crate::node::life::Life;
 use crate::node::steering::Steering;
+use base::PageUrl;
+use base::clock::{Clock as _, RealClock};
+use fetch::robots::{self, Need};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,8 +45,37 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
 
 /// Asks for a page's life and prints it.
 pub(crate) async fn show(steering: &Steering, url: &str, context: &Context) -> anyhow::Result<Life> {
-    let mut lives = steering.ask_for::<Life>(Request::Explain { url: url.to_owned() }).await?;
-    let life = lives.pop().unwrap_or_default();
+    let life = ask(steering, url, context).await?;
     context.output.result(&life.page, || words::of(&life));
     Ok(life)
+}
+
+/// Asks for a page's life.
+pub(crate) async fn ask(steering: &Steering, url: &str, context: &Context) -> anyhow::Result<Life> {
+    let mut lives = steering.ask_for::<Life>(Request::Explain { url: url.to_owned() }).await?;
+    let mut life = lives.pop().unwrap_or_default();
+    if life.page.state == "unknown"
+        && !life.page.reason.contains("would not be visited")
+        && let Some(line) = forbidden_by(&life.page.url, context)
+    {
+        let why = "it is not known, and would not be visited: the robots file of its server says";
+        life.page.reason = format!("{why} `{line}`");
+    }
+    Ok(life)
+}
+
+/// The line of the robots file, as it was last archived, that forbids a page. A schedule knows only what it asked for
+/// lately.
+fn forbidden_by(url: &str, context: &Context) -> Option<String> {
+    let (url, (_, reader)) = (PageUrl::parse(url).ok()?, context.reader().ok()?);
+    let home = robots::home(&url.origin())?;
+    let agent = product_token(&context.config.fetch.agent);
+    let known = ::crawl::recall_robots(&reader, agent, [home]).ok()?;
+    let (_, standing) = known.into_iter().next()?;
+    let Need::Known(rules) = standing.needs(RealClock::start().now()) else { return None };
+    let verdict = rules.judge(url.target());
+    if verdict.allowed {
+        return None;
+    }
+    Some(verdict.line.map(|line| line.text.clone()).unwrap_or_default())
 }

@@ -34,7 +34,7 @@ pub(crate) struct Args {
 /// Writes everything, or what was chosen: all visits, unless told otherwise.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let (_, reader) = context.reader()?;
-    let sink = Sink::new(context, &reader, args.format, args.output.as_deref())?;
+    let sink = Sink::new(context, &reader, (args.format, args.output.as_deref()), &args.choices)?;
     if args.choices.is_empty() {
         let entries = reader.all().context("cannot walk through the index")?;
         return sink.write(sink.watched(visits(entries)), "everything that is archived");

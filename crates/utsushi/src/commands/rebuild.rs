@@ -73,7 +73,6 @@ const UNFINISHED: &str = "frontier.tmp";
 fn rebuild_frontier(context: &Context) -> anyhow::Result<Exit> {
     let writer = context.lock_existing("rebuild", RealClock::start().now())?;
     let archive = context.archive(&writer, RealClock::start().now())?;
-    let now = schedule::clock(&writer, 1)?.now();
     let reader =
         Reader::open(Arc::new(RealDisk), &writer.archive_path()).context("cannot read the archive")?;
     let data = writer.directory().path();
@@ -89,7 +88,9 @@ fn rebuild_frontier(context: &Context) -> anyhow::Result<Exit> {
     let parts =
         (schedule::settings(&context.config, data)?, schedule::policy(writer.directory().format().web));
     let reads = schedule::reads(&context.config);
-    let frontier = context.learn(&unfinished, &archive, &reader, parts, &reads, now)?;
+    let store = context.open_store(&unfinished)?;
+    let now = context.clock(&writer, &reader, &store, 1)?.now();
+    let frontier = context.learn(store, (&archive, &reader), parts, &reads, now)?;
     let (pages, servers) = (frontier.pages(), frontier.overview().servers);
     frontier.close(now).context("cannot write the schedule")?;
     clear(&place)?;

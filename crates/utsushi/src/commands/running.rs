@@ -10,7 +10,7 @@ use crate::output::Output;
 use ::crawl::{Order, Parts, Report, Settings};
 use anyhow::Context as _;
 use archive::{Archive, Reader};
-use base::clock::{Clock, RealClock};
+use base::clock::{Clock, CrawlClock, RealClock, Strayed};
 use base::door::Door;
 use frontier::Frontier;
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ pub(crate) struct Works<D> {
     pub(crate) reader: Reader,
     pub(crate) derived: Option<archive::derived::Writer>,
     pub(crate) frontier: Frontier,
-    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) clock: Arc<CrawlClock>,
     /// The data directory, where the control socket is.
     pub(crate) data: std::path::PathBuf,
     /// Where the metrics can be asked for.
@@ -55,12 +55,17 @@ pub(crate) async fn run<D: Door + 'static>(
         reader: works.reader,
         derived: works.derived,
         frontier: works.frontier,
-        clock: works.clock,
+        clock: Arc::clone(&works.clock) as Arc<dyn Clock>,
         orders: receiver,
     };
     let crawl = ::crawl::crawl(parts, settings, stop, |event, report| {
         counts.send_replace(*report);
         teller.tell(&event, report);
+        if let Some(Strayed { clock, wall }) = works.clock.strayed() {
+            output.complaint(format!(
+                "the clock of this machine says {wall}; the crawl keeps its own time, {clock}"
+            ));
+        }
     });
     crawl.await.context("cannot go on crawling")
 }

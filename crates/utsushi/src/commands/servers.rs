@@ -110,7 +110,7 @@ fn remarks(server: &Server) -> String {
     if let Some(name) = &server.alias_of {
         remarks.push(format!("= {name}"));
     }
-    remarks.join(" ").chars().take(18).collect()
+    remarks.join(" ").chars().take(17).collect()
 }
 
 /// A count in nine columns at most.

@@ -1,6 +1,7 @@
 //! `utsushi snapshot`: the web as it was at a moment or during a period (A3, A4).
 
 mod choices;
+mod describe;
 mod forms;
 mod list;
 
@@ -17,6 +18,7 @@ use anyhow::Context as _;
 use archive::{Choice, Reader, Version};
 use base::clock::{Clock as _, RealClock};
 use clap::ValueEnum;
+use describe::{Described, Describer};
 use formats::warc_file::About;
 use forms::{Kept, Written};
 use serde_json::json;
@@ -28,6 +30,7 @@ Examples:
   utsushi snapshot --at 2026-03-31
   utsushi snapshot --during 2026-03-01..2026-04-01 --recipe changed-within --site example.org
   utsushi snapshot --at '1d ago' --prefix https://example.org/docs/ --format wacz -o docs.wacz
+  utsushi snapshot --at now --language ja,en
   utsushi --json snapshot --during 2026-03-01.. --relation starts,during --type text/html";
 
 /// The web as it was: the versions that were valid at a moment or during a period
@@ -69,6 +72,10 @@ impl Format {
             Self::Parquet => "parquet",
         }
     }
+    /// Whether it tells what is known only after parsing.
+    const fn tells(self) -> bool {
+        matches!(self, Self::List | Self::Parquet)
+    }
     /// Whether it may be shown on a terminal: what is in it was made printable.
     const fn is_text(self) -> bool {
         matches!(self, Self::List | Self::Cdxj)
@@ -79,7 +86,7 @@ impl Format {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let choice = args.choices.check()?;
     let (_, reader) = context.reader()?;
-    let sink = Sink::new(context, &reader, args.format, args.output.as_deref())?;
+    let sink = Sink::new(context, &reader, (args.format, args.output.as_deref()), &args.choices)?;
     sink.write(sink.chosen(&choice)?, &in_words(&choice))
 }
 
@@ -101,18 +108,20 @@ pub(crate) struct Sink<'a> {
     output: Option<&'a Path>,
     spool: PathBuf,
     progress: Progress,
+    describer: Describer<'a>,
 }
 
 impl<'a> Sink<'a> {
     pub(crate) fn new(
         context: &'a Context,
         reader: &'a Reader,
-        format: Format,
-        output: Option<&'a Path>,
+        (format, output): (Format, Option<&'a Path>),
+        choices: &'a Choices,
     ) -> anyhow::Result<Self> {
+        let describer = Describer::new(reader, choices.languages())?;
         let stop = signals::listen(&context.output).context("cannot listen for signals")?;
         let (spool, progress) = (context.spool(output), context.output.progress("making the snapshot", None));
-        Ok(Self { context, reader, stop, format, output, spool, progress })
+        Ok(Self { context, reader, stop, format, output, spool, progress, describer })
     }
 
     /// The versions that the choice asks for, by key from the last to the first.
@@ -146,9 +155,10 @@ impl<'a> Sink<'a> {
         versions: impl Iterator<Item = anyhow::Result<Version>>,
         description: &str,
     ) -> anyhow::Result<Exit> {
-        let mut versions = versions.peekable();
+        let mut versions = self.describer.describe(versions, self.format.tells(), &self.spool)?.peekable();
         if versions.peek().is_none() {
             self.context.output.note("no version was chosen; nothing is written");
+            self.tell_left_out();
             return Ok(Exit::Found);
         }
         let mut destination = if self.format.is_text() {
@@ -159,13 +169,20 @@ impl<'a> Sink<'a> {
         let written = self.write_to(&mut destination, versions, description)?;
         destination.finish()?;
         self.tell(&written);
-        Ok(Exit::Done)
+        Ok(if self.tell_left_out() { Exit::Found } else { Exit::Done })
+    }
+
+    /// Says what was left out, if anything was.
+    fn tell_left_out(&self) -> bool {
+        let left_out = self.describer.left_out();
+        left_out.iter().for_each(|told| self.context.output.note(told));
+        left_out.is_some()
     }
 
     fn write_to(
         &self,
         out: &mut Destination<'_>,
-        versions: impl Iterator<Item = anyhow::Result<Version>>,
+        versions: impl Iterator<Item = anyhow::Result<Described>>,
         description: &str,
     ) -> anyhow::Result<Written> {
         let about = About {
@@ -177,9 +194,9 @@ impl<'a> Sink<'a> {
             Kept { reader: self.reader, stop: &self.stop, progress: &self.progress, copied: Cell::new(0) };
         match self.format {
             Format::List => list::write(versions, self, out),
-            Format::Cdxj => forms::write_cdxj(versions, &kept, self, out),
-            Format::Warc => forms::write_warc(versions, &kept, self, &about, out),
-            Format::Wacz => forms::write_wacz(versions, &kept, self, &about, out),
+            Format::Cdxj => forms::write_cdxj(plain(versions), &kept, self, out),
+            Format::Warc => forms::write_warc(plain(versions), &kept, self, &about, out),
+            Format::Wacz => forms::write_wacz(plain(versions), &kept, self, &about, out),
             Format::Parquet => forms::write_parquet(versions, &kept, self, &about, out),
         }
     }
@@ -201,4 +218,11 @@ impl<'a> Sink<'a> {
             }
         }
     }
+}
+
+/// Versions alone, for forms that have no place for more.
+fn plain(
+    versions: impl Iterator<Item = anyhow::Result<Described>>,
+) -> impl Iterator<Item = anyhow::Result<Version>> {
+    versions.map(|described| described.map(|described| described.version))
 }

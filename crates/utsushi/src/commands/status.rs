@@ -96,6 +96,8 @@ struct Held {
     owner: Option<Owner>,
     archive: Summary,
     schedule: Option<Whole>,
+    /// What the crawl may ask for in a day, and receive; 0 for no limit.
+    a_day_max: (u64, u64),
 }
 
 impl Held {
@@ -111,7 +113,9 @@ impl Held {
             // A start that was cut off may have left none.
             _ => Summary::default(),
         };
-        Ok(Self { directory, owner, archive, schedule: None })
+        let crawl = &context.config.crawl;
+        let a_day_max = (crawl.requests_per_day_max, crawl.bytes_per_day_max);
+        Ok(Self { directory, owner, archive, schedule: None, a_day_max })
     }
 
     fn to_json(&self) -> Value {
@@ -154,21 +158,23 @@ impl Held {
             lines.push(format!("from            {first}\nto              {last}"));
         }
         match &self.schedule {
-            Some(schedule) => lines.push(schedule_text(schedule)),
+            Some(schedule) => lines.push(schedule_text(schedule, self.a_day_max)),
             None => lines.push("schedule        none yet; `utsushi crawl` makes one".to_owned()),
         }
         lines.join("\n")
     }
 }
 
-fn schedule_text(told: &Whole) -> String {
+fn schedule_text(told: &Whole, (requests_max, bytes_max): (u64, u64)) -> String {
+    let of = |most: u64, shown: String| if most > 0 { format!(" of {shown}") } else { String::new() };
+    let (of_requests, of_bytes) = (of(requests_max, grouped(requests_max)), of(bytes_max, bytes(bytes_max)));
     let (new, queued) = (grouped(told.new), grouped(told.queued));
     let mut lines = vec![
         format!("known           {} on {}", count_of(told.pages, "page"), count_of(told.servers, "server")),
         format!("to be visited   {new} for the first time; {queued} in the queue of the next day"),
         format!("load            {} a day", count_of(a_day(told.load), "request")),
         format!(
-            "today           {}, {} received",
+            "today           {}{of_requests}, {} received{of_bytes}",
             count_of(told.requests_today, "request"),
             bytes(told.bytes_today)
         ),

@@ -21,7 +21,7 @@ const REQUESTS_PER_DAY_MAX: u64 = 1_000_000_000;
 pub(crate) const POLICIES: [&str; 1] = ["paper"];
 
 /// The settings in the order of `default.toml`.
-pub(crate) const SETTINGS: [Setting; 57] = [
+pub(crate) const SETTINGS: [Setting; 59] = [
     Setting {
         key: "crawl.pause",
         take: |c, v| interval(v, Interval::from_seconds(1)..=SERVER_PAUSE_MAX).map(|t| c.crawl.pause = t),
@@ -233,6 +233,20 @@ pub(crate) const SETTINGS: [Setting; 57] = [
         key: "store.pool_bytes",
         take: |c, v| memory(v, MIB..=64 * GIB).map(|n| c.store.pool_bytes = n),
         show: |c| c.store.pool_bytes.to_string(),
+    },
+    Setting {
+        key: "store.log_bytes",
+        take: |c, v| bytes(v, MIB..=4 * GIB).map(|n| c.store.log_bytes = n),
+        show: |c| c.store.log_bytes.to_string(),
+    },
+    Setting {
+        key: "store.segment_bytes",
+        take: |c, v| {
+            let number = bytes(v, MIB / 2..=GIB)?;
+            c.store.segment_bytes = u32::try_from(number).unwrap_or(u32::MAX);
+            Ok(())
+        },
+        show: |c| c.store.segment_bytes.to_string(),
     },
     Setting {
         key: "metrics.listen",

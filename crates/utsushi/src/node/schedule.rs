@@ -6,12 +6,12 @@ use crate::commands::Context;
 use crate::config::{Config, SETTINGS};
 use crate::exit::Advised;
 use crate::words::count_of;
+use ::crawl::{Learning, Reads};
 use anyhow::Context as _;
 use archive::{Archive, Key, Reader};
-use base::clock::{Clock as _, RealClock};
+use base::clock::{Clock as _, CrawlClock, RealClock, Start};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl, Timestamp};
-use crawl::{Learning, Reads};
 use frontier::{Frontier, Paper, Policy, Scope, Settings};
 use std::path::Path;
 use std::sync::Arc;
@@ -36,22 +36,62 @@ pub(crate) struct Opened {
     pub(crate) frontier: Frontier,
     /// How bodies are read.
     pub(crate) reads: Reads,
+    /// What tells the time of the schedule.
+    pub(crate) clock: Arc<CrawlClock>,
 }
 
 impl Context {
-    /// Opens archive and schedule of a directory that this process writes to. What arrived since is learned first.
-    pub(crate) fn open_schedule(&self, writer: &Writer, now: Timestamp) -> anyhow::Result<Opened> {
+    /// Opens archive and schedule of a directory that this process writes to, whose time runs `pace` times as fast as the
+    /// world's. What arrived since is learned first.
+    pub(crate) fn open_schedule(&self, writer: &Writer, pace: u32) -> anyhow::Result<Opened> {
         let policy = policy(writer.directory().format().web);
-        let archive = self.archive(writer, now)?;
+        let archive = self.archive(writer, RealClock::start().now())?;
         let reader =
             Reader::open(Arc::new(RealDisk), &writer.archive_path()).context("cannot read the archive")?;
         let data = writer.directory().path();
         let mut settings = settings(&self.config, data)?;
         noted_seeds(&reader, &mut settings.scope).context("cannot read which pages were added")?;
         let reads = reads(&self.config);
-        let frontier = self.learn(data, &archive, &reader, (settings, policy), &reads, now)?;
+        let store = self.open_store(data)?;
+        let clock = self.clock(writer, &reader, &store, pace)?;
+        let frontier = self.learn(store, (&archive, &reader), (settings, policy), &reads, clock.now())?;
         let derived = self.derive(writer, &reader, &reads);
-        Ok(Opened { archive, reader, derived, frontier, reads })
+        Ok(Opened { archive, reader, derived, frontier, reads, clock })
+    }
+
+    /// The time of a schedule goes on where it was (D16). That of the simulated web may lie ahead of ours.
+    pub(crate) fn clock(
+        &self,
+        writer: &Writer,
+        reader: &Reader,
+        store: &sat::Store,
+        pace: u32,
+    ) -> anyhow::Result<Arc<CrawlClock>> {
+        let is_public = writer.directory().format().web == Web::Public;
+        let last = if is_public {
+            Frontier::latest(store)
+        } else {
+            let last = reader.summary().context("cannot read the archive")?.last;
+            last.map(|last| last.plus(Interval::from_micros(1)))
+        };
+        let (clock, start) = CrawlClock::start(last, pace);
+        match start {
+            Start::WallBehind(by) if is_public => self.output.complaint(format!(
+                "the clock of this machine lies {by} before the crawl's last moment; the crawl keeps its own time"
+            )),
+            Start::WallBeyond(by) if is_public => self.output.complaint(format!(
+                "the clock of this machine lies {by} after the crawl's last moment, which is not believed; the crawl keeps its own time"
+            )),
+            _ => {}
+        }
+        Ok(clock)
+    }
+
+    /// Opens the store of the schedule below `data`, which is made if there is none.
+    pub(crate) fn open_store(&self, data: &Path) -> anyhow::Result<sat::Store> {
+        let options = self.store_options(RealClock::start().now());
+        let store = sat::Store::open(Arc::new(RealDisk), &data.join(crawl::FRONTIER), options);
+        Ok(store.map_err(|error| damaged(error.into()))?)
     }
 
     /// Opens the derived table, and notes down in it what arrived since. Without it a crawl goes on all the same.
@@ -66,28 +106,36 @@ impl Context {
         derived.inspect_err(|error| tracing::warn!(%error, "languages and titles are not noted down")).ok()
     }
 
-    /// Opens the store of the schedule, and lets it learn what the archive has and it has not.
+    /// Makes a schedule of a store, and lets it learn what the archive has and it has not.
     pub(crate) fn learn(
         &self,
-        data: &Path,
-        archive: &Archive,
-        reader: &Reader,
+        store: sat::Store,
+        (archive, reader): (&Archive, &Reader),
         parts: (Settings, Box<dyn Policy>),
         reads: &Reads,
         now: Timestamp,
     ) -> anyhow::Result<Frontier> {
-        let pool = self.config.store.pool_bytes;
-        let store = crawl::open_store(Arc::new(RealDisk), data, pool, now).map_err(damaged)?;
         let progress = self.output.progress("captures learned from", None);
         let told = |learning: &Learning| progress.set(learning.captures, "");
         let taken_down = archive.taken_down().cloned().collect();
         let learned = crawl::open_frontier(store, parts, (reader, taken_down), reads, now, told);
-        let (frontier, learning) = learned.map_err(damaged)?;
+        let (mut frontier, learning) = learned.map_err(damaged)?;
         drop(progress);
+        // What was found on the way is known from here on, also to whoever only asks.
+        frontier.settle(now).map_err(|error| damaged(error.into()))?;
         if learning.captures > 0 {
             self.output.note(format!("the schedule learned from {}", count_of(learning.captures, "capture")));
         }
         Ok(frontier)
+    }
+
+    fn store_options(&self, now: Timestamp) -> sat::Options {
+        let store = &self.config.store;
+        let mut options = frontier::store_options(now);
+        options.pool_bytes = store.pool_bytes;
+        options.log_bytes = store.log_bytes;
+        options.segment_bytes = store.segment_bytes;
+        options
     }
 
     /// Notes the settings of the crawl in the archive, if they differ from those of last time.
@@ -122,19 +170,6 @@ pub(crate) fn policy(web: Web) -> Box<dyn Policy> {
     })
 }
 
-/// The time of a schedule: never before what the archive holds, for the time of the simulated web may lie ahead (D16).
-pub(crate) fn clock(writer: &Writer, pace: u32) -> anyhow::Result<Arc<RealClock>> {
-    let now = RealClock::start().now();
-    if writer.directory().format().web == Web::Public {
-        return Ok(RealClock::starting_at(now, pace));
-    }
-    let reader =
-        Reader::open(Arc::new(RealDisk), &writer.archive_path()).context("cannot read the archive")?;
-    let last = reader.summary().context("cannot read the archive")?.last;
-    let from = last.map_or(now, |last| last.plus(Interval::from_micros(1)).max(now));
-    Ok(RealClock::starting_at(from, pace))
-}
-
 /// How the frontier behaves by the configuration.
 pub(crate) fn settings(config: &Config, data: &Path) -> anyhow::Result<Settings> {
     let crawl = &config.crawl;
@@ -165,6 +200,7 @@ pub(crate) fn reads(config: &Config) -> Reads {
         languages: filter.languages.iter().map(|code| code.0).collect(),
         types: filter.types.iter().map(|range| range.prefix().to_owned()).collect(),
         size_max: Some(filter.size_max),
+        no_adult: filter.drops_adult,
     };
     let agent = product_token(&config.fetch.agent).into();
     Reads { agent, requisites: config.crawl.requisites, filter: Arc::new(filter) }

@@ -5,7 +5,6 @@
 use super::control::{self, Request, Unreached};
 use super::directory::{Directory, Owner, Web, Writer};
 use super::orders::{self, ORDERS_MAX};
-use super::schedule;
 use crate::commands::Context;
 use crate::exit::Advised;
 use anyhow::Context as _;
@@ -70,8 +69,7 @@ impl Steering {
 
     /// Opens the schedule of a directory that this process writes to.
     pub(crate) fn here(context: &Context, writer: Writer) -> anyhow::Result<Self> {
-        let clock = schedule::clock(&writer, 1)?;
-        let opened = context.open_schedule(&writer, clock.now())?;
+        let opened = context.open_schedule(&writer, 1)?;
         let (orders, receiver) = mpsc::channel(ORDERS_MAX);
         let (stop, stopped) = oneshot::channel();
         let parts = Parts {
@@ -80,7 +78,7 @@ impl Steering {
             reader: opened.reader,
             derived: opened.derived,
             frontier: opened.frontier,
-            clock,
+            clock: opened.clock,
             orders: receiver,
         };
         let settings = crawl::Settings {

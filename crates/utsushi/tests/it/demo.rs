@@ -281,9 +281,11 @@ fn kill_in_the_middle_forgets_no_robots_file() {
 #[test]
 fn survives_m4_a_disk_that_fills_up_in_the_middle() {
     let place = TempDir::new().unwrap();
-    // The floor is set to nothing, so that the disk itself says when it is full; the archive is on it, the output not.
-    let script = "mkdir disk && mount -t tmpfs -o size=6m tmpfs disk || exit 77\n\
-                  printf '[archive]\\ndisk_free_bytes_min = 0\\ndisk_free_percent_min = 0\\n' > c.toml\n\
+    // The floor leaves room for the schedule, which is no longer written to once the archive waits; the archive is on
+    // the disk, the output not.
+    let script = "mkdir disk && mount -t tmpfs -o size=18m tmpfs disk || exit 77\n\
+                  printf '[archive]\\ndisk_free_bytes_min = \"4MiB\"\\ndisk_free_percent_min = 0\\n[store]\\n' > c.toml\n\
+                  printf 'pool_bytes = \"1MiB\"\\nlog_bytes = \"1MiB\"\\nsegment_bytes = \"1MiB\"\\n' >> c.toml\n\
                   \"$0\" --json --config c.toml --data disk/data demo --for 8s --accelerate 400 > said\n\
                   code=$?; mkdir kept && cp disk/data/archive/* kept/; exit $code";
     let mut unshare = Command::new("unshare");

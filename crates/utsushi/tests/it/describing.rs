@@ -2,8 +2,14 @@
 
 use crate::program::{run, utsushi};
 
-const COMMANDS: [&str; 14] = [
+const COMMANDS: [&str; 20] = [
     "demo",
+    "crawl",
+    "add",
+    "pause",
+    "resume",
+    "explain",
+    "servers",
     "history",
     "get",
     "snapshot",

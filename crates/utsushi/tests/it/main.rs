@@ -7,6 +7,7 @@
 
 mod addresses;
 mod config;
+mod crawl;
 mod data_directory;
 mod demo;
 mod describing;
@@ -19,6 +20,7 @@ mod killed_crawl;
 mod made;
 mod program;
 mod sim_serve;
+mod site;
 mod snapshot;
 mod streams;
 mod takedown;

@@ -2,8 +2,12 @@
 
 use crate::made::{PAGE, imported, small_web};
 use crate::program::{contents, objects, on, run, utsushi};
+use archive::derived::Facts;
+use base::disk::{Disk, RealDisk};
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 /// The pages of a snapshot, without their schemes, with the day on which the version begins.
 fn chosen(data: &Path, arguments: &[&str]) -> Vec<String> {
@@ -102,9 +106,91 @@ fn what_makes_no_sense_is_refused_with_what_to_ask_instead() {
         ("--site", "http://example.org/", "is no site"),
         ("--prefix", "#top", "leave out everything from `#`"),
         ("--format", "pdf", "pdf"),
+        ("--language", "ja,日本", "is no language"),
     ] {
         on(&data, &["snapshot", flag, value]).wrong(&[flag, part]);
     }
+}
+
+/// Fills the derived table as a crawl does, with what `facts` says of a URL, up to and without the first `unread`.
+fn read(data: &Path, facts: impl Fn(&str) -> Option<Facts>, unread: &str) {
+    let (disk, directory): (Arc<dyn Disk>, _) = (Arc::new(RealDisk), data.join("archive"));
+    let reader = archive::Reader::open(Arc::clone(&disk), &directory).unwrap();
+    let mut writer = archive::derived::Writer::open(disk, &directory).unwrap();
+    let arrivals = reader.since(None).unwrap().map(|arrival| arrival.unwrap().0);
+    let arrivals: Vec<archive::Entry> =
+        arrivals.take_while(|entry| unread.is_empty() || !entry.url.ends_with(unread)).collect();
+    writer.append(arrivals.iter().map(|entry| (entry, facts(&entry.url)))).unwrap();
+    writer.sync().unwrap();
+}
+
+/// The news is Japanese, the style sheet English; nothing else has a language.
+fn languages(url: &str) -> Option<Facts> {
+    let (language, title) = match url {
+        _ if url.ends_with("/news") => ("ja", "知らせ\u{1b}[2J"),
+        _ if url.ends_with("/style") => ("en", "Style"),
+        _ => return None,
+    };
+    let media_type = Some("application/xhtml+xml".into());
+    Some(Facts {
+        language: Some(language.into()),
+        title: Some(title.to_owned()),
+        media_type,
+        ..Facts::default()
+    })
+}
+
+#[test]
+fn versions_are_chosen_by_language_once_they_were_read() {
+    let (place, data) = imported(&small_web());
+    read(&data, languages, "");
+    let during = ["--during", ".."];
+    let of = |flags: &[&str]| chosen(&data, &[&during, flags].concat());
+    // The other site has the words of the news: what is known of bytes is known of whoever sent them.
+    let news = ["example.org/news 01", "example.org/news 03", "example.org/news 05", "other.test/ 03"];
+    assert_eq!(of(&["--language", "ja"]), news);
+    let style = "www.example.org/style 02";
+    assert_eq!(of(&["--language", "EN"]), [style]);
+    let both = [&news[..3], &[style], &news[3..]].concat();
+    assert_eq!(of(&["--language", "ja,en"]), both);
+    assert_eq!(of(&["--language", "ja", "--language", "en"]), both);
+    on(&data, &["snapshot", "--at", "now", "--language", "fr"]).found(&["no version was chosen"]);
+    assert_eq!(of(&["--language", "ja", "--unit", "visit"]).len(), 5);
+    let file = place.path().join("news.cdxj");
+    let flags = ["snapshot", "--during", "..", "--language", "ja", "--format", "cdxj"];
+    on(&data, &[&flags[..], &["-o", file.to_str().unwrap()]].concat()).done();
+    assert_eq!(fs::read_to_string(file).unwrap().lines().count(), 4);
+    on(&data, &["export", "--language", "fr"]).found(&["no version was chosen"]);
+}
+
+#[test]
+fn a_list_shows_what_is_known_of_the_content() {
+    let (_place, data) = imported(&small_web());
+    let at = ["--json", "snapshot", "--at", "2026-03-02T06:00:00Z"];
+    let known = |data: &Path| -> Vec<(Value, Value)> {
+        let lines = objects(&on(data, &at).done());
+        lines.into_iter().map(|line| (line["language"].clone(), line["title"].clone())).collect()
+    };
+    assert_eq!(known(&data), vec![(Value::Null, Value::Null); 3]);
+    read(&data, languages, "");
+    assert_eq!(known(&data)[0], ("ja".into(), "知らせ\u{1b}[2J".into()));
+    assert_eq!(known(&data)[1], (Value::Null, Value::Null));
+    let list = on(&data, &at[1..]).done();
+    let first = list.lines().next().unwrap();
+    assert!(first.contains("/news  ja  知らせ") && !list.contains('\u{1b}'), "{list:?}");
+}
+
+#[test]
+fn what_was_not_read_yet_is_left_out_and_told() {
+    let (_place, data) = imported(&small_web());
+    let whole = chosen(&data, &["--during", "..", "--unit", "visit"]).len();
+    read(&data, languages, "/style");
+    let flags = ["snapshot", "--during", "..", "--unit", "visit", "--language", "ja,en"];
+    let ended = on(&data, &flags);
+    assert!(ended.stderr.contains("1 version left out, whose language is not known yet"), "{ended:?}");
+    let list = ended.found(&["`utsushi rebuild derived`, fills it"]);
+    assert!((1..whole).contains(&list.lines().count()), "{list}");
+    assert!(list.contains("other.test") && !list.contains("/style"), "{list}");
 }
 
 #[test]

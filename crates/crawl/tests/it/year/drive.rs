@@ -35,7 +35,7 @@ const LOOK_UP_LIFETIME: Interval = Interval::from_days(1);
 const COMMIT_LESSONS: u32 = 512;
 const COMMIT_AFTER: Interval = Interval::from_hours(6);
 /// Offers are judged when they are many, or once in this time.
-const SETTLE_AFTER: Interval = Interval::from_minutes(10);
+const SETTLE_AFTER: Interval = Interval::from_hours(12);
 
 /// What is simulated.
 #[derive(Clone, Debug)]
@@ -494,6 +494,7 @@ impl Driver {
                 page: pending.page,
                 url: &pending.url,
                 at: pending.at,
+                address: None,
                 told,
                 etag: read.etag.as_deref(),
                 last_modified: read.last_modified.as_deref(),

@@ -41,9 +41,9 @@ pub(crate) struct Choices {
     /// Only this status; several with commas
     #[arg(long, value_name = "N", value_delimiter = ',')]
     status: Vec<u16>,
-    /// Only this language; refused until languages are known
-    #[arg(long, value_name = "L")]
-    language: Option<String>,
+    /// Only what is in this language, such as `ja` or `en`; several with commas. Known only of what was read
+    #[arg(long, value_name = "L", value_delimiter = ',', value_parser = language)]
+    language: Vec<String>,
     /// Only what changed at this moment or later
     #[arg(long, value_name = "T", value_parser = when::moment)]
     changed_since: Option<Timestamp>,
@@ -64,13 +64,13 @@ impl Choices {
             && prefix.is_none()
             && media_type.is_empty()
             && status.is_empty()
-            && language.is_none()
+            && language.is_empty()
             && changed_since.is_none()
     }
 
     /// The same, for a command that takes all of time and all visits unless told otherwise.
     pub(crate) fn or_all_visits(&self) -> anyhow::Result<Choice> {
-        let mut asked = self.asked()?;
+        let mut asked = self.asked();
         if asked.at.is_none() {
             asked.during = asked.during.or_else(|| Some(when::always()));
         }
@@ -82,19 +82,16 @@ impl Choices {
 
     /// The choice, if its parts do not contradict each other.
     pub(crate) fn check(&self) -> anyhow::Result<Choice> {
-        checked(self.asked()?)
+        checked(self.asked())
     }
 
-    fn asked(&self) -> anyhow::Result<Asked> {
-        if self.language.is_some() {
-            let advice = "leave out `--language`; `--site`, `--prefix` and `--type` work on any archive";
-            let why = anyhow::anyhow!(
-                "the language of a page is known only once its text has been read, and nothing in this data \
-                 directory has read it"
-            );
-            return Err(Advised::new("cannot choose by `--language`", advice, why).into());
-        }
-        Ok(Asked {
+    /// The languages that are asked for; none means all.
+    pub(crate) fn languages(&self) -> &[String] {
+        &self.language
+    }
+
+    fn asked(&self) -> Asked {
+        Asked {
             at: self.at,
             during: self.during,
             relations: self.relation,
@@ -106,9 +103,23 @@ impl Choices {
             changed_since: self.changed_since,
             site: self.site.clone(),
             prefix: self.prefix.clone(),
-        })
+        }
     }
 }
+
+/// Reads a language tag.
+fn language(text: &str) -> Result<String, String> {
+    let is_part =
+        |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if text.len() <= LANGUAGE_BYTES_MAX && text.split('-').all(is_part) {
+        Ok(text.to_ascii_lowercase())
+    } else {
+        Err(format!("`{text}` is no language; write a tag such as `ja` or `en`"))
+    }
+}
+
+/// The longest language tag that registered parts make.
+const LANGUAGE_BYTES_MAX: usize = 35;
 
 fn checked(asked: Asked) -> anyhow::Result<Choice> {
     let choice = asked.check().map_err(|error| {

@@ -1,12 +1,13 @@
 //! A snapshot in the forms of others: CDXJ, WARC, WACZ, Parquet.
 
-use super::Sink;
-use super::list::SORT_BYTES_MAX;
+use super::describe::Described;
+use super::{Sink, list};
 use crate::commands::destination::Destination;
 use crate::progress::Progress;
 use crate::signals::Stop;
 use anyhow::Context as _;
-use archive::{Order, Reader, Sorter, Stored, Version};
+use archive::derived::Facts;
+use archive::{Reader, Stored, Version};
 use formats::warc_file::About;
 use formats::{Coding, Picker, Picks, Place, Row, Source, SourceError};
 use std::cell::Cell;
@@ -99,20 +100,19 @@ pub(super) fn write_wacz(
 
 /// A table, by key.
 pub(super) fn write_parquet(
-    versions: impl Iterator<Item = anyhow::Result<Version>>,
+    versions: impl Iterator<Item = anyhow::Result<Described>>,
     kept: &Kept<'_>,
     sink: &Sink<'_>,
     about: &About,
     out: &mut (impl Write + Send),
 ) -> anyhow::Result<Written> {
-    let mut sorter = Sorter::new(Order::Key, &sink.spool, SORT_BYTES_MAX);
-    for version in versions {
-        sorter.push(&version?)?;
-    }
+    let sorter = list::sorted(versions, sink)?;
     let count = sorter.count();
     let mut table = formats::parquet::Table::new(out, &about.software)?;
-    for version in sorter.finish()? {
-        table.push(&row(&version?, kept.reader)?)?;
+    for version in sorter.finish_with()? {
+        let (version, facts) = version?;
+        let facts = Facts::from_bytes(&facts).unwrap_or_default();
+        table.push(&row(&version, kept.reader)?.with(&facts))?;
     }
     table.finish()?;
     Ok(Written { versions: count, originals: 0 })

@@ -59,7 +59,10 @@ impl Error {
     /// What a person can do about it.
     pub(crate) fn advice(&self) -> String {
         match self {
-            Self::Absent { .. } => "name another with `--data`, or make one with `utsushi demo`".to_owned(),
+            Self::Absent { .. } => {
+                "name another with `--data`, or make one with `utsushi crawl URL` or `utsushi demo`"
+                    .to_owned()
+            }
             Self::NotADirectory { .. } | Self::Foreign { .. } => {
                 "name a new or empty directory with `--data`".to_owned()
             }

@@ -1,0 +1,199 @@
+//! The archive is the truth: what a crawl learned while it ran is learned again from what it kept (D3, D4, C17).
+
+use crate::rig::{at_once, frontier, next, reads, settings, step};
+use crate::{PAUSE, plan};
+use archive::{Archive, Learned, Reader};
+use base::clock::SimulatedClock;
+use base::disk::SimulatedDisk;
+use base::{Clock, Interval, PageUrl, Timestamp};
+use crawl::{Added, Reading, Teachings, What, learn_all};
+use fetch::robots::Answer;
+use frontier::{Done, Found, Frontier, Next, Paper, Role, Step, Worth};
+use sim::door::SimulatedDoor;
+use sim::{ORIGIN, Plan, Web};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+const DIRECTORY: &str = "/data/archive";
+
+/// A crawl of a simulated web that keeps what it visits, one step after the other.
+struct World {
+    web: Arc<Web>,
+    clock: Arc<SimulatedClock>,
+    disk: SimulatedDisk,
+    archive: Archive,
+    frontier: Frontier,
+}
+
+fn open_archive(disk: &SimulatedDisk, now: Timestamp) -> Archive {
+    let settings = archive::Settings { file_captures_max: 3_000, ..archive::Settings::default() };
+    Archive::open(Arc::new(disk.clone()), Path::new(DIRECTORY), settings, now).unwrap().0
+}
+
+impl World {
+    fn new(plan: Plan) -> Self {
+        let (disk, clock) = (SimulatedDisk::new(1), SimulatedClock::new(ORIGIN));
+        let mut archive = open_archive(&disk, ORIGIN);
+        let web = Arc::new(Web::new(plan));
+        let mut frontier = frontier(settings(PAUSE), Paper::default(), ORIGIN);
+        let home = Added::page(PageUrl::parse(&format!("http://{}/", web.host(0))).unwrap());
+        let note = format!("page 0 {}\n", home.url);
+        let noted = archive.note("add", ORIGIN, &note).unwrap();
+        archive.commit().unwrap();
+        frontier.add(&[Found::page(home.url)], 0, ORIGIN).unwrap();
+        frontier.settle(ORIGIN).unwrap();
+        frontier.pass(&noted.place().to_string());
+        Self { web, clock, disk, archive, frontier }
+    }
+
+    fn run(&mut self, days: u64) {
+        let door = SimulatedDoor::new(Arc::clone(&self.web), Arc::clone(&self.clock) as Arc<dyn Clock>);
+        let end = self.clock.now().plus(Interval::from_days(days));
+        while self.clock.now() < end {
+            match next(&mut self.frontier, self.clock.now()) {
+                Next::Do(task) => {
+                    let ended = at_once(step(&door, &self.clock, &task));
+                    self.clock.advance(ended.took);
+                    self.finish(&task, ended);
+                }
+                Next::Wait(at) => self.clock.advance_to(at.min(end)),
+                Next::Idle => self.clock.advance_to(end),
+            }
+        }
+        self.frontier.commit(self.clock.now()).unwrap();
+    }
+    fn finish(&mut self, task: &frontier::Task, ended: crawl::Ended) {
+        let is_refusal = matches!(task.step, Step::Refuse(..));
+        let done = if is_refusal { Done::Refused } else { ended.done() };
+        let worth = self.frontier.done(task, &done, ended.took, self.clock.now()).unwrap();
+        let Some(capture) = ended.capture.filter(|_| worth == Worth::Keeping) else { return };
+        let stored = self.archive.append(&capture).unwrap();
+        self.archive.commit().unwrap();
+        let (learned, place) = (Learned::of(&capture, &stored.entry), stored.place().to_string());
+        match (task.step.page(), ended.what) {
+            (None, What::Robots(Answer::Rules(rules))) => {
+                let found = |text: &String| {
+                    let url = capture.url.join(text).ok()?;
+                    Some(Found { url, role: Role::Sitemap, announced: None })
+                };
+                let sitemaps: Vec<Found> = rules.sitemaps().iter().filter_map(found).collect();
+                self.frontier.found(&sitemaps, capture.at).unwrap();
+            }
+            (None, _) => {}
+            (page, what) => {
+                let reading = if let What::Page(reading) = what { reading } else { Reading::default() };
+                let teachings =
+                    Teachings { url: capture.url.clone(), learned, reading, place: place.clone() };
+                self.frontier.learn(&teachings.lesson(page)).unwrap();
+            }
+        }
+        self.frontier.pass(&place);
+    }
+
+    fn reader(&self) -> Reader {
+        Reader::open(Arc::new(self.disk.clone()), Path::new(DIRECTORY)).unwrap()
+    }
+    /// A frontier that learned everything from the archive.
+    fn rebuilt(&self) -> Frontier {
+        let mut rebuilt = frontier(settings(PAUSE), Paper::default(), ORIGIN);
+        learn_all(&mut rebuilt, &self.reader(), &reads(), self.clock.now(), |_| {}).unwrap();
+        rebuilt.settle(self.clock.now()).unwrap();
+        rebuilt
+    }
+}
+
+/// When every page is due.
+fn schedule(frontier: &mut Frontier) -> BTreeMap<String, Timestamp> {
+    let mut all = BTreeMap::new();
+    frontier.schedule(|key, due| _ = all.insert(key.to_owned(), due)).unwrap();
+    all
+}
+
+#[track_caller]
+fn check(live: &mut Frontier, learned: &mut Frontier) {
+    let (live, learned) = (schedule(live), schedule(learned));
+    let differences: Vec<_> = live
+        .iter()
+        .filter(|(key, due)| learned.get(*key) != Some(due))
+        .map(|(key, due)| (key, due.to_string(), learned.get(key).map(ToString::to_string)))
+        .take(5)
+        .collect();
+    assert!(differences.is_empty(), "{differences:#?}");
+    assert_eq!(live.len(), learned.len());
+}
+
+#[test]
+fn a_frontier_that_is_rebuilt_has_the_same_schedule() {
+    let mut world = World::new(plan(14));
+    world.run(4);
+    assert!(world.reader().count() > 800);
+    let mut rebuilt = world.rebuilt();
+    world.frontier.settle(world.clock.now()).unwrap();
+    check(&mut world.frontier, &mut rebuilt);
+    let told = |frontier: &Frontier| {
+        let servers = frontier.servers();
+        let load =
+            |server: &frontier::ServerTold| (server.server.clone(), server.load.to_bits(), server.pages);
+        let mut loads: Vec<_> = servers.iter().filter(|server| server.pages > 0).map(load).collect();
+        loads.sort();
+        loads
+    };
+    assert_eq!(told(&world.frontier), told(&rebuilt), "the sums of servers too");
+}
+
+#[test]
+fn what_was_archived_and_not_learned_is_learned_at_the_next_start() {
+    let mut world = World::new(plan(0));
+    world.run(2);
+    // A frontier that knows half of it, as if it had died then.
+    let place = {
+        let reader = world.reader();
+        let arrivals: Vec<_> = reader.since(None).unwrap().map(Result::unwrap).collect();
+        arrivals[arrivals.len() / 2].1.to_string()
+    };
+    let mut half = world.rebuilt();
+    let before = schedule(&mut half);
+    half.pass(&place);
+    learn_all(&mut half, &world.reader(), &reads(), world.clock.now(), |_| {}).unwrap();
+    half.settle(world.clock.now()).unwrap();
+    assert_eq!(schedule(&mut half), before, "what was learned already changes nothing");
+    world.frontier.settle(world.clock.now()).unwrap();
+    check(&mut world.frontier, &mut half);
+}
+
+#[test]
+fn captures_of_others_become_known_pages_with_estimates() {
+    let mut world = World::new(plan(0));
+    world.run(4);
+    // Somebody else's archive: the same captures, and nothing that tells how their pages were found.
+    let disk = SimulatedDisk::new(2);
+    let mut other = open_archive(&disk, world.clock.now());
+    let reader = world.reader();
+    let mut entries: Vec<_> = reader.all().unwrap().map(Result::unwrap).filter(|it| it.is_visit()).collect();
+    entries.sort_by_key(|entry| std::cmp::Reverse(entry.at));
+    let mut pages = 0;
+    for entry in entries.iter().filter(|entry| entry.status == Some(200)) {
+        let document = reader.document(entry).unwrap();
+        let block = [document.head.as_slice(), &document.payload()].concat();
+        let group = archive::Group::of_answer(&entry.url, None, entry.at, block);
+        other.import(&group).unwrap();
+        pages += 1;
+    }
+    other.commit().unwrap();
+    other.close().unwrap();
+    let mut learned = frontier(settings(PAUSE), Paper::default(), ORIGIN);
+    let reader = Reader::open(Arc::new(disk), Path::new(DIRECTORY)).unwrap();
+    let learning = learn_all(&mut learned, &reader, &reads(), world.clock.now(), |_| {}).unwrap();
+    assert!(learning.captures >= pages && learning.foreign > 100 && learning.refolded > 50, "{learning:?}");
+    // They came newest first, and every page knows all of its versions.
+    for entry in entries.iter().filter(|entry| entry.status == Some(200)).take(200) {
+        let url = PageUrl::parse(&entry.url).unwrap();
+        if url.target() == "/robots.txt" {
+            continue;
+        }
+        let versions = entries.iter().filter(|it| it.key == entry.key && it.status == Some(200)).count();
+        let told = learned.explain(&url, world.clock.now()).unwrap();
+        assert_eq!(told.visits as usize, versions, "{url}");
+    }
+}
