@@ -1,6 +1,7 @@
 //! A process that is measured: started, watched, ended.
 
 use anyhow::{Context, Result, ensure};
+use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::path::Path;
 use std::process::{Child, Command};
 use std::time::{Duration, Instant};
@@ -82,6 +83,8 @@ pub(crate) struct Used {
     /// In user space and in the kernel, of all its threads.
     pub(crate) cpu_seconds: f64,
     pub(crate) resident_bytes_max: u64,
+    /// What it wrote to files, room that it only set aside not included.
+    pub(crate) written_bytes: u64,
 }
 
 /// How often a process is asked for its memory.
@@ -98,17 +101,30 @@ pub(crate) fn measure_any(command: &mut Command, codes: &[i32]) -> Result<Used> 
     let (before, began) = (children_cpu_seconds(), Instant::now());
     let mut child = command.spawn().with_context(|| format!("cannot start {command:?}"))?;
     let mut resident_bytes_max = 0;
-    let status = loop {
+    while !has_ended(&child)? {
         resident_bytes_max = resident_bytes_max.max(memory_bytes(child.id(), "VmHWM:"));
-        match child.try_wait()? {
-            Some(status) => break status,
-            None => std::thread::sleep(WATCH),
-        }
-    };
+        std::thread::sleep(WATCH);
+    }
+    // Who has ended can still be asked, until it is waited for.
+    let written_bytes = written_bytes(child.id());
+    let status = child.wait()?;
     let seconds = began.elapsed().as_secs_f64();
     let ended_well = status.code().is_some_and(|code| codes.contains(&code));
     ensure!(ended_well, "{command:?} ended with {status}");
-    Ok(Used { seconds, cpu_seconds: children_cpu_seconds() - before, resident_bytes_max })
+    Ok(Used { seconds, cpu_seconds: children_cpu_seconds() - before, resident_bytes_max, written_bytes })
+}
+
+/// Whether a child has ended; it is not waited for.
+fn has_ended(child: &Child) -> Result<bool> {
+    let how = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+    Ok(waitid(WaitId::Pid(Pid::from_child(child)), how)?.is_some())
+}
+
+/// Bytes that a process caused to be written to storage.
+fn written_bytes(pid: u32) -> u64 {
+    let text = std::fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
+    let line = text.lines().find_map(|line| line.strip_prefix("write_bytes: "));
+    line.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
 }
 
 /// Seconds of processor time of all children that have ended and were waited for.

@@ -2,7 +2,7 @@
 
 use super::tree::Tree;
 use crate::fetch_compare::contest::{median, peer, remove};
-use crate::fetch_compare::kept::{bytes_below, check, files_below, is_warc, responses};
+use crate::fetch_compare::kept::{check, files_below, is_warc, responses};
 use crate::fetch_server::Server;
 use crate::process::{self, Used, write_file};
 use crate::warc_pages::cannot;
@@ -43,7 +43,6 @@ enum Kept {
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
     pub(super) used: Used,
-    bytes_written: u64,
     /// Pages of the site that it got.
     pub(super) pages: usize,
     /// Those that it did not.
@@ -154,7 +153,6 @@ impl Contest {
         if self.turns.is_empty() {
             self.kept.check(&directory, turn.pages)?;
         }
-        turn.bytes_written = bytes_below(&directory)?;
         self.turns.push(turn);
         // ext4 is slow to make files for minutes after many were removed, so those of wget2 stay until the end.
         if self.kept == Kept::Files { Ok(()) } else { remove(&directory) }
@@ -168,7 +166,7 @@ impl Contest {
         }
         // A crawl that met a broken link has found something: wget says 8, ours 1.
         let used = process::measure_any(&mut command, &[0, 1, 8])?;
-        Ok(Turn { used, bytes_written: 0, pages: 0, missing: Vec::new(), others: 0, repeats: 0 })
+        Ok(Turn { used, pages: 0, missing: Vec::new(), others: 0, repeats: 0 })
     }
 
     /// Removes what it wrote, in this run or in one that was cut short.
@@ -187,7 +185,7 @@ impl Contest {
         self.turns.iter().map(|turn| turn.used.resident_bytes_max).max().unwrap_or(0)
     }
     pub(super) fn bytes_written(&self) -> u64 {
-        self.turns.last().map_or(0, |turn| turn.bytes_written)
+        self.turns.last().map_or(0, |turn| turn.used.written_bytes)
     }
     /// Pages found in the worst turn, and what was missing there.
     pub(super) fn worst(&self) -> Option<&Turn> {

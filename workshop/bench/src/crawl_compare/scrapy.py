@@ -24,7 +24,7 @@ class Walk(scrapy.Spider):
     name = "walk"
     start_urls = [URL]
     handle_httpstatus_all = True
-    links = LinkExtractor(allow=r"(/|\.html)$", allow_domains=[urlsplit(URL).hostname])
+    links = LinkExtractor(allow=r"(/|\.html)$", allow_domains=[urlsplit(URL).netloc])
 
     def __init__(self, *args, **kwargs):
         super().__init__(*args, **kwargs)
