@@ -16,6 +16,7 @@ mod get;
 mod guard;
 mod history;
 mod import;
+mod killed_crawl;
 mod made;
 mod program;
 mod sim_serve;
