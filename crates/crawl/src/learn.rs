@@ -13,7 +13,7 @@ use archive::{Entry, Place, Reader, Stored};
 use base::{PageUrl, Timestamp};
 use fetch::robots::{self, Rules};
 use frontier::{Found, Frontier, Learned, Lesson, Role};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 /// So many captures are looked ahead when pages must be made known.
 const AHEAD: usize = 4_096;
@@ -46,7 +46,7 @@ pub fn learn_all(
 ) -> Result<Learning, crate::Error> {
     let place = Place::parse(frontier.place());
     let mut arrivals = reader.since(place.as_ref())?;
-    let mut pupil = Pupil { frontier, reader, reads, learning: Learning::default() };
+    let mut pupil = Pupil { frontier, reader, reads, older: BTreeSet::new(), learning: Learning::default() };
     let mut ahead = VecDeque::new();
     loop {
         while ahead.len() < AHEAD
@@ -57,10 +57,12 @@ pub fn learn_all(
         let Some((entry, place)) = ahead.pop_front() else { break };
         pupil.learn(&entry, &place.to_string(), &ahead)?;
         if pupil.learning.captures.is_multiple_of(COMMIT_CAPTURES) {
+            pupil.refold_all()?;
             pupil.frontier.commit(now)?;
             tell(&pupil.learning);
         }
     }
+    pupil.refold_all()?;
     let learning = pupil.learning;
     frontier.commit(now)?;
     Ok(learning)
@@ -99,6 +101,8 @@ struct Pupil<'a> {
     frontier: &'a mut Frontier,
     reader: &'a Reader,
     reads: &'a Reads,
+    /// Pages to be folded anew, before the next commit: a page that gets a hundred older captures is folded once.
+    older: BTreeSet<PageUrl>,
     learning: Learning,
 }
 
@@ -141,7 +145,8 @@ impl Pupil<'_> {
         let teachings = Teachings { url, learned, reading, place: place.to_owned() };
         let lesson = teachings.lesson(None);
         if self.frontier.learn(&lesson)? == Learned::Older {
-            self.refold(&lesson)?;
+            self.frontier.found(lesson.links, lesson.at)?;
+            self.older.insert(teachings.url);
         }
         Ok(())
     }
@@ -175,19 +180,24 @@ impl Pupil<'_> {
         Body { reader: self.reader, reads: self.reads, learning: &mut self.learning }
     }
 
-    /// Folds a page anew from all of its captures (D4).
-    fn refold(&mut self, lesson: &Lesson<'_>) -> Result<(), crate::Error> {
-        let mut all = Vec::new();
-        for entry in self.reader.newest_first(&lesson.url.key().into())? {
+    /// Folds pages anew from all of their captures (D4).
+    fn refold_all(&mut self) -> Result<(), crate::Error> {
+        for url in std::mem::take(&mut self.older) {
+            self.refold(&url)?;
+        }
+        Ok(())
+    }
+    fn refold(&mut self, url: &PageUrl) -> Result<(), crate::Error> {
+        let (mut all, place) = (Vec::new(), self.frontier.place().to_owned());
+        for entry in self.reader.newest_first(&url.key().into())? {
             let entry = entry?;
             if let (Some(learned), Ok(url)) = (self.reader.learned(&entry)?, PageUrl::parse(&entry.url)) {
                 let reading = self.body().read(&url, &entry)?;
-                all.push(Teachings { url, learned, reading, place: lesson.place.to_owned() });
+                all.push(Teachings { url, learned, reading, place: place.clone() });
             }
         }
         let lessons: Vec<Lesson<'_>> = all.iter().rev().map(|teachings| teachings.lesson(None)).collect();
         self.frontier.refold(&lessons)?;
-        self.frontier.found(lesson.links, lesson.at)?;
         self.learning.refolded += 1;
         Ok(())
     }

@@ -136,9 +136,10 @@ impl Server {
         }
     }
 
-    /// When a page of it may be next; never, when it has none in hand or they wait for its robots file.
+    /// When a page of it may be next; never, when it has none in hand or they wait for its address or its robots file.
     pub(crate) fn pages_due(&self) -> Option<Timestamp> {
-        (!self.away && !self.queue.is_empty()).then(|| self.ready_at.max(self.pages_at))
+        let waits = self.away || self.looks_up || self.queue.is_empty();
+        (!waits).then(|| self.ready_at.max(self.pages_at))
     }
     /// When a robots file may be asked for here, if there is one to ask for.
     pub(crate) fn errand_due(&self) -> Option<Timestamp> {

@@ -8,6 +8,7 @@ mod restart;
 mod rig;
 mod server;
 mod ssrf;
+mod traps;
 mod year;
 
 use base::chance::hash_bytes;

@@ -27,7 +27,7 @@ struct World {
 }
 
 fn open_archive(disk: &SimulatedDisk, now: Timestamp) -> Archive {
-    let settings = archive::Settings { file_captures_max: 500, ..archive::Settings::default() };
+    let settings = archive::Settings { file_captures_max: 3_000, ..archive::Settings::default() };
     Archive::open(Arc::new(disk.clone()), Path::new(DIRECTORY), settings, now).unwrap().0
 }
 
@@ -126,8 +126,8 @@ fn check(live: &mut Frontier, learned: &mut Frontier) {
 #[test]
 fn a_frontier_that_is_rebuilt_has_the_same_schedule() {
     let mut world = World::new(plan(14));
-    world.run(20);
-    assert!(world.reader().count() > 2_000);
+    world.run(4);
+    assert!(world.reader().count() > 800);
     let mut rebuilt = world.rebuilt();
     world.frontier.settle(world.clock.now()).unwrap();
     check(&mut world.frontier, &mut rebuilt);
@@ -145,7 +145,7 @@ fn a_frontier_that_is_rebuilt_has_the_same_schedule() {
 #[test]
 fn what_was_archived_and_not_learned_is_learned_at_the_next_start() {
     let mut world = World::new(plan(0));
-    world.run(3);
+    world.run(2);
     // A frontier that knows half of it, as if it had died then.
     let place = {
         let reader = world.reader();
@@ -165,7 +165,7 @@ fn what_was_archived_and_not_learned_is_learned_at_the_next_start() {
 #[test]
 fn captures_of_others_become_known_pages_with_estimates() {
     let mut world = World::new(plan(0));
-    world.run(10);
+    world.run(4);
     // Somebody else's archive: the same captures, and nothing that tells how their pages were found.
     let disk = SimulatedDisk::new(2);
     let mut other = open_archive(&disk, world.clock.now());

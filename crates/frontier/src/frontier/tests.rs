@@ -228,6 +228,31 @@ fn a_crawl_delay_is_kept_and_an_owner_who_agreed_is_asked_faster() {
 }
 
 #[test]
+fn a_wide_agreement_is_used_in_its_whole_width() {
+    let agreed = vec!["127.0.0.1:8080 pause=0s width=32".parse().unwrap()];
+    let mut frontier = open(&SimulatedDisk::new(1), Settings { agreed, ..settings() }, START);
+    let pages: Vec<Found> =
+        (0..100).map(|page| Found::page(url(&format!("http://127.0.0.1:8080/{page}")))).collect();
+    frontier.add(&pages, 0, START).unwrap();
+    frontier.settle(START).unwrap();
+    let Next::Do(look_up) = frontier.next(START).unwrap() else { panic!("at once") };
+    assert!(matches!(look_up.step, Step::LookUp(..)));
+    assert!(!matches!(frontier.next(START).unwrap(), Next::Do(_)), "one look-up is enough");
+    let address = ([127, 0, 0, 1], 8080).into();
+    let found = Address { addresses: vec![address], lifetime: Interval::from_hours(1) };
+    frontier.done(&look_up, &Done::LookedUp(Ok(found)), Interval::ZERO, START).unwrap();
+    let Next::Do(robots) = frontier.next(START).unwrap() else { panic!("the robots file comes first") };
+    assert!(!matches!(frontier.next(START).unwrap(), Next::Do(_)), "and alone");
+    let outcome = Outcome::Gone { status: 404 };
+    frontier.done(&robots, &Done::Robots(&outcome, &Answer::Absent), TOOK, START).unwrap();
+    let mut under_way = Vec::new();
+    while let Next::Do(task) = frontier.next(START).unwrap() {
+        under_way.push(task);
+    }
+    assert_eq!(under_way.len(), 32);
+}
+
+#[test]
 fn what_robots_forbid_is_not_asked_for_and_explained() {
     let mut world = World::new(settings(), site(30));
     world.robots = "User-agent: *\nDisallow: /p/7\n".to_owned();
