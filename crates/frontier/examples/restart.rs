@@ -59,7 +59,11 @@ fn main() {
         }
     };
     let chosen = begun.elapsed();
-    println!("opened in {:.2} s, first task chosen after {:.2} s", opened.as_secs_f64(), chosen.as_secs_f64());
+    println!(
+        "opened in {:.2} s, first task chosen after {:.2} s",
+        opened.as_secs_f64(),
+        chosen.as_secs_f64()
+    );
     println!("first request {} after the start: {:?}", at.since(later), first.step);
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let resident = status.lines().find(|line| line.starts_with("VmHWM")).unwrap_or_default();
