@@ -37,7 +37,7 @@ pub(crate) struct Work<T> {
 /// What the archive takes.
 pub(crate) enum Item {
     /// A visit.
-    Capture(Capture),
+    Capture(Box<Capture>),
     /// A note: its kind, its moment, its text (D3).
     Note(&'static str, Timestamp, String),
 }

@@ -96,7 +96,7 @@ fn drive(
                     && let Some(standing) = recall(&request.url)
                     && !matches!(standing.needs(now), Need::Ask(_))
                 {
-                    queue.recalled(&task, standing, now);
+                    queue.recalled(&task, &standing, now);
                     continue;
                 }
                 let ended = at_once(step(door, clock, &task));

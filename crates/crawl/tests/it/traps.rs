@@ -29,12 +29,19 @@ fn survives_h10_traps_while_a_server_of_ten_thousand_pages_is_covered_whole() {
     queue.add(&seeds, 0, ORIGIN).unwrap();
     let (mut fetches, mut seen) = (BTreeMap::<String, u64>::new(), HashSet::new());
     let end = ORIGIN.plus(Interval::from_days(DAYS));
-    drive(&mut queue, &door, &clock, end, |_| None, |task, _, _| {
-        if let Step::Visit(_, _, request) = &task.step {
-            *fetches.entry(request.url.host().to_owned()).or_default() += 1;
-            seen.insert(request.url.key());
-        }
-    });
+    drive(
+        &mut queue,
+        &door,
+        &clock,
+        end,
+        |_| None,
+        |task, _, _| {
+            if let Step::Visit(_, _, request) = &task.step {
+                *fetches.entry(request.url.host().to_owned()).or_default() += 1;
+                seen.insert(request.url.key());
+            }
+        },
+    );
     println!("{fetches:?}");
     for host in &hosts[..kinds as usize] {
         let cost = fetches.get(host).copied().unwrap_or(0);

@@ -115,8 +115,7 @@ fn rebuild_derived(context: &Context) -> anyhow::Result<Exit> {
     let (disk, path): (Arc<dyn Disk>, _) = (Arc::new(RealDisk), writer.archive_path());
     let reader = Reader::open(Arc::clone(&disk), &path).context("cannot read the archive")?;
     archive::derived::clear(&*disk, &path).context("cannot remove what was noted before")?;
-    let mut table =
-        archive::derived::Writer::open(disk, &path).context("cannot note down what is read")?;
+    let mut table = archive::derived::Writer::open(disk, &path).context("cannot note down what is read")?;
     let learning = {
         let progress = context.output.progress("captures read", None);
         let told = |learning: &::crawl::Learning| progress.set(learning.captures, "");
