@@ -314,7 +314,7 @@ impl<D: Door + 'static> Crawl<D> {
         let known = recall_robots(&self.reader, &self.settings.reads.agent, [url.clone()])?;
         match known.into_iter().next() {
             Some((_, standing)) if !matches!(standing.needs(now), Need::Ask(_)) => {
-                self.frontier.recalled(task, standing, now);
+                self.frontier.recalled(task, &standing, now);
                 Ok(true)
             }
             _ => Ok(false),
@@ -351,7 +351,7 @@ impl<D: Door + 'static> Crawl<D> {
         if !is_excluded {
             let facts =
                 if let Ticket::Page { reading, .. } = &mut ticket { reading.facts.take() } else { None };
-            let work = Work { item: Item::Capture(capture), facts, ticket };
+            let work = Work { item: Item::Capture(Box::new(capture)), facts, ticket };
             self.report.bytes_received += work.item.bytes();
             self.hand_over(work);
         }

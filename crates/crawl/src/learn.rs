@@ -203,6 +203,9 @@ impl Pupil<'_> {
     }
 }
 
+/// The head of an answer, and its content with all codings removed.
+type HeadAndContent = (Vec<u8>, Vec<u8>);
+
 /// Reads bodies back from the archive.
 struct Body<'a> {
     reader: &'a Reader,
@@ -223,7 +226,7 @@ impl Body<'_> {
         Ok(self.reads.read_content(url, content_type, &content, asks.nofollow))
     }
     /// The head and the content of a capture, whole.
-    fn content(&mut self, entry: &Entry) -> Result<Option<(Vec<u8>, Vec<u8>)>, crate::Error> {
+    fn content(&mut self, entry: &Entry) -> Result<Option<HeadAndContent>, crate::Error> {
         if !matches!(entry.kind, Stored::Response | Stored::Revisit | Stored::Resource) {
             return Ok(None);
         }

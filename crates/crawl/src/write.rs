@@ -12,7 +12,7 @@ use base::limits::BATCH_WAIT_MAX;
 use base::{Capture, Timestamp};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
@@ -21,8 +21,8 @@ use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 const BATCH_CAPTURES_MAX: usize = 512;
 /// As many received bytes as one batch holds.
 const BATCH_BYTES_MAX: u64 = 16 * 1024 * 1024;
-/// How long a batch that could grow waits at a time.
-const GATHER_STEP: Duration = Duration::from_millis(20);
+/// How long a batch that could grow waits for the next capture.
+const GATHER_STEP: Duration = Duration::from_millis(10);
 /// How often a full disk is tried again.
 const FULL_RETRY: Duration = Duration::from_millis(250);
 
@@ -37,7 +37,7 @@ pub(crate) struct Work<T> {
 /// What the archive takes.
 pub(crate) enum Item {
     /// A visit.
-    Capture(Capture),
+    Capture(Box<Capture>),
     /// A note: its kind, its moment, its text (D3).
     Note(&'static str, Timestamp, String),
 }
@@ -182,17 +182,12 @@ impl<T> Far<T> {
         Ok((batch, 0))
     }
 
-    /// The next capture, unless the patience runs out first.
+    /// The next capture, unless the patience runs out, or none comes for a moment: then nobody is kept waiting for the
+    /// sync, and least of all the crawl, which learns from what is synced.
     fn wait(&self, patience: &mut Duration) -> Option<Work<T>> {
-        while !patience.is_zero() {
-            let step = GATHER_STEP.min(*patience);
-            match self.receiver.recv_timeout(step) {
-                Ok(work) => return Some(work),
-                Err(RecvTimeoutError::Timeout) => *patience -= step,
-                Err(RecvTimeoutError::Disconnected) => return None,
-            }
-        }
-        None
+        let step = GATHER_STEP.min(*patience);
+        *patience -= step / 2;
+        if step.is_zero() { None } else { self.receiver.recv_timeout(step).ok() }
     }
 
     /// Does something to the archive, as often as it takes until there is room for it; nothing when that is given up.

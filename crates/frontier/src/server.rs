@@ -10,7 +10,7 @@ use base::limits::SERVER_PAUSE_MAX;
 use base::url::{Origin, Scheme};
 use base::{Interval, PageUrl, ServerName, Timestamp};
 use fetch::robots::{self, Answer, Need, Standing};
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
 /// The first back-off of a server that fails; it doubles with each failure.
@@ -28,7 +28,7 @@ pub(crate) struct Server {
     /// Pages that may be fetched within the day: the short-term queue (C7).
     pub queue: BTreeMap<Rank, Hand>,
     /// New pages that wait for others of their shape to show that there is something new, by shape (H10).
-    pub deferred: HashMap<u32, VecDeque<Hand>>,
+    pub deferred: BTreeMap<u32, VecDeque<Hand>>,
     pub deferred_count: usize,
 
     /// What is kept between two requests, and how many there may be at once (C6, C18).
@@ -111,7 +111,7 @@ impl Server {
             prefix: prefix.into(),
             alias_of: None,
             queue: BTreeMap::new(),
-            deferred: HashMap::new(),
+            deferred: BTreeMap::new(),
             deferred_count: 0,
             pause,
             width,

@@ -1,4 +1,4 @@
-//! How many different things were seen, in 64 bytes (HyperLogLog, Flajolet et al. 2007).
+//! How many different things were seen, in 64 bytes (`HyperLogLog`, Flajolet et al. 2007).
 //!
 //! What a set of pages has in text blocks is counted so: a server that shows the same few blocks under ever new names has
 //! nothing new to show, however its pages arrange them (H10).

@@ -2,7 +2,7 @@
 //!
 //! Shapes that no honest URL has are turned away ([`fit`]). The pages of a server are then counted by the *shape* of their
 //! URLs: `/calendar/2026/01/02?view=week` is `a/0/0/0?view`. So many pages of a shape are taken up without question; from
-//! then on only as many more as different blocks of text were found on those that were visited. A calendar without end has
+//! then on only twice as many more as different blocks of text were found on those that were visited; and the same over all shapes of the server. A calendar without end has
 //! one block on all its pages, a shop whose facets are combined in every way the blocks of its thirty products, and each stops soon; a
 //! site with something new on every page is covered whole.
 //!
@@ -16,7 +16,9 @@ use base::limits::{URL_PARAMETERS_MAX, URL_SEGMENT_REPEATS_MAX, URL_SEGMENTS_MAX
 
 /// So many pages of one shape are taken up before anything is known of them.
 const SHAPE_PAGES_FREE: u32 = 150;
-/// So many more for every different block of text that was found on pages of the shape.
+/// So many pages of one server, over all its shapes: what combines many parameters has many shapes.
+const SERVER_PAGES_FREE: u32 = 400;
+/// So many more for every different block of text that was found on pages of the shape, or of the server.
 const PAGES_A_BLOCK: f64 = 2.0;
 /// So many shapes of one server are told apart.
 pub(crate) const SHAPES_MAX: usize = 48;
@@ -65,9 +67,13 @@ pub fn fit(url: &PageUrl) -> Result<(), Unfit> {
     if parameters > URL_PARAMETERS_MAX { Err(Unfit::Parameters) } else { Ok(()) }
 }
 
-/// The pages of a server by shape.
+/// The pages of a server by shape, and all of them together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Shapes(Vec<Shape>);
+pub(crate) struct Shapes {
+    each: Vec<Shape>,
+    taken: u32,
+    blocks: Sketch,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Shape {
@@ -79,57 +85,65 @@ struct Shape {
 impl Shapes {
     /// Whether one more page of this shape is worth taking up.
     pub(crate) fn takes(&self, hash: u32) -> bool {
-        self.find(hash).is_none_or(|shape| self.0.get(shape).is_none_or(Shape::takes))
+        let takes = |shape: usize| self.each.get(shape).is_none_or(Shape::takes);
+        is_worth(self.taken, SERVER_PAGES_FREE, &self.blocks) && self.find(hash).is_none_or(takes)
     }
     /// A page was taken up.
     pub(crate) fn took(&mut self, hash: u32) {
+        self.taken = self.taken.saturating_add(1);
         let shape = self.of(hash);
         shape.taken = shape.taken.saturating_add(1);
     }
     /// A page was visited and had these blocks; whether any was new.
     pub(crate) fn saw(&mut self, hash: u32, blocks: &[u32]) -> bool {
+        let of_server = blocks.iter().fold(false, |any, block| self.blocks.add(*block) | any);
         let shape = self.of(hash);
-        blocks.iter().fold(false, |any, block| shape.blocks.add(*block) | any)
+        blocks.iter().fold(of_server, |any, block| shape.blocks.add(*block) | any)
     }
 
     fn find(&self, hash: u32) -> Option<usize> {
-        let known = self.0.iter().position(|shape| shape.hash == hash);
-        known.or_else(|| (self.0.len() >= SHAPES_MAX).then_some(SHAPES_MAX - 1))
+        let known = self.each.iter().position(|shape| shape.hash == hash);
+        known.or_else(|| (self.each.len() >= SHAPES_MAX).then_some(SHAPES_MAX - 1))
     }
     fn of(&mut self, hash: u32) -> &mut Shape {
         let at = self.find(hash).unwrap_or_else(|| {
-            self.0.push(Shape { hash, taken: 0, blocks: Sketch::default() });
-            self.0.len() - 1
+            self.each.push(Shape { hash, taken: 0, blocks: Sketch::default() });
+            self.each.len() - 1
         });
-        &mut self.0[at]
+        &mut self.each[at]
     }
 
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
-        put(bytes, self.0.len() as u64);
-        for shape in &self.0 {
+        put(bytes, self.taken.into());
+        bytes.extend_from_slice(self.blocks.as_bytes());
+        put(bytes, self.each.len() as u64);
+        for shape in &self.each {
             bytes.extend_from_slice(&shape.hash.to_le_bytes());
             put(bytes, shape.taken.into());
             bytes.extend_from_slice(shape.blocks.as_bytes());
         }
     }
     pub(crate) fn read(fields: &mut Fields<'_>) -> Self {
+        let taken = fields.small(u32::MAX);
+        let blocks = Sketch::from_bytes(fields.array());
         let count = usize::try_from(fields.number()).unwrap_or(0).min(SHAPES_MAX);
-        Self(
-            (0..count)
-                .map(|_| Shape {
-                    hash: u32::from_le_bytes(fields.array()),
-                    taken: fields.small(u32::MAX),
-                    blocks: Sketch::from_bytes(fields.array()),
-                })
-                .collect(),
-        )
+        let shape = |_| Shape {
+            hash: u32::from_le_bytes(fields.array()),
+            taken: fields.small(u32::MAX),
+            blocks: Sketch::from_bytes(fields.array()),
+        };
+        Self { taken, blocks, each: (0..count).map(shape).collect() }
     }
+}
+
+/// Whether so many pages with so many blocks on them are worth one more.
+fn is_worth(taken: u32, free: u32, blocks: &Sketch) -> bool {
+    taken < free || f64::from(taken) < f64::from(free) + PAGES_A_BLOCK * blocks.count()
 }
 
 impl Shape {
     fn takes(&self) -> bool {
-        self.taken < SHAPE_PAGES_FREE
-            || f64::from(self.taken) < f64::from(SHAPE_PAGES_FREE) + PAGES_A_BLOCK * self.blocks.count()
+        is_worth(self.taken, SHAPE_PAGES_FREE, &self.blocks)
     }
 }
 
@@ -220,7 +234,7 @@ mod tests {
     fn shapes_beyond_the_most_share_one() {
         let mut shapes = Shapes::default();
         (0..1_000).for_each(|hash| shapes.took(hash));
-        assert_eq!(shapes.0.len(), SHAPES_MAX);
+        assert_eq!(shapes.each.len(), SHAPES_MAX);
         assert!(!shapes.takes(5_000), "they are taken for a trap together");
     }
 }

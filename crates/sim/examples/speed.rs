@@ -3,6 +3,7 @@
 //! Microseconds of processor time, so that what else the machine does matters little.
 //!
 //! `cargo run --release -p sim --example speed`
+#![expect(clippy::print_stdout, reason = "what it measures is its result")]
 
 use base::url::Scheme;
 use base::{Interval, Timestamp};

@@ -75,9 +75,9 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     contests.iter().try_for_each(Contest::clean)?;
     let verdicts = verdict::all(&contests);
     if args.json {
-        print_json(&tree, &contests, &verdicts)
+        print_json(&tree, &contests, &verdicts);
     } else {
-        print(&tree, &contests, &verdicts)
+        print(&tree, &contests, &verdicts);
     }
     Ok(verdicts.iter().all(Verdict::is_met))
 }

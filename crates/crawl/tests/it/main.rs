@@ -8,6 +8,7 @@ mod restart;
 mod rig;
 mod server;
 mod ssrf;
+mod traps;
 mod year;
 
 use base::chance::hash_bytes;
@@ -95,7 +96,7 @@ fn drive(
                     && let Some(standing) = recall(&request.url)
                     && !matches!(standing.needs(now), Need::Ask(_))
                 {
-                    queue.recalled(&task, standing, now);
+                    queue.recalled(&task, &standing, now);
                     continue;
                 }
                 let ended = at_once(step(door, clock, &task));

@@ -170,7 +170,8 @@ fn captures_of_others_become_known_pages_with_estimates() {
     let disk = SimulatedDisk::new(2);
     let mut other = open_archive(&disk, world.clock.now());
     let reader = world.reader();
-    let mut entries: Vec<_> = reader.all().unwrap().map(Result::unwrap).filter(|it| it.is_visit()).collect();
+    let mut entries: Vec<_> =
+        reader.all().unwrap().map(Result::unwrap).filter(archive::Entry::is_visit).collect();
     entries.sort_by_key(|entry| std::cmp::Reverse(entry.at));
     let mut pages = 0;
     for entry in entries.iter().filter(|entry| entry.status == Some(200)) {

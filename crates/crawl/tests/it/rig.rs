@@ -92,10 +92,12 @@ pub(crate) fn finish(frontier: &mut Frontier, task: &Task, ended: Ended, now: Ti
     }
 }
 
-/// The next task, judging offers whenever there is nothing else to do.
+/// The next task, judging offers when they are many, or when there is nothing else to do for a while.
 pub(crate) fn next(frontier: &mut Frontier, now: Timestamp) -> Next {
     let next = frontier.next(now).unwrap();
-    if frontier.offered() == 0 || matches!(next, Next::Do(_)) {
+    let is_soon = matches!(next, Next::Wait(at) if at < now.plus(Interval::from_seconds(12)));
+    let is_few = frontier.offered() < 100 && is_soon;
+    if frontier.offered() == 0 || is_few || matches!(next, Next::Do(_)) {
         return next;
     }
     frontier.settle(now).unwrap();

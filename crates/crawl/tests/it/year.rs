@@ -22,7 +22,7 @@ const RESIDENT_BYTES_MAX: u64 = 1 << 30;
 fn year(pages: u64, days: u64) -> Year {
     let seed = std::env::var("UTSUSHI_TORTURE_SEED").map_or(1, |seed| seed.parse().expect("a number"));
     let servers = u32::try_from(pages / 100).unwrap().max(20);
-    let plan = Plan { seed, pages, servers, hostile: 18, mix: slow(), ..Plan::default() };
+    let plan = Plan { seed, pages, servers, hostile: 18, mix: slow() };
     Year { plan, days, pause: PAUSE, network_down: None, disk_full: None }
 }
 

@@ -116,7 +116,7 @@ impl Frontier {
     ///
     /// # Panics
     /// When the task is for something else.
-    pub fn recalled(&mut self, task: &Task, standing: Standing, now: Timestamp) {
+    pub fn recalled(&mut self, task: &Task, standing: &Standing, now: Timestamp) {
         let Step::Robots(to, request) = &task.step else { panic!("`{task:?}` asks for no robots file") };
         let server = task.server;
         self.servers[server as usize].in_flight -= 1;

@@ -162,23 +162,35 @@ impl Frontier {
         waiting.deferred.entry(shape).or_default().push_back(hand);
         Ok(())
     }
-    /// Something new was found on a page of a shape: those that wait for it go on.
-    pub(super) fn forgive(&mut self, server: u32, shape: u32, now: Timestamp) -> Result<()> {
-        loop {
-            let waiting = &mut self.servers[server as usize];
-            if waiting.deferred_count == 0 || !waiting.shapes.takes(shape) {
-                return Ok(());
-            }
-            let Some(hand) = waiting.deferred.get_mut(&shape).and_then(std::collections::VecDeque::pop_front)
-            else {
-                return Ok(());
-            };
-            waiting.deferred_count -= 1;
-            waiting.shapes.took(shape);
-            self.queue_bytes -= hand.memory_bytes();
-            let state = hand.state();
-            self.enqueue(server, hand, &state, now)?;
+    /// Something new was found on a page: those that wait for their shape, or for their server, go on.
+    pub(super) fn forgive(&mut self, server: u32, now: Timestamp) -> Result<()> {
+        if self.servers[server as usize].deferred_count == 0 {
+            return Ok(());
         }
+        let shapes: Vec<u32> = self.servers[server as usize].deferred.keys().copied().collect();
+        for shape in shapes {
+            while let Some(hand) = self.next_deferred(server, shape) {
+                let state = hand.state();
+                self.enqueue(server, hand, &state, now)?;
+            }
+        }
+        Ok(())
+    }
+    /// The next page of a shape that is worth it now.
+    fn next_deferred(&mut self, server: u32, shape: u32) -> Option<Hand> {
+        let waiting = &mut self.servers[server as usize];
+        if !waiting.shapes.takes(shape) {
+            return None;
+        }
+        let hand = waiting.deferred.get_mut(&shape)?.pop_front();
+        if hand.is_none() {
+            waiting.deferred.remove(&shape);
+        }
+        let hand = hand?;
+        waiting.deferred_count -= 1;
+        waiting.shapes.took(shape);
+        self.queue_bytes -= hand.memory_bytes();
+        Some(hand)
     }
 
     /// When the store may next have something: at the next minute.

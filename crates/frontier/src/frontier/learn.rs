@@ -135,7 +135,7 @@ impl Frontier {
             is_new = map.shapes.saw(shape, text.blocks);
             map.is_map_dirty |= is_new;
         }
-        if is_new { self.forgive(server, shape, lesson.at) } else { Ok(()) }
+        if is_new { self.forgive(server, lesson.at) } else { Ok(()) }
     }
     /// Takes up what a page points to.
     fn discover(&mut self, hand: &Hand, state: &State, lesson: &Lesson<'_>, at_once: bool) -> Result<()> {

@@ -78,13 +78,9 @@ impl Frontier {
         if self.seen.holds(hash) {
             return Ok(false);
         }
-        let verdict = self.judge_url(url, &key, priority);
-        let priority = match verdict {
-            Ok(priority) => priority,
-            Err(()) => {
-                self.dropped_links += 1;
-                return Ok(false);
-            }
+        let Some(priority) = self.judge_url(url, &key, priority) else {
+            self.dropped_links += 1;
+            return Ok(false);
         };
         self.seen.add(hash);
         if !self.owned.holds(&url.server()) {
@@ -100,22 +96,22 @@ impl Frontier {
         Ok(true)
     }
     /// The priority of a URL that is wanted. What somebody added by name is wanted whatever its shape.
-    fn judge_url(&self, url: &PageUrl, key: &UrlKey, priority: Option<i8>) -> Result<i8, ()> {
+    fn judge_url(&self, url: &PageUrl, key: &UrlKey, priority: Option<i8>) -> Option<i8> {
         let is_named = priority.is_some();
         if (self.excluded)(key.as_str()) || url.target() == "/robots.txt" || (!is_named && fit(url).is_err())
         {
-            return Err(());
+            return None;
         }
         let server = self.by_prefix.get(split_key(key.as_str()).0);
         let is_full =
             |server: &u32| self.servers[*server as usize].kept.pages >= self.settings.server_pages_max;
         if !is_named && server.is_some_and(is_full) {
-            return Err(());
+            return None;
         }
         match (priority, self.settings.scope.judge(url)) {
-            (Some(given), Verdict::Visit { priority }) => Ok(given.saturating_add(priority)),
-            (None, Verdict::Visit { priority }) => Ok(priority),
-            (_, Verdict::Leave(_)) => Err(()),
+            (Some(given), Verdict::Visit { priority }) => Some(given.saturating_add(priority)),
+            (None, Verdict::Visit { priority }) => Some(priority),
+            (_, Verdict::Leave(_)) => None,
         }
     }
     fn offer(&mut self, key: &UrlKey, state: &State) -> Result<()> {

@@ -34,6 +34,9 @@ fn open(disk: &SimulatedDisk, settings: Settings, now: Timestamp) -> Frontier {
 /// What a page answers: its status, its links, its blocks of text.
 type Page = (u16, Vec<PageUrl>, Vec<u32>);
 
+/// What every page answers at a moment.
+type Pages = dyn Fn(&PageUrl, Timestamp) -> Page;
+
 /// A web, and a frontier that crawls it.
 struct World {
     frontier: Frontier,
@@ -41,7 +44,7 @@ struct World {
     /// The address of every server; by default one each.
     address: fn(&str) -> [u8; 4],
     robots: String,
-    page: Box<dyn Fn(&PageUrl, Timestamp) -> Page>,
+    page: Box<Pages>,
     /// Every visit, and when.
     visits: Vec<(String, Timestamp)>,
     is_down: bool,
@@ -275,7 +278,11 @@ fn an_overloaded_server_is_divided_and_what_was_dropped_is_counted() {
         let links = (number * 10 + 1..number * 10 + 11).filter(|next| *next < 400);
         let links = links.map(|next| at.join(&format!("/p/{next}")).unwrap()).collect();
         let moment = u32::try_from(now.as_seconds() / 60).unwrap();
-        (200, links, vec![number.wrapping_mul(0x9E37_79B1), if number % 2 == 0 { moment } else { 0 }])
+        (
+            200,
+            links,
+            vec![number.wrapping_mul(0x9E37_79B1), if number.is_multiple_of(2) { moment } else { 0 }],
+        )
     };
     let mut world = World::new(settings(), changing);
     world.add(&["http://a.example/p/0"]);
@@ -304,7 +311,7 @@ fn a_trap_is_left_and_a_site_beside_it_covered_whole() {
     let mut world = World::new(settings(), web);
     world.add(&["http://site.example/p/0", "http://trap.example/day/1"]);
     world.run(Interval::from_hours(10));
-    assert_eq!(world.frontier.pages() - 3_000 > 500, true);
+    assert!(world.frontier.pages() - 3_000 > 500);
     let covered = (0..3_000).filter(|page| world.count(&format!("site.example/p/{page}")) > 0).count();
     assert_eq!(covered, 3_000);
     assert!(world.count("trap.example") < 300, "{}", world.count("trap.example"));

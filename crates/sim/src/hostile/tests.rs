@@ -21,6 +21,7 @@ fn ask(number: u32, target: &str, now: Timestamp) -> Answer {
 }
 
 /// One of each kind.
+#[expect(clippy::cast_possible_truncation, reason = "there are few kinds")]
 const ALL: u32 = Kind::ALL.len() as u32;
 
 /// The number of the first server of a kind.

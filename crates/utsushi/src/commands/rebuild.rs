@@ -17,7 +17,8 @@ const EXAMPLES: &str = "\
 Examples:
   utsushi --data ~/web rebuild index
   utsushi --data ~/web rebuild index --deep
-  utsushi --data ~/web rebuild frontier";
+  utsushi --data ~/web rebuild frontier
+  utsushi --data ~/web rebuild derived";
 
 /// Make anew what is learned from the archive
 #[derive(Debug, clap::Args)]
@@ -37,6 +38,8 @@ enum What {
     Index,
     /// The schedule of the crawl: the states of all pages
     Frontier,
+    /// What is known of captures only after reading them: language, title, type
+    Derived,
 }
 
 /// Makes it anew.
@@ -44,6 +47,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     match args.what {
         What::Index => rebuild_index(args.deep, context),
         What::Frontier => rebuild_frontier(context),
+        What::Derived => rebuild_derived(context),
     }
 }
 
@@ -104,4 +108,23 @@ fn rebuild_frontier(context: &Context) -> anyhow::Result<Exit> {
         format!("the schedule is made anew: {} on {}", count_of(pages, "page"), count_of(servers, "server"))
     });
     Ok(Exit::Done)
+}
+
+fn rebuild_derived(context: &Context) -> anyhow::Result<Exit> {
+    let writer = context.lock_existing("rebuild", RealClock::start().now())?;
+    let (disk, path): (Arc<dyn Disk>, _) = (Arc::new(RealDisk), writer.archive_path());
+    let reader = Reader::open(Arc::clone(&disk), &path).context("cannot read the archive")?;
+    archive::derived::clear(&*disk, &path).context("cannot remove what was noted before")?;
+    let mut table = archive::derived::Writer::open(disk, &path).context("cannot note down what is read")?;
+    let learning = {
+        let progress = context.output.progress("captures read", None);
+        let told = |learning: &::crawl::Learning| progress.set(learning.captures, "");
+        ::crawl::derive_all(&mut table, &reader, &schedule::reads(&context.config), told)
+            .context("cannot read the archive")?
+    };
+    let told = json!({ "derived": { "captures": learning.captures, "damaged": learning.damaged } });
+    context.output.result(&told, || {
+        format!("languages, titles and types are noted anew: {}", count_of(learning.captures, "capture"))
+    });
+    Ok(if learning.damaged > 0 { Exit::Found } else { Exit::Done })
 }

@@ -283,8 +283,8 @@ fn survives_m4_a_disk_that_fills_up_in_the_middle() {
     let place = TempDir::new().unwrap();
     // The floor leaves room for the schedule, which is no longer written to once the archive waits; the archive is on
     // the disk, the output not.
-    let script = "mkdir disk && mount -t tmpfs -o size=18m tmpfs disk || exit 77\n\
-                  printf '[archive]\\ndisk_free_bytes_min = \"4MiB\"\\ndisk_free_percent_min = 0\\n[store]\\n' > c.toml\n\
+    let script = "mkdir disk && mount -t tmpfs -o size=40m tmpfs disk || exit 77\n\
+                  printf '[archive]\\ndisk_free_bytes_min = \"26MiB\"\\ndisk_free_percent_min = 0\\n[store]\\n' > c.toml\n\
                   printf 'pool_bytes = \"1MiB\"\\nlog_bytes = \"1MiB\"\\nsegment_bytes = \"1MiB\"\\n' >> c.toml\n\
                   \"$0\" --json --config c.toml --data disk/data demo --for 8s --accelerate 400 > said\n\
                   code=$?; mkdir kept && cp disk/data/archive/* kept/; exit $code";

@@ -14,8 +14,6 @@ use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-/// What the crawler calls itself.
-
 /// Where the guard listens.
 pub(crate) const GUARD: &str = "127.0.0.1:3129";
 

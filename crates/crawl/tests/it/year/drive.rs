@@ -249,10 +249,7 @@ impl Driver {
             self.land();
             self.learn(self.now);
             self.tend();
-            let at = match self.next() {
-                Some(at) => at,
-                None => continue,
-            };
+            let Some(at) = self.next() else { continue };
             let landing = self.flights.peek().map(|Reverse((at, _))| *at);
             let lesson = self.lessons.front().map(|lesson| lesson.due);
             let next = [Some(at), landing, lesson].into_iter().flatten().min().unwrap_or(until);

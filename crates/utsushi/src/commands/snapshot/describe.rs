@@ -62,7 +62,8 @@ impl<'a> Describer<'a> {
         spool: &Path,
     ) -> anyhow::Result<Versions<'v>> {
         let is_chosen = !self.languages.is_empty();
-        if !is_chosen && !(is_wanted && self.table.exists().context("cannot look for what is known")?) {
+        let is_known = is_wanted && self.table.exists().context("cannot look for what is known")?;
+        if !is_chosen && !is_known {
             return Ok(Box::new(versions.map(|version| version.map(Described::from))));
         }
         let mut sorter = Sorter::new(Order::Address, spool, SORT_BYTES_MAX);

@@ -15,21 +15,31 @@ const INK: &str = "#888";
 const BLUE: &str = "#4a86c5";
 const ORANGE: &str = "#d9822b";
 
-/// Moments that people know, in seconds.
-const TICKS: [(f64, &str); 12] = [
+/// Lengths of time that people know, in seconds.
+const TICKS: [(f64, &str); 20] = [
     (0.125, "⅛ s"),
     (1.0, "1 s"),
+    (3.0, "3 s"),
     (10.0, "10 s"),
+    (30.0, "30 s"),
     (60.0, "1 min"),
+    (180.0, "3 min"),
     (600.0, "10 min"),
+    (1_800.0, "30 min"),
     (3_600.0, "1 h"),
+    (3.0 * 3_600.0, "3 h"),
     (6.0 * 3_600.0, "6 h"),
+    (12.0 * 3_600.0, "12 h"),
     (86_400.0, "1 d"),
+    (3.0 * 86_400.0, "3 d"),
     (7.0 * 86_400.0, "1 w"),
+    (14.0 * 86_400.0, "2 w"),
     (30.0 * 86_400.0, "30 d"),
     (100.0 * 86_400.0, "100 d"),
     (400.0 * 86_400.0, "400 d"),
 ];
+/// So far from each other their names stand at least.
+const TICK_GAP: f64 = 48.0;
 
 /// One chart.
 pub(super) struct Chart<'a> {
@@ -161,8 +171,13 @@ impl Plane {
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
         line(svg, (LEFT, bottom), (right, bottom), "")?;
         line(svg, (LEFT, TOP), (LEFT, bottom), "")?;
+        let mut last = f64::MIN;
         for (at, name) in TICKS.iter().filter(|(at, _)| (self.range.0..=self.range.1).contains(at)) {
             let x = self.x(*at);
+            if x - last < TICK_GAP {
+                continue;
+            }
+            last = x;
             line(svg, (x, bottom), (x, bottom + 5.0), "")?;
             text(svg, (x, bottom + 18.0), "middle", name)?;
         }
@@ -211,9 +226,7 @@ impl Plane {
             Series::Steps { name, .. } => (name, ORANGE),
             Series::Points { .. } => return Ok(()),
         };
-        #[expect(clippy::cast_precision_loss, reason = "there are two")]
-        let y = TOP + 8.0 + 16.0 * place as f64;
-        let x = WIDTH - RIGHT - 190.0;
+        let (x, y) = (if place == 0 { LEFT } else { WIDTH - RIGHT - 170.0 }, HEIGHT - 23.0);
         writeln!(svg, "<rect x=\"{x}\" y=\"{y}\" width=\"10\" height=\"10\" fill=\"{colour}\"/>")?;
         text(svg, (x + 16.0, y + 9.0), "start", name)
     }
