@@ -137,7 +137,12 @@ impl Talk<'_> {
         let now = self.house.ledger.clock.now();
         let server = self.house.web.address(&request.host);
         match (request.wish, server) {
-            (Wish::Tunnel(port), Some(_)) if self.may_tunnel => Deed::Tunnel(port),
+            // Whoever looks names up itself asks for a way to the address; the name comes with the request.
+            (Wish::Tunnel(port), server)
+                if self.may_tunnel && (server.is_some() || is_ours(&request.host)) =>
+            {
+                Deed::Tunnel(port)
+            }
             (Wish::Page | Wish::Head, None) if is_ours(&request.host) => self.off_the_record(request, now),
             _ => self.on_the_record(request, server, now),
         }

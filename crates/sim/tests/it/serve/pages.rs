@@ -155,6 +155,15 @@ async fn it_is_a_proxy_for_its_own_names() {
         assert!(answer.text().contains("simulated web"));
     }
     assert_eq!(client.ask("CONNECT www.example.org:443 HTTP/1.1\r\n\r\n").await.status(), 502);
+    assert_eq!(client.ask("CONNECT 192.0.2.7:80 HTTP/1.1\r\n\r\n").await.status(), 502);
+    let mut tunnel = Client::connect(rig.own()).await;
+    tunnel.send("CONNECT 127.9.9.9:80 HTTP/1.1\r\n\r\n".to_owned()).await;
+    assert_eq!(
+        tunnel.message(true).await.status(),
+        200,
+        "a way to an address, for who looks names up itself"
+    );
+    assert_eq!(tunnel.get(page.as_str()).await.bytes(), rig.expected(&page));
     let mut direct = Client::connect(rig.own()).await;
     assert_eq!(direct.get("http://www.example.org/").await.status(), 421);
     rig.serving.stop().await;
