@@ -6,7 +6,7 @@
 //! from its start to its end, for a page found; a ratio is the median of the ratios of single turns.
 //!
 //! * utsushi: the program, agreed with the owner of the server to make 32 requests at once without a pause. Pages are
-//!   archived (gzip, SHA-1, BLAKE3), indexed and synced, and their states are kept for the next visit.
+//!   archived (gzip, or zstd, with SHA-1 and BLAKE3), indexed and synced, and their states are kept for the next visit.
 //! * bare loop: the same fetching, reading and archiving without a frontier, a schedule or an index.
 //! * spider: the crate with its WARC feature: no compression, no digests, no requests, no syncs.
 //! * wget2: files instead of records, five connections. wget: WARC with gzip by zlib, one connection.

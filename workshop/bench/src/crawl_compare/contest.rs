@@ -59,8 +59,6 @@ const PAGES: &str = r"(/|\.html)$";
 const HERE: &str = ".";
 /// Requests at once, for those who can be told.
 const WIDTH: &str = "32";
-/// The settings of ours.
-const SETTINGS: &str = "crawl.toml";
 const SCRAPY: &str = include_str!("scrapy.py");
 
 /// All crawlers that can be had.
@@ -68,7 +66,8 @@ pub(super) fn all(directory: &Path, port: u16) -> Result<Vec<Contest>> {
     let url = format!("http://127.0.0.1:{port}/");
     let url = OsStr::new(&url);
     let found = [
-        utsushi(directory, url, port)?,
+        utsushi("utsushi", "gzip", directory, url, port)?,
+        utsushi("utsushi, zstd", "zstd", directory, url, port)?,
         Some(bare(directory, url)?),
         spider(directory, url),
         wget2(directory, url),
@@ -79,14 +78,21 @@ pub(super) fn all(directory: &Path, port: u16) -> Result<Vec<Contest>> {
 }
 
 /// Ours, agreed with the server's owner: no pause, as many requests at once as the others make.
-fn utsushi(directory: &Path, url: &OsStr, port: u16) -> Result<Option<Contest>> {
+fn utsushi(
+    name: &'static str,
+    compression: &str,
+    directory: &Path,
+    url: &OsStr,
+    port: u16,
+) -> Result<Option<Contest>> {
     let Some(program) = peer("UTSUSHI_PROGRAM") else { return Ok(None) };
-    let settings = directory.join(SETTINGS);
+    let settings = directory.join(format!("{compression}.toml"));
     let text = format!(
-        "[crawl]\nagreed = [\"127.0.0.1:{port} pause=0s width={WIDTH}\"]\nconnections_max = {WIDTH}\n"
+        "[crawl]\nagreed = [\"127.0.0.1:{port} pause=0s width={WIDTH}\"]\nconnections_max = {WIDTH}\n\
+         [archive]\ncompression = \"{compression}\"\n"
     );
     write_file(&settings, text.as_bytes())?;
-    let contest = Contest::new("utsushi", &program, directory, Kept::Checked);
+    let contest = Contest::new(name, &program, directory, Kept::Checked);
     let contest =
         contest.with(["--quiet".as_ref(), "--data".as_ref(), OsStr::new(HERE), "--config".as_ref()]);
     let contest = contest.with([settings.as_os_str(), "crawl".as_ref(), url]);
@@ -264,7 +270,9 @@ impl Kept {
                 kept += responses(file)?.0;
             }
         }
-        ensure!(kept >= pages, "it kept {kept} of the {pages} pages that it got");
+        // Two names of pages may be one name of a file.
+        let lost_max = if self == Self::Files { pages / 1_000 } else { 0 };
+        ensure!(kept + lost_max >= pages, "it kept {kept} of the {pages} pages that it got");
         Ok(())
     }
 }

@@ -28,11 +28,12 @@ const CPU: Figure = Turn::cpu_seconds;
 const SPEED: Figure = Turn::pages_per_second;
 
 /// The demands: the first crawler's figure over the second's.
-const DEMANDS: [(&str, Figure, &str, &str, Bound); 6] = [
+const DEMANDS: [(&str, Figure, &str, &str, Bound); 7] = [
     ("CPU a page over spider's", CPU, "utsushi", "spider", Bound::Most(1.0)),
     ("CPU a page over the bare loop's", CPU, "utsushi", "bare loop", Bound::Most(2.0)),
     ("Scrapy's CPU a page over ours", CPU, "Scrapy + warcio", "utsushi", Bound::Least(20.0)),
     ("pages a second over spider's", SPEED, "utsushi", "spider", Bound::Least(1.0)),
+    ("CPU a page by zstd over spider's, which packs nothing", CPU, "utsushi, zstd", "spider", Bound::None),
     ("CPU a page over that of wget --warc-file", CPU, "utsushi", "wget --warc-file", Bound::None),
     ("CPU a page over wget2's, which archives nothing", CPU, "utsushi", "wget2, files", Bound::None),
 ];
@@ -70,7 +71,7 @@ impl Verdict {
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:<48} {:>7.2}", self.what, self.ratio)?;
+        write!(f, "{:<54} {:>7.2}", self.what, self.ratio)?;
         let met = if self.is_met() { "met" } else { "MISSED" };
         match self.bound {
             Bound::Most(most) => write!(f, " (at most {most:.2}: {met})"),
