@@ -123,7 +123,7 @@ pub(crate) fn learn(state: &mut State, lesson: &Lesson<'_>, policy: &dyn Policy,
 
 /// A redirect to the page's own key moves the page to the target's form (D6), but not for ever (H4).
 fn moves_within(state: &mut State, target: &PageUrl, asked: &PageUrl) -> bool {
-    if target.key() != asked.key() || target.as_str() == state.url {
+    if target.key() != asked.key() || target.as_str() == asked.as_str() {
         return false;
     }
     state.url = target.as_str().to_owned();
