@@ -546,3 +546,19 @@ fn a_change_beside_the_main_text_is_no_reason_to_look_more_often() {
     let told = frontier.explain(&page, START).unwrap();
     assert_eq!((told.visits, told.changes, told.interval), (5, 0, Some(Interval::from_days(2))));
 }
+
+#[test]
+fn a_page_that_is_sent_to_and_fro_is_left_alone() {
+    let other = |at: &PageUrl, _: Timestamp| {
+        let scheme = if at.scheme() == base::url::Scheme::Http {
+            base::url::Scheme::Https
+        } else {
+            base::url::Scheme::Http
+        };
+        (301, vec![at.with_scheme(scheme)], Vec::new())
+    };
+    let mut world = World::new(settings(), other);
+    world.add(&["http://a.example/"]);
+    world.run(Interval::from_days(60));
+    assert!(world.visits.len() < 40, "{}", world.visits.len());
+}
