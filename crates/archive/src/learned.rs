@@ -88,7 +88,7 @@ impl Learned {
     #[must_use]
     pub fn is_held_back(&self) -> bool {
         match &self.ended {
-            Ended::Refused(Refusal::Proxy { .. }) => true,
+            Ended::Refused(Refusal::Proxy { retry_after, .. }) => retry_after.is_some(),
             Ended::Unreachable { phase, cause } => *phase == Some(Phase::Proxy) || *cause == Some("machine"),
             _ => false,
         }

@@ -244,8 +244,12 @@ impl<D: Door + 'static> Crawl<D> {
         if !self.running.is_empty() || self.unsynced > 0 {
             return false;
         }
-        let patience = self.clock.now().plus(ONCE_PATIENCE);
-        self.frontier.has_nothing_new() || self.frontier.next_turn().is_some_and(|next| next > patience)
+        let now = self.clock.now();
+        let is_down = self.frontier.down_since().is_some_and(|since| now.since(since) > ONCE_PATIENCE);
+        let patience = now.plus(ONCE_PATIENCE);
+        is_down
+            || self.frontier.has_nothing_new()
+            || self.frontier.next_turn().is_some_and(|next| next > patience)
     }
 
     /// Starts what may be started; how long it makes sense to wait after that.

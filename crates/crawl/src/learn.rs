@@ -128,7 +128,8 @@ impl Pupil<'_> {
         play_note(self.frontier, &kind, &text, entry.at)
     }
     fn learn_robots(&mut self, url: &PageUrl, entry: &Entry) -> Result<(), crate::Error> {
-        let Some((_, content)) = self.body().content(entry)? else { return Ok(()) };
+        let is_file = entry.status.is_some_and(|status| (200..300).contains(&status)) && !entry.truncated;
+        let Some((_, content)) = self.body().content(entry)?.filter(|_| is_file) else { return Ok(()) };
         let rules = Rules::for_agent(&content, &self.reads.agent);
         Ok(self.frontier.found(&sitemaps(&rules, url), entry.at)?)
     }

@@ -11,6 +11,9 @@ use html::kind::Kind;
 use html::{LinkKind, charset, feed, sitemap};
 use std::sync::Arc;
 
+/// As much of a page's text as its language is told by: more changes the verdict on hardly any page.
+const LANGUAGE_BYTES: usize = 2 * 1024;
+
 /// How bodies are read.
 #[derive(Clone, Debug)]
 pub struct Reads {
@@ -86,7 +89,9 @@ impl Reads {
     ) -> Reading {
         let page = html::read(url, content_type, content, &self.agent);
         let hint = page.lang.as_deref().or_else(|| japanese(page.charset));
-        let language = lang::detect(&page.text.sample, hint);
+        let sample = &page.text.sample;
+        let start = &sample[..sample.floor_char_boundary(LANGUAGE_BYTES)];
+        let language = lang::detect(start, hint);
         let is_judged = self.filter.no_adult;
         let filtered = is_judged.then(|| adult(&page.title, &page.text.sample)).flatten().unwrap_or_default();
         let facts = Facts {

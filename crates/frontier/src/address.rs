@@ -21,7 +21,7 @@ pub(crate) struct Address {
     pub load: u64,
     /// What is kept between two requests, and how many there may be at once.
     pub pause: Interval,
-    width: u32,
+    pub width: u32,
 }
 
 impl Addresses {

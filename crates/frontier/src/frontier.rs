@@ -126,6 +126,9 @@ pub struct Frontier {
     pub(crate) held: HashMap<u32, Held>,
     pub(crate) queue_bytes: usize,
     pub(crate) queued: u64,
+    /// Memory of pages that wait for their shape, and how many such pages went back to the store.
+    pub(crate) deferred_bytes: usize,
+    pub(crate) deferred_in_store: u64,
     /// How far the store has been emptied, and whether there was no room for the rest.
     pub(crate) filled: Option<Minute>,
     pub(crate) is_full: bool,
@@ -176,6 +179,8 @@ impl Frontier {
             held: HashMap::new(),
             queue_bytes: 0,
             queued: 0,
+            deferred_bytes: 0,
+            deferred_in_store: 0,
             filled: None,
             is_full: false,
             batch: sat::Batch::new(),

@@ -123,12 +123,13 @@ pub(crate) fn learn(state: &mut State, lesson: &Lesson<'_>, policy: &dyn Policy,
 
 /// A redirect to the page's own key moves the page to the target's form (D6), but not for ever (H4).
 fn moves_within(state: &mut State, target: &PageUrl, asked: &PageUrl) -> bool {
-    if target.key() != asked.key() || target.as_str() == state.url {
+    let is_own = target.key() == asked.key() && target.as_str() != asked.as_str();
+    if !is_own || usize::from(state.own_moves) >= REDIRECTS_MAX {
         return false;
     }
     state.url = target.as_str().to_owned();
-    state.own_moves = state.own_moves.saturating_add(1);
-    usize::from(state.own_moves) <= REDIRECTS_MAX
+    state.own_moves += 1;
+    true
 }
 
 fn ended(told: &Told<'_>) -> (Ended, u16) {
@@ -231,7 +232,9 @@ fn version_of(told: &Told<'_>) -> Option<Version> {
     match told {
         Told::Content(digest) => Some(Version::Content(*digest)),
         Told::Moved { status, target } => {
-            let to = target.map_or("", |target| target.as_str());
+            // By its key: a page that is sent to and fro between two forms of itself does not change by that.
+            let to = target.map(|target| target.key());
+            let to = to.as_ref().map_or("", |to| to.as_str());
             Some(Version::Moved(chance::hash_bytes(u64::from(*status), to.as_bytes())))
         }
         Told::Gone(_) => Some(Version::Gone),

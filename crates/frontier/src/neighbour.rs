@@ -25,7 +25,7 @@ struct Place {
 
 impl Place {
     fn is_dead(&self) -> bool {
-        self.gone >= GONE_MIN && self.gone > 4 * self.alive
+        self.gone >= GONE_MIN && u32::from(self.gone) > 4 * u32::from(self.alive)
     }
 }
 

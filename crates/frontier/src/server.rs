@@ -61,6 +61,8 @@ pub(crate) struct Server {
     pub shapes: Shapes,
     pub places: Neighbourhoods,
     pub is_map_dirty: bool,
+    /// The digest of its home page, as it was last seen.
+    pub home: Option<[u8; 16]>,
     /// How its means are divided, for a load of so much, and for how many more changes that is good enough.
     pub division: Option<Division>,
     pub division_good_for: u32,
@@ -131,6 +133,7 @@ impl Server {
             shapes: Shapes::default(),
             places: Neighbourhoods::default(),
             is_map_dirty: false,
+            home: None,
             division: None,
             division_good_for: 0,
         }
@@ -209,19 +212,24 @@ impl Server {
         self.in_flight < self.width
     }
 
+    /// Until when no page is asked for.
+    pub(crate) fn pages_at(&self) -> Timestamp {
+        self.ready_at.max(self.pages_at)
+    }
     /// After a failure: nothing for as long as the server asks, or for ever longer times.
     pub(crate) fn back_off(&mut self, asked: Option<Interval>, now: Timestamp) {
         self.kept.failures = self.kept.failures.saturating_add(1);
         let doubled = f64::from(1_u32 << (self.kept.failures - 1).min(16));
-        let wait = asked.unwrap_or_else(|| BACK_OFF_FIRST.times(doubled)).min(SERVER_PAUSE_MAX);
+        // Who asks for no time at all is left alone for a while all the same.
+        let wait = asked.map_or(BACK_OFF_FIRST.times(doubled), |asked| asked.max(BACK_OFF_FIRST));
+        let wait = wait.min(SERVER_PAUSE_MAX);
         let until = now.plus(wait);
         self.ready_at = self.ready_at.max(until);
         self.kept.not_before = crate::moment::seconds(self.ready_at) + 1;
-        self.is_dirty = true;
     }
     pub(crate) fn forget_failures(&mut self) {
         if self.kept.failures > 0 {
-            (self.kept.failures, self.kept.not_before, self.is_dirty) = (0, 0, true);
+            (self.kept.failures, self.kept.not_before) = (0, 0);
         }
     }
 

@@ -71,14 +71,37 @@ pub fn fit(url: &PageUrl) -> Result<(), Unfit> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Shapes {
     each: Vec<Shape>,
-    taken: u32,
+    count: Count,
     blocks: Sketch,
+}
+
+/// How many new pages were visited, which is kept, and how many are in hand, which is not: after a restart they come again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Count {
+    visited: u32,
+    in_hand: u32,
+}
+
+impl Count {
+    fn take(&mut self) {
+        self.in_hand = self.in_hand.saturating_add(1);
+    }
+    fn give_back(&mut self) {
+        self.in_hand = self.in_hand.saturating_sub(1);
+    }
+    fn visit(&mut self) {
+        self.give_back();
+        self.visited = self.visited.saturating_add(1);
+    }
+    fn all(self) -> u32 {
+        self.visited.saturating_add(self.in_hand)
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Shape {
     hash: u32,
-    taken: u32,
+    count: Count,
     blocks: Sketch,
 }
 
@@ -86,13 +109,22 @@ impl Shapes {
     /// Whether one more page of this shape is worth taking up.
     pub(crate) fn takes(&self, hash: u32) -> bool {
         let takes = |shape: usize| self.each.get(shape).is_none_or(Shape::takes);
-        is_worth(self.taken, SERVER_PAGES_FREE, &self.blocks) && self.find(hash).is_none_or(takes)
+        is_worth(self.count.all(), SERVER_PAGES_FREE, &self.blocks) && self.find(hash).is_none_or(takes)
     }
-    /// A page was taken up.
+    /// A new page was taken in hand.
     pub(crate) fn took(&mut self, hash: u32) {
-        self.taken = self.taken.saturating_add(1);
-        let shape = self.of(hash);
-        shape.taken = shape.taken.saturating_add(1);
+        self.count.take();
+        self.of(hash).count.take();
+    }
+    /// A new page went back unvisited.
+    pub(crate) fn gave_back(&mut self, hash: u32) {
+        self.count.give_back();
+        self.of(hash).count.give_back();
+    }
+    /// A page was visited for the first time.
+    pub(crate) fn visited(&mut self, hash: u32) {
+        self.count.visit();
+        self.of(hash).count.visit();
     }
     /// A page was visited and had these blocks; whether any was new.
     pub(crate) fn saw(&mut self, hash: u32, blocks: &[u32]) -> bool {
@@ -107,43 +139,44 @@ impl Shapes {
     }
     fn of(&mut self, hash: u32) -> &mut Shape {
         let at = self.find(hash).unwrap_or_else(|| {
-            self.each.push(Shape { hash, taken: 0, blocks: Sketch::default() });
+            self.each.push(Shape { hash, count: Count::default(), blocks: Sketch::default() });
             self.each.len() - 1
         });
         &mut self.each[at]
     }
 
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
-        put(bytes, self.taken.into());
+        put(bytes, self.count.visited.into());
         bytes.extend_from_slice(self.blocks.as_bytes());
         put(bytes, self.each.len() as u64);
         for shape in &self.each {
             bytes.extend_from_slice(&shape.hash.to_le_bytes());
-            put(bytes, shape.taken.into());
+            put(bytes, shape.count.visited.into());
             bytes.extend_from_slice(shape.blocks.as_bytes());
         }
     }
     pub(crate) fn read(fields: &mut Fields<'_>) -> Self {
-        let taken = fields.small(u32::MAX);
+        let count = Count { visited: fields.small(u32::MAX), in_hand: 0 };
+        let number = |fields: &mut Fields<'_>| usize::try_from(fields.number()).unwrap_or(0).min(SHAPES_MAX);
         let blocks = Sketch::from_bytes(fields.array());
-        let count = usize::try_from(fields.number()).unwrap_or(0).min(SHAPES_MAX);
+        let shapes = number(fields);
         let shape = |_| Shape {
             hash: u32::from_le_bytes(fields.array()),
-            taken: fields.small(u32::MAX),
+            count: Count { visited: fields.small(u32::MAX), in_hand: 0 },
             blocks: Sketch::from_bytes(fields.array()),
         };
-        Self { taken, blocks, each: (0..count).map(shape).collect() }
+        Self { count, blocks, each: (0..shapes).map(shape).collect() }
     }
 }
 
 /// Whether so many pages with so many blocks on them are worth one more.
-fn is_worth(taken: u32, free: u32, blocks: &Sketch) -> bool {
-    taken < free || f64::from(taken) < f64::from(free) + PAGES_A_BLOCK * blocks.count()
+fn is_worth(pages: u32, free: u32, blocks: &Sketch) -> bool {
+    pages < free || f64::from(pages) < f64::from(free) + PAGES_A_BLOCK * blocks.count()
 }
 
 impl Shape {
     fn takes(&self) -> bool {
-        is_worth(self.taken, SHAPE_PAGES_FREE, &self.blocks)
+        is_worth(self.count.all(), SHAPE_PAGES_FREE, &self.blocks)
     }
 }
 
@@ -213,6 +246,7 @@ mod tests {
         let mut count = 0;
         while count < 20_000 && shapes.takes(1) {
             shapes.took(1);
+            shapes.visited(1);
             shapes.saw(1, &blocks(count));
             count += 1;
         }
@@ -233,7 +267,7 @@ mod tests {
     #[test]
     fn shapes_beyond_the_most_share_one() {
         let mut shapes = Shapes::default();
-        (0..1_000).for_each(|hash| shapes.took(hash));
+        (0..1_000).for_each(|hash| shapes.visited(hash));
         assert_eq!(shapes.each.len(), SHAPES_MAX);
         assert!(!shapes.takes(5_000), "they are taken for a trap together");
     }

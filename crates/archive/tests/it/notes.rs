@@ -212,7 +212,7 @@ fn what_is_learned_is_what_the_outcome_says() {
         assert!(is_so, "{live:?} {:?}", capture.outcome);
         let is_ours = matches!(
             capture.outcome,
-            Outcome::Refused(Refusal::Proxy { .. })
+            Outcome::Refused(Refusal::Proxy { retry_after: Some(_), .. })
                 | Outcome::Unreachable(
                     Failure { phase: Phase::Proxy, .. } | Failure { cause: Cause::Machine(_), .. }
                 )

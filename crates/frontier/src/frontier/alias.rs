@@ -4,7 +4,7 @@
 //! belong to one owner, answer at one address and show the same home page. From then on links to the one are links to the
 //! other, and pages that were known under the wrong name go on under the right one.
 //!
-//! **Invariant:** an alias never leads to an alias, and what was decided once stays decided.
+//! **Invariant:** an alias never leads to an alias.
 
 use super::Frontier;
 use crate::hand::split_key;
@@ -57,6 +57,12 @@ impl Frontier {
             let to = self.known_server(target);
             let is_pair = is_www_pair(&self.servers[server as usize].name, &target.server());
             if let Some(to) = to.filter(|to| is_pair && *to != server) {
+                // What was the other name once may be the proper one now.
+                if self.servers[to as usize].alias_of == Some(server) {
+                    self.servers[to as usize].alias_of = None;
+                    self.servers[to as usize].kept.alias_of.clear();
+                    self.touch(to);
+                }
                 self.name_alias(server, to);
             }
         }
@@ -66,7 +72,12 @@ impl Frontier {
                 self.name_alias(server, other);
             }
             Some(_) => {}
-            None => _ = self.homes.insert(content, server),
+            None => {
+                if let Some(before) = self.servers[server as usize].home.replace(content) {
+                    self.homes.remove(&before);
+                }
+                self.homes.insert(content, server);
+            }
         }
     }
     fn is_one_owner(&self, one: u32, other: u32) -> bool {

@@ -50,12 +50,17 @@ pub(crate) struct Outage {
     /// Who could not be reached since the last answer.
     failed: HashSet<u32>,
     pub(crate) is_down: bool,
+    since: Option<Timestamp>,
     next_probe: Option<Timestamp>,
 }
 
 impl Outage {
     pub(super) fn waits_until(&self, now: Timestamp) -> Option<Timestamp> {
         self.next_probe.filter(|probe| self.is_down && now < *probe)
+    }
+    /// Since when nobody can be reached.
+    pub(super) fn down_since(&self) -> Option<Timestamp> {
+        self.since.filter(|_| self.is_down)
     }
     /// Somebody is asked.
     pub(super) fn probed(&mut self, now: Timestamp) {
@@ -79,6 +84,7 @@ impl Outage {
                     "nobody can be reached: the network seems to be down"
                 );
                 self.is_down = true;
+                self.since = Some(now);
                 self.next_probe = Some(now.plus(OUTAGE_PROBE));
             }
         }
@@ -101,7 +107,7 @@ impl Frontier {
             self.rest(server, to, took, now);
             self.count_request(server, done, now);
         }
-        if let Step::LookUp(..) = task.step {
+        if let Step::LookUp(Some(_), ..) = task.step {
             self.servers[server as usize].looks_up = false;
         }
         let worth = match task.step.errand() {
@@ -194,6 +200,8 @@ impl Frontier {
         match outcome {
             Outcome::Refused(Refusal::Proxy { .. }) if held_back(outcome).is_some() => return Worth::Noting,
             outcome if held_back(outcome).is_some() => return Worth::Nothing,
+            // We did not ask, so nobody answered.
+            Outcome::Refused(_) => return Worth::Keeping,
             _ => {}
         }
         let is_reached = is_answer || !matches!(outcome, Outcome::Unreachable(_));
@@ -255,10 +263,13 @@ impl Frontier {
         self.free_address(to, free_at);
     }
     fn free_address(&mut self, to: std::net::IpAddr, free_at: Timestamp) {
-        let waiting = self.address_of(to).give_back(free_at);
-        for server in waiting {
+        let address = self.address_of(to);
+        let (pause, width) = (address.pause, address.width.max(1));
+        // Who comes later in the line cannot be served before those who come first.
+        for (place, server) in (0_u32..).zip(address.give_back(free_at)) {
+            let turn = free_at.plus(pause.times(f64::from(place / width)));
             self.servers[server as usize].waits = false;
-            self.servers[server as usize].leave_until(free_at);
+            self.servers[server as usize].leave_until(turn);
             self.arrange(server);
         }
     }

@@ -18,6 +18,8 @@ const QUEUE_TIME_MAX: Interval = Interval::from_days(1);
 /// How long a page is put off at least, and at most.
 const PUT_OFF_MIN: Interval = Interval::from_minutes(30);
 const PUT_OFF_MAX: Interval = Interval::from_days(3);
+/// A server that is left alone for longer has one page in hand.
+const LONG_REST: Interval = Interval::from_hours(1);
 /// A page among the dead is put off for so many of its intervals, within these bounds.
 const NEIGHBOUR_FACTOR: f64 = 4.0;
 const NEIGHBOUR_MIN: Interval = Interval::from_days(14);
@@ -72,18 +74,23 @@ impl Frontier {
         };
         let (prefix, target) = split_key(hand.key_text());
         let Some(server) = self.server_in_key(prefix, &state) else { return Ok(()) };
+        let resting = self.servers[server as usize].pages_at();
+        if resting > now.plus(LONG_REST) && !self.servers[server as usize].queue.is_empty() {
+            // Whoever is left alone for long keeps one page in hand, and no room from others.
+            return self.put_back(&hand, &state, minute(resting));
+        }
         if state.is_new() {
             let shape = shape(target);
             if !self.servers[server as usize].shapes.takes(shape) {
                 return self.defer(server, shape, hand, &state, now);
             }
             self.servers[server as usize].shapes.took(shape);
-            self.servers[server as usize].is_map_dirty = true;
-            self.touch(server);
         } else if self.is_among_dead(server, target, &state) {
             let wait = Interval::from_seconds(state.interval).times(NEIGHBOUR_FACTOR);
-            let until = now.plus(wait.clamp(NEIGHBOUR_MIN, NEIGHBOUR_MAX));
-            return self.put_back(&hand, &state, minute(until));
+            let until = moment(state.next_due).plus(wait.clamp(NEIGHBOUR_MIN, NEIGHBOUR_MAX));
+            if now < until {
+                return self.put_back(&hand, &state, minute(until));
+            }
         }
         self.enqueue(server, hand, &state, now)
     }
@@ -116,10 +123,18 @@ impl Frontier {
             let (_, last) = queue.pop_last().expect("it holds more than one");
             self.release(&last);
             let state = last.state();
+            self.untake(server, &last, &state);
             self.put_off(server, &last, &state, now)?;
         }
         self.arrange(server);
         Ok(())
+    }
+    /// A page goes back; if it is new, another of its shape may come.
+    pub(super) fn untake(&mut self, server: u32, hand: &Hand, state: &State) {
+        if state.is_new() {
+            let shape = shape(split_key(hand.key_text()).1);
+            self.servers[server as usize].shapes.gave_back(shape);
+        }
     }
     /// How many pages of a server may be in hand: what can be fetched within a day, and a fair part of the memory.
     fn queue_length_max(&self, server: u32) -> usize {
@@ -152,12 +167,14 @@ impl Frontier {
     /// the store.
     fn defer(&mut self, server: u32, shape: u32, hand: Hand, state: &State, now: Timestamp) -> Result<()> {
         let waiting = &mut self.servers[server as usize];
-        if waiting.deferred_count >= DEFERRED_MAX || self.queue_bytes >= self.settings.queue_bytes_max {
+        let bytes = self.deferred_bytes + hand.memory_bytes();
+        if waiting.deferred_count >= DEFERRED_MAX || bytes > self.settings.queue_bytes_max / 4 {
+            self.deferred_in_store += 1;
             let waited = now.since(state.first_seen()).max(Interval::from_hours(1));
             return self.put_back(&hand, state, minute(now.plus(waited.min(Interval::from_days(100)))));
         }
         waiting.deferred_count += 1;
-        self.queue_bytes += hand.memory_bytes();
+        self.deferred_bytes = bytes;
         self.held.insert(hand.number.0, Held::Deferred);
         waiting.deferred.entry(shape).or_default().push_back(hand);
         Ok(())
@@ -189,7 +206,7 @@ impl Frontier {
         let hand = hand?;
         waiting.deferred_count -= 1;
         waiting.shapes.took(shape);
-        self.queue_bytes -= hand.memory_bytes();
+        self.deferred_bytes -= hand.memory_bytes();
         Some(hand)
     }
 

@@ -18,6 +18,9 @@ const PLACE: &[u8] = b"place";
 const CRAWL: &[u8] = b"crawl";
 const SERVER: &[u8] = b"s/";
 const MAP: &[u8] = b"m/";
+/// What the longest lesson takes of a commit, and what the entries of a server take at most.
+const COMMIT_ROOM_MIN: usize = 64 << 10;
+const KEPT_BYTES: usize = 6 << 10;
 
 /// What is kept of the crawl as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -150,6 +153,15 @@ impl Frontier {
             }
             result => Ok(result?),
         }
+    }
+    /// Makes room in the commit under way for the next lesson and for everything that is kept beside it, so that both
+    /// are in one commit.
+    pub(super) fn reserve(&mut self) -> Result<()> {
+        if self.store.commit_room() < COMMIT_ROOM_MIN + self.dirty.len() * KEPT_BYTES {
+            self.write_kept()?;
+            self.store.begin_commit()?;
+        }
+        Ok(())
     }
     pub(super) fn update(&mut self, number: Number, key: &[u8], due: Minute, value: &[u8]) -> Result<()> {
         self.write(|store| store.update(number, key, due, value))

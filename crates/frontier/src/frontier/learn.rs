@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::hand::{Hand, split_key};
 use crate::lesson::{self, Lesson, Told};
 use crate::load::Load;
-use crate::moment::{minute, moment};
+use crate::moment::{minute, moment, seconds};
 use crate::state::State;
 use crate::trap::shape;
 use base::limits::{REVISIT_INTERVAL_MAX, SERVER_PAUSE_MAX};
@@ -36,7 +36,12 @@ impl Frontier {
     /// # Errors
     /// When the store cannot be read or written.
     pub fn learn(&mut self, lesson: &Lesson<'_>) -> Result<Learned> {
-        lesson.place.clone_into(&mut self.crawl.place);
+        let learned = self.learn_one(lesson)?;
+        // Only now: whatever was committed on the way belongs to the place before.
+        self.pass(lesson.place);
+        Ok(learned)
+    }
+    fn learn_one(&mut self, lesson: &Lesson<'_>) -> Result<Learned> {
         if lesson.told == Told::HeldBack {
             return Ok(Learned::Yes);
         }
@@ -46,6 +51,7 @@ impl Frontier {
         let state = hand.state();
         let micros = lesson.at.as_micros();
         if micros <= state.last_visit {
+            self.write_back(lesson, &hand, &state)?;
             return Ok(if micros == state.last_visit { Learned::Yes } else { Learned::Older });
         }
         if let Some(address) = lesson.address {
@@ -54,7 +60,11 @@ impl Frontier {
         if let Told::Failed { retry_after: Some(wait), .. } = &lesson.told {
             // Said again in case that it was not heard while it happened: the crawl may have died just then.
             let wait = (*wait).min(SERVER_PAUSE_MAX);
-            self.servers[server as usize].leave_until(lesson.at.plus(wait));
+            let until = lesson.at.plus(wait);
+            let state = &mut self.servers[server as usize];
+            state.leave_until(until);
+            state.kept.not_before = state.kept.not_before.max(seconds(until) + 1);
+            self.touch(server);
         }
         self.apply(server, &hand, state, lesson)?;
         Ok(Learned::Yes)
@@ -62,6 +72,16 @@ impl Frontier {
     /// Notes a place in the archive behind something that teaches nothing.
     pub fn pass(&mut self, place: &str) {
         place.clone_into(&mut self.crawl.place);
+    }
+
+    /// A page in hand that learned nothing, because it has learned from a later capture, goes back for its own time.
+    fn write_back(&mut self, lesson: &Lesson<'_>, hand: &Hand, state: &State) -> Result<()> {
+        if lesson.page.is_none() {
+            return Ok(());
+        }
+        let wait = Interval::from_seconds(state.interval.max(3_600));
+        let due = state.next_due.max(minute(lesson.at.plus(wait)));
+        self.update(hand.number, hand.key(), due, hand.value())
     }
 
     /// The page of a lesson, out of hand or out of the store.
@@ -86,13 +106,15 @@ impl Frontier {
             Some(Held::Queued(rank)) => {
                 if let Some(hand) = state.queue.remove(rank) {
                     self.release(&hand);
+                    let state = hand.state();
+                    self.untake(server, &hand, &state);
                 }
             }
             Some(Held::Deferred) => {
                 state.deferred.values_mut().for_each(|waiting| {
                     if let Some(at) = waiting.iter().position(|hand| hand.number.0 == number) {
                         state.deferred_count -= 1;
-                        self.queue_bytes -= waiting.remove(at).map_or(0, |hand| hand.memory_bytes());
+                        self.deferred_bytes -= waiting.remove(at).map_or(0, |hand| hand.memory_bytes());
                     }
                 });
                 self.held.remove(&number);
@@ -102,10 +124,18 @@ impl Frontier {
     }
 
     fn apply(&mut self, server: u32, hand: &Hand, mut state: State, lesson: &Lesson<'_>) -> Result<()> {
-        self.discount(server, &state);
+        let before = state.clone();
         let at_once = lesson::learn(&mut state, lesson, &*self.policy, self.settings.seed);
         let (_, target) = split_key(hand.key_text());
+        self.discover(hand, &state, lesson, at_once)?;
+        if before.is_new() {
+            self.servers[server as usize].shapes.visited(shape(target));
+            self.servers[server as usize].is_map_dirty = true;
+        }
         self.map(server, target, &state, lesson)?;
+        // From here to the update nothing is committed: sums and states belong together.
+        self.reserve()?;
+        self.discount(server, &before);
         self.count(server, &state);
         let place = if at_once { state.next_due } else { self.place_for(server, &mut state) };
         let mut value = Vec::with_capacity(hand.value().len() + 64);
@@ -114,7 +144,6 @@ impl Frontier {
         if at_once {
             self.enqueue(server, Hand::new(hand.number, hand.key(), &value), &state, lesson.at)?;
         }
-        self.discover(hand, &state, lesson, at_once)?;
         if target == "/" {
             let content = if let Told::Content(digest) = &lesson.told { Some(*digest) } else { None };
             let moved = if let Told::Moved { target, .. } = &lesson.told { *target } else { None };
@@ -237,7 +266,7 @@ impl Frontier {
         let address = state.kept.address.and_then(|address| self.addresses.get(address));
         let shared = address.map_or(f64::INFINITY, |address| {
             let (all, mine) = (crate::load::in_requests(address.load), state.kept.load.per_second());
-            let most = of_pause(address.pause, 1);
+            let most = of_pause(address.pause, address.width);
             if all > most { most * mine / all } else { f64::INFINITY }
         });
         own.min(a_day).min(shared)
@@ -253,8 +282,8 @@ impl Frontier {
         let Some((server, hand)) = self.page_of(&unowned)? else { return Ok(Learned::Unknown) };
         let old = hand.state();
         self.discount(server, &old);
-        let earliest = crate::moment::seconds(first.at);
-        let mut state = State::new(&old.url, old.role, old.priority, moment(Minute(0)));
+        let earliest = seconds(first.at);
+        let mut state = State::new(first.url.as_str(), old.role, old.priority, moment(Minute(0)));
         state.first_seen = old.first_seen.min(earliest);
         (state.found_on, state.hops, state.announced) = (old.found_on, old.hops, old.announced);
         for lesson in lessons {

@@ -228,7 +228,12 @@ impl Frontier {
     /// waited for.
     #[must_use]
     pub fn has_nothing_new(&self) -> bool {
-        self.offered.is_empty() && self.new <= self.deferred()
+        self.offered.is_empty() && self.new <= self.deferred() + self.deferred_in_store
+    }
+    /// Since when the network seems to be down, if it does.
+    #[must_use]
+    pub fn down_since(&self) -> Option<Timestamp> {
+        self.outage.down_since()
     }
     /// When the next server with something to do may be asked.
     #[must_use]

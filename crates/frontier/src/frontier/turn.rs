@@ -73,7 +73,7 @@ impl Frontier {
             return Ok(None);
         };
         self.servers[server as usize].in_flight += 1;
-        if step.to().is_some() {
+        if !matches!(step, Step::Refuse(..)) {
             self.outage.probed(now);
         }
         self.arrange(server);
@@ -185,6 +185,7 @@ impl Frontier {
     }
     fn leave(&mut self, server: u32, hand: &Hand) -> Result<()> {
         let state = hand.state();
+        self.untake(server, hand, &state);
         self.forget(server, hand.number, &state)?;
         let other = self.servers[server as usize].alias_of.is_some();
         if let Some(url) = PageUrl::parse(&state.url).ok().filter(|_| other) {

@@ -57,6 +57,11 @@ impl Store {
         self.table.remove(name);
         Ok(())
     }
+    /// How many more bytes of operations fit into the commit under way, about.
+    #[must_use]
+    pub fn commit_room(&self) -> usize {
+        self.options.commit_bytes_max().saturating_sub(self.frame.bytes.len())
+    }
     /// Lets records be handed out that are due up to `now`. Time never goes back: an earlier minute changes nothing, and
     /// neither does one after [`Minute::MAX`].
     pub fn advance(&mut self, now: Minute) {

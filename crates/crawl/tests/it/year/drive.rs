@@ -34,8 +34,12 @@ const LOOK_UP_LIFETIME: Interval = Interval::from_days(1);
 /// A commit comes after so many lessons, or after some hours: a sync takes as long here as in real time.
 const COMMIT_LESSONS: u32 = 512;
 const COMMIT_AFTER: Interval = Interval::from_hours(6);
-/// Offers are judged when they are many, or once in this time.
+/// Offers are judged when they are many, or once in this time: judging them costs a pass over the store, so a large one
+/// waits longer, as the running crawler does.
 const SETTLE_AFTER: Interval = Interval::from_hours(12);
+const SETTLE_AFTER_SMALL: Interval = Interval::from_minutes(10);
+/// Up to so many pages a store is small.
+const SMALL_PAGES: u64 = 20_000;
 
 /// What is simulated.
 #[derive(Clone, Debug)]
@@ -512,7 +516,8 @@ impl Driver {
             return;
         }
         let told = self.told(self.now);
-        let settles = self.now.since(self.settled) >= SETTLE_AFTER || self.frontier().should_settle();
+        let after = if self.frontier().pages() < SMALL_PAGES { SETTLE_AFTER_SMALL } else { SETTLE_AFTER };
+        let settles = self.now.since(self.settled) >= after || self.frontier().should_settle();
         if settles && self.frontier().offered() > 0 {
             self.frontier().settle(told).unwrap();
             self.settled = self.now;
