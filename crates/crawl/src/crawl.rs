@@ -317,7 +317,8 @@ impl<D: Door + 'static> Crawl<D> {
         }
         let known = recall_robots(&self.reader, &self.settings.reads.agent, [url.clone()])?;
         match known.into_iter().next() {
-            Some((_, standing)) if !matches!(standing.needs(now), Need::Ask(_)) => {
+            // A redirect that is known is not asked for again, only what it leads to.
+            Some((_, standing)) if !matches!(standing.needs(now), Need::Ask(place) if place == *url) => {
                 self.frontier.recalled(task, &standing, now);
                 Ok(true)
             }

@@ -94,7 +94,7 @@ fn drive(
             Next::Do(task) => {
                 if let Step::Robots(_, request) = &task.step
                     && let Some(standing) = recall(&request.url)
-                    && !matches!(standing.needs(now), Need::Ask(_))
+                    && !matches!(standing.needs(now), Need::Ask(place) if place == request.url)
                 {
                     queue.recalled(&task, &standing, now);
                     continue;

@@ -128,12 +128,11 @@ impl Frontier {
         self.servers[server as usize].in_flight -= 1;
         let free_at = self.address_of(to.ip()).free_at();
         self.free_address(to.ip(), free_at);
+        // Whoever else was sent here asks again, and hears what the owner of the file knows.
+        self.servers[server as usize].recall_robots(request.url.scheme(), standing.clone(), now);
         let askers = self.askers.remove(&request.url).unwrap_or_default();
-        for (asker, scheme) in askers {
+        for (asker, _) in askers {
             self.servers[asker as usize].away = false;
-            if asker == server && scheme == request.url.scheme() {
-                self.servers[asker as usize].recall_robots(scheme, standing.clone(), now);
-            }
             self.arrange(asker);
         }
         self.arrange(server);
