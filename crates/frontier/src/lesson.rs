@@ -233,7 +233,7 @@ fn version_of(told: &Told<'_>) -> Option<Version> {
         Told::Content(digest) => Some(Version::Content(*digest)),
         Told::Moved { status, target } => {
             // By its key: a page that is sent to and fro between two forms of itself does not change by that.
-            let to = target.map(|target| target.key());
+            let to = target.map(PageUrl::key);
             let to = to.as_ref().map_or("", |to| to.as_str());
             Some(Version::Moved(chance::hash_bytes(u64::from(*status), to.as_bytes())))
         }
