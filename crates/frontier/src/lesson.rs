@@ -59,7 +59,7 @@ pub struct Lesson<'a> {
 pub struct Text<'a> {
     /// The digest of its main text (C3).
     pub main: u64,
-    /// A sketch of its blocks, see [`crate::Sketch`].
+    /// Hashes of its blocks of text, without what differs on every page of a kind.
     pub blocks: &'a [u32],
 }
 

@@ -64,7 +64,7 @@ fn an_unknown_torture_is_refused_with_the_known_names() {
     let text = check(&xtask(&workspace_root(), &["torture", "feather"]), 2);
     assert!(
         text.contains(
-            "`archive-model`, `archive-oracle`, `disk`, `fetch-hostile`, `guard`, `guard-model`, `kill`"
+            "`archive-oracle`, `crawl-kill`, `disk`, `fetch-hostile`, `guard`, `guard-model`, `kill`"
         ),
         "{text}"
     );
