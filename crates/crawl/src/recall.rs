@@ -9,8 +9,6 @@
 //! [`Answer::read`].
 
 use archive::{Entry, Reader, Stored};
-use base::door::{Exchange, Marks, Times, Truncation};
-use base::http::Framing;
 use base::limits::{ROBOTS_LIFETIME, ROBOTS_STALE_MAX};
 use base::url::Origin;
 use base::{PageUrl, Timestamp};
@@ -125,14 +123,14 @@ impl Memory<'_> {
         if entry.kind == Stored::Metadata {
             return Ok(Some(Answer::Unreachable(None)));
         }
-        let document = match self.reader.document(entry) {
+        let exchange = match self.reader.exchange(entry) {
             Err(error @ archive::Error::Damaged { .. }) => {
                 tracing::warn!(%url, %error, "a robots file cannot be read back, and is asked for again");
                 return Ok(None);
             }
             other => other?,
         };
-        let exchange = exchange(entry, &document);
+        let Some(exchange) = exchange else { return Ok(None) };
         let outcome = fetch::outcome(&url, &Ok(exchange.clone()));
         let text = robots::text(&exchange);
         Ok(Some(Answer::read(&outcome, text.as_deref(), self.agent)))
@@ -145,20 +143,4 @@ fn is_settled(home: &PageUrl, answers: &Try) -> bool {
     let Some((_, at)) = answers.last() else { return false };
     answers.iter().for_each(|(answer, at)| standing.learn(answer, *at));
     matches!(standing.needs(*at), Need::Known(_))
-}
-
-/// An archived answer as the door gave it, as far as its meaning goes. Why a body is incomplete is not in the index:
-/// the reason that trusts it least is taken.
-fn exchange(entry: &Entry, document: &archive::Document) -> Exchange {
-    Exchange {
-        address: ([0, 0, 0, 0], 0).into(),
-        request_head: Vec::new(),
-        response_head: document.head.clone(),
-        body: document.payload().into_owned().into(),
-        status: entry.status.unwrap_or(0),
-        framing: Framing::UntilClose,
-        truncated: entry.truncated.then_some(Truncation::Disconnect),
-        marks: Marks::default(),
-        times: Times::default(),
-    }
 }
