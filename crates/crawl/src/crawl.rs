@@ -396,7 +396,7 @@ impl<D: Door + 'static> Crawl<D> {
             }
             // Whoever asked may have gone meanwhile.
             Some(Order::Explain(url, answer)) => drop(answer.send(self.frontier.explain(&url, now)?)),
-            Some(Order::Servers(answer)) => drop(answer.send(self.frontier.servers())),
+            Some(Order::Servers(answer)) => drop(answer.send(self.frontier.servers(now))),
             Some(Order::Overview(answer)) => drop(answer.send(self.frontier.overview())),
             Some(Order::Figures(answer)) => drop(answer.send(self.frontier.figures()?)),
         }
@@ -442,8 +442,10 @@ impl<D: Door + 'static> Crawl<D> {
         let archive::Appended { entry, bytes_written } = stored;
         let (at, is_robots) =
             (entry.at, matches!(work.ticket, Ticket::Robots { .. } | Ticket::Page { page: None, .. }));
+        let mut had_content = false;
         let capture = match (work.item, work.ticket) {
             (Item::Capture(capture), Ticket::Page { page: Some(page), reading }) => {
+                had_content = self.frontier.has_content(page);
                 let learned = Learned::of(&capture, &entry);
                 let teachings = Teachings { url: capture.url.clone(), learned, reading, place };
                 self.frontier.learn(&teachings.lesson(Some(page)))?;
@@ -464,10 +466,9 @@ impl<D: Door + 'static> Crawl<D> {
         };
         let changed = match capture.outcome {
             Outcome::NotModified => Some(false),
-            Outcome::Fetched { .. } => match entry.flag {
-                Flag::Changed => None,
-                _ => Some(false),
-            },
+            Outcome::Fetched { .. } => {
+                (had_content || entry.flag != Flag::Changed).then_some(entry.flag == Flag::Changed)
+            }
             _ => None,
         };
         let kept = Kept {

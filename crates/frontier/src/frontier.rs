@@ -235,10 +235,6 @@ impl Frontier {
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
-    /// The scope, to add seeds to.
-    pub fn scope_mut(&mut self) -> &mut crate::Scope {
-        &mut self.settings.scope
-    }
 
     /// The server of a URL, if it is known.
     pub(crate) fn known_server(&self, url: &PageUrl) -> Option<u32> {

@@ -3,7 +3,7 @@
 //! **Invariant:** a state depends on the captures of its page, the policy and the seed, and on nothing else: neither on the
 //! clock nor on other pages. Played again in the order of their moments, the captures give the same state.
 
-use crate::moment::minute;
+use crate::moment::{minute, minute_from};
 use crate::revisit::Policy;
 use crate::state::{Ended, State, Version};
 use crate::{Found, Role};
@@ -117,7 +117,7 @@ pub(crate) fn learn(state: &mut State, lesson: &Lesson<'_>, policy: &dyn Policy,
         _ => answered(state, lesson, policy, seed),
     };
     state.interval = wait.as_seconds().max(1);
-    state.next_due = minute(at.plus(wait));
+    state.next_due = minute_from(at.plus(wait));
     false
 }
 

@@ -9,6 +9,12 @@ pub(crate) fn minute(at: Timestamp) -> Minute {
     Minute(u32::try_from(minutes).unwrap_or(u32::MAX).min(Minute::MAX.0))
 }
 
+/// The first minute that does not begin before a moment: what is due then is not handed out too early.
+pub(crate) fn minute_from(at: Timestamp) -> Minute {
+    let floor = minute(at);
+    if moment(floor) < at { Minute((floor.0 + 1).min(Minute::MAX.0)) } else { floor }
+}
+
 /// The beginning of a minute.
 pub(crate) fn moment(minute: Minute) -> Timestamp {
     Timestamp::from_seconds(i64::from(minute.0) * 60).unwrap_or(Timestamp::MAX)

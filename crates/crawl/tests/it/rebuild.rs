@@ -132,7 +132,7 @@ fn a_frontier_that_is_rebuilt_has_the_same_schedule() {
     world.frontier.settle(world.clock.now()).unwrap();
     check(&mut world.frontier, &mut rebuilt);
     let told = |frontier: &Frontier| {
-        let servers = frontier.servers();
+        let servers = frontier.servers(ORIGIN);
         let load =
             |server: &frontier::ServerTold| (server.server.clone(), server.load.to_bits(), server.pages);
         let mut loads: Vec<_> = servers.iter().filter(|server| server.pages > 0).map(load).collect();

@@ -76,7 +76,7 @@ fn tell_figure_5(frontier: &Frontier) {
     {
         println!("{},{count},{}", from.as_seconds_f64(), resolved.count);
     }
-    let servers = frontier.servers();
+    let servers = frontier.servers(Timestamp::MAX);
     let overloaded = servers.iter().filter(|server| server.overloaded);
     println!("server,pages,asks_per_second,resolved_per_second,pause_seconds,dropped");
     for server in overloaded {

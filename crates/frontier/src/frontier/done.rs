@@ -8,7 +8,7 @@ use super::{Frontier, Held, Step, Task};
 use crate::error::Result;
 use crate::hand::Hand;
 use base::door::{Cause, Failure, Found, Phase};
-use base::url::{Origin, Scheme};
+use base::url::Scheme;
 use base::{Interval, Outcome, Refusal, Timestamp};
 use fetch::robots::{Answer, Standing};
 use std::collections::HashSet;
@@ -291,12 +291,6 @@ impl Frontier {
         }
         self.address_of(to).load += load;
         self.touch(server);
-    }
-    /// Whether a page of an origin was ever found to be somewhere.
-    #[must_use]
-    pub fn knows_address(&self, origin: &Origin, now: Timestamp) -> bool {
-        let server = self.servers.iter().find(|server| server.name == origin.server);
-        server.is_some_and(|server| server.address(origin.scheme, now).is_some())
     }
 }
 

@@ -8,7 +8,7 @@ use crate::load::{self, BINS};
 use crate::moment::moment;
 use crate::scope::Verdict;
 use crate::server::Server;
-use crate::state::{Ended, State};
+use crate::state::{Ended, State, Version};
 use crate::tell::{Bin, Explanation, Figures, Overview, ServerTold};
 use crate::trap::{fit, shape};
 use base::{Interval, PageUrl, Timestamp};
@@ -158,8 +158,9 @@ impl Frontier {
 
     /// Every server, the most overloaded first, then by load.
     #[must_use]
-    pub fn servers(&self) -> Vec<ServerTold> {
-        let mut all: Vec<ServerTold> = self.servers.iter().map(|server| self.tell_server(server)).collect();
+    pub fn servers(&self, now: Timestamp) -> Vec<ServerTold> {
+        let mut all: Vec<ServerTold> =
+            self.servers.iter().map(|server| self.tell_server(server, now)).collect();
         all.sort_by(|one, other| {
             let over = |told: &ServerTold| told.load - told.resolved_load;
             let by_load = || other.load.total_cmp(&one.load);
@@ -172,7 +173,7 @@ impl Frontier {
         });
         all
     }
-    fn tell_server(&self, state: &Server) -> ServerTold {
+    fn tell_server(&self, state: &Server, now: Timestamp) -> ServerTold {
         let number = self.by_prefix.get(&state.prefix).copied().unwrap_or(0);
         let kept = &state.kept;
         let load = kept.load.per_second();
@@ -194,7 +195,7 @@ impl Frontier {
             address_load: address.map_or(load, |address| load::in_requests(address.load)),
             resolved_load: resolved,
             agreed: state.is_agreed,
-            resting_until: state.rests_until(self.start),
+            resting_until: state.rests_until(now),
             failures: kept.failures,
             requests: kept.requests,
             alias_of: (!kept.alias_of.is_empty()).then(|| kept.alias_of.clone()),
@@ -234,6 +235,14 @@ impl Frontier {
     #[must_use]
     pub fn down_since(&self) -> Option<Timestamp> {
         self.outage.down_since()
+    }
+    /// Whether something of a page that is out is in the archive already.
+    #[must_use]
+    pub fn has_content(&self, page: Number) -> bool {
+        match self.held.get(&page.0) {
+            Some(Held::Out(_, hand)) => matches!(hand.state().version, Version::Content(_)),
+            _ => false,
+        }
     }
     /// When the next server with something to do may be asked.
     #[must_use]

@@ -6,7 +6,7 @@
 use super::Frontier;
 use crate::error::Result;
 use crate::hand::{Hand, split_key};
-use crate::moment::{minute, seconds};
+use crate::moment::seconds;
 use crate::scope::Verdict;
 use crate::state::State;
 use crate::trap::fit;
@@ -228,19 +228,5 @@ impl Frontier {
         self.write(|store| store.delete(number))?;
         self.discount(server, state);
         Ok(())
-    }
-
-    /// A page that somebody asks for out of turn is due now.
-    ///
-    /// # Errors
-    /// When the store cannot be read or written.
-    pub fn hasten(&mut self, url: &PageUrl, now: Timestamp) -> Result<bool> {
-        let key = url.key();
-        let Some(record) = self.store.get(key.as_str().as_bytes())? else { return Ok(false) };
-        if self.held.contains_key(&record.number.0) {
-            return Ok(true);
-        }
-        self.update(record.number, &record.key, minute(now), &record.value)?;
-        Ok(true)
     }
 }

@@ -226,7 +226,7 @@ fn a_crawl_delay_is_kept_and_an_owner_who_agreed_is_asked_faster() {
     world.add(&["http://a.example/p/0"]);
     world.run(Interval::from_minutes(1));
     assert_eq!(world.count("a.example"), 30);
-    let told = world.frontier.servers();
+    let told = world.frontier.servers(world.now);
     assert!(told[0].agreed && told[0].pause == Interval::from_seconds(1));
 }
 
@@ -287,7 +287,7 @@ fn an_overloaded_server_is_divided_and_what_was_dropped_is_counted() {
     let mut world = World::new(settings(), changing);
     world.add(&["http://a.example/p/0"]);
     world.run(Interval::from_days(40));
-    let told = &world.frontier.servers()[0];
+    let told = &world.frontier.servers(world.now)[0];
     assert!(told.overloaded && told.load > 0.1, "{told:?}");
     assert!(told.resolved_load <= 0.1 && told.resolved_load > 0.05, "{told:?}");
     assert_eq!(world.frontier.overview().overloaded, 1);
@@ -315,7 +315,7 @@ fn a_trap_is_left_and_a_site_beside_it_covered_whole() {
     let covered = (0..3_000).filter(|page| world.count(&format!("site.example/p/{page}")) > 0).count();
     assert_eq!(covered, 3_000);
     assert!(world.count("trap.example") < 300, "{}", world.count("trap.example"));
-    let told = world.frontier.servers();
+    let told = world.frontier.servers(world.now);
     let trap = told.iter().find(|server| server.server == "trap.example").unwrap();
     assert!(trap.new > 100, "they are known and wait: {trap:?}");
 }
@@ -418,7 +418,7 @@ fn one_server_has_one_name() {
     let mut world = World::new(settings(), web);
     world.add(&["http://example.jp/", "http://www.example.jp/"]);
     world.run(Interval::from_hours(1));
-    let told = world.frontier.servers();
+    let told = world.frontier.servers(world.now);
     let other = told.iter().find(|server| server.server == "example.jp").unwrap();
     assert_eq!(other.alias_of.as_deref(), Some("www.example.jp"));
     assert!(world.count("//www.example.jp/p/1") >= 1, "{:?}", world.visits);
@@ -478,7 +478,7 @@ fn more_than_a_day_holds_is_put_off_and_comes_back() {
     let mut world = World::new(slow, many);
     world.add(&["http://a.example/"]);
     world.run(Interval::from_days(1));
-    let told = &world.frontier.servers()[0];
+    let told = &world.frontier.servers(world.now)[0];
     assert!(told.queued <= 864 && told.pages == 9_001, "{told:?}");
     world.run(Interval::from_days(13));
     let visited: std::collections::BTreeSet<&str> =
@@ -509,7 +509,7 @@ fn captures_of_others_become_estimates_and_old_ones_fold_the_page_anew() {
     assert_eq!(anew.estimate.unwrap().as_seconds() / 86_400, 14);
     assert_eq!(frontier.learn(&lessons[4]).unwrap(), Learned::Yes, "what was learned changes nothing");
     assert_eq!(frontier.explain(&page, START).unwrap(), anew);
-    let servers = frontier.servers();
+    let servers = frontier.servers(START);
     assert_eq!((servers[0].pages, servers[0].new), (1, 0));
 }
 
@@ -561,4 +561,21 @@ fn a_page_that_is_sent_to_and_fro_is_left_alone() {
     world.add(&["http://a.example/"]);
     world.run(Interval::from_days(60));
     assert!(world.visits.len() < 40, "{}", world.visits.len());
+}
+
+#[test]
+fn no_page_is_due_before_its_interval_has_passed() {
+    for second in [0, 1, 30, 59] {
+        let mut frontier = open(&SimulatedDisk::new(1), settings(), START);
+        let page = url("http://a.example/");
+        frontier.know(&[(page.clone(), START)]).unwrap();
+        let mut at = START.plus(Interval::from_seconds(second));
+        for visit in 0..30_u8 {
+            frontier.learn(&lesson(&page, at, Told::Content([visit; 16]), &[])).unwrap();
+            let told = frontier.explain(&page, at).unwrap();
+            let wait = told.next_due.unwrap().since(at);
+            assert!(wait >= told.interval.unwrap() && wait >= Interval::from_minutes(1), "{wait} {told:?}");
+            at = at.plus(wait).plus(Interval::from_seconds(second));
+        }
+    }
 }

@@ -22,7 +22,7 @@ impl Starvation {
             return;
         }
         self.looked = Some(now);
-        for server in frontier.servers() {
+        for server in frontier.servers(now) {
             let rests = server.resting_until.is_some_and(|until| until > now);
             if server.queued == 0 || rests || server.failures > 0 {
                 self.waiting.remove(&server.server);
