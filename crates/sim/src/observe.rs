@@ -121,6 +121,9 @@ impl Observer {
     pub fn went(&mut self, request: &Coming<'_>, how: &Going) {
         if let Some(server) = self.servers.get_mut(request.host) {
             server.went(how);
+            if request.target == "/robots.txt" && how.status == 200 {
+                server.required = server.required.max(server.asked_for);
+            }
         }
         if let Some(traffic) = self.addresses.get_mut(&request.address) {
             traffic.finished(how.at);
@@ -193,7 +196,7 @@ impl Observer {
             None => (Forbids::Nothing, None),
         };
         let delay = delay.filter(|_| self.rules.crawl_delay).unwrap_or_default();
-        Server { required: delay.max(self.rules.pause), forbids, ..Server::default() }
+        Server { required: self.rules.pause, asked_for: delay, forbids, ..Server::default() }
     }
 }
 
@@ -331,6 +334,8 @@ impl Traffic {
 struct Server {
     traffic: Traffic,
     required: Interval,
+    /// The pause that its robots file asks for: nobody can know of it who has not had the file.
+    asked_for: Interval,
     forbids: Forbids,
     not_before: Option<Timestamp>,
     forbidden: u64,

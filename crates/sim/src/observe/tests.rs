@@ -96,8 +96,16 @@ fn a_longer_crawl_delay_counts_when_it_should() {
         let observer =
             observer(Rules { crawl_delay: counts, pause: Interval::from_millis(10), ..plain_rules() });
         let host = observer.host_with(|robots| matches!(robots, Robots::Delay(_)));
-        assert_eq!(observer.play(&host, &[(0, 10), (510, 520)]).at_servers.short_gaps, expected);
+        assert_eq!(with_robots(observer, &host).at_servers.short_gaps, expected);
     }
+}
+
+/// Two pages, then the robots file, then a page, half a second apart.
+fn with_robots(mut observer: Observer, host: &str) -> Report {
+    let entries = [("/a", 0), ("/b", 500), ("/robots.txt", 1_000), ("/c", 1_500)]
+        .map(|(target, at)| observer.entry(host, target, (at, at + 1)));
+    observer.replay(&entries);
+    observer.report()
 }
 
 #[test]
