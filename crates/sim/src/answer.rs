@@ -57,6 +57,10 @@ pub(crate) enum Source {
     Made(Vec<u8>),
     /// It is that of a page at a second.
     Page { server: u32, page: u64, now: i64, compressed: bool },
+    /// It is that of a server's feed at a second.
+    Feed { server: u32, now: i64 },
+    /// It is that of a part of a server's sitemap that lists pages, at a second.
+    Sitemap { server: u32, part: u64, now: i64, compressed: bool },
 }
 
 impl Head {
@@ -68,7 +72,7 @@ impl Head {
     /// Whether the body has yet to be made, so that somebody else may.
     #[must_use]
     pub fn has_body_to_make(&self) -> bool {
-        matches!(self.source, Source::Page { .. })
+        !matches!(self.source, Source::Made(_))
     }
 }
 

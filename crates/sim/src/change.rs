@@ -100,6 +100,8 @@ pub struct Mix {
     pub rebuilt: u16,
     /// The process of every page, whatever the shares say.
     pub only: Option<Process>,
+    /// Servers whose pages follow the shares of the default, whatever these say, by number.
+    pub busy: Vec<u32>,
 }
 
 impl Default for Mix {
@@ -117,6 +119,7 @@ impl Default for Mix {
             moved: 80,
             rebuilt: 300,
             only: None,
+            busy: Vec::new(),
         }
     }
 }
@@ -129,8 +132,11 @@ impl Mix {
         Self { only: Some(process), ..none }
     }
 
-    /// The process of the page with this seed.
-    pub(crate) fn process(&self, seed: u64) -> Process {
+    /// The process of the page with this seed on this server.
+    pub(crate) fn process_on(&self, server: u32, seed: u64) -> Process {
+        if self.busy.contains(&server) { Self::default().process(seed) } else { self.process(seed) }
+    }
+    fn process(&self, seed: u64) -> Process {
         if let Some(process) = self.only {
             return process;
         }

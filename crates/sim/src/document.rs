@@ -164,6 +164,25 @@ pub(crate) fn tagged_file(server: &Server<'_>, media_type: &str, body: Vec<u8>, 
     answer
 }
 
+/// The head of a list of pages: its tag is made from a question and the moment at which anything on it last changed.
+pub(crate) fn list(
+    server: &Server<'_>,
+    media_type: &str,
+    (question, changed): (u64, Second),
+    asked: &Asked<'_>,
+    source: Source,
+) -> Head {
+    let tag = tag(draw(draw(server.seed, question), changed.cast_unsigned()), false);
+    let is_unchanged = asked.if_none_match.is_some_and(|tags| names(tags, &tag));
+    let fields = vec![
+        ("Server", server.software().to_owned()),
+        ("Content-Type", media_type.to_owned()),
+        ("ETag", tag),
+    ];
+    let (status, source) = if is_unchanged { (304, Source::Made(Vec::new())) } else { (200, source) };
+    Head { status, fields, manner: Manner::Plain, source }
+}
+
 /// The answer where nothing is, or nothing any more.
 pub(crate) fn missing(server: &Server<'_>, status: u16) -> Answer {
     let mut body = String::with_capacity(512);

@@ -3,7 +3,7 @@
 //! **Invariant:** the entries are the [`ENTRIES`] pages, among the first [`CANDIDATES`], whose main text changed last, the
 //! latest first; their moments are exact.
 
-use crate::answer::{Answer, Asked};
+use crate::answer::{Asked, Head, Source};
 use crate::change::Second;
 use crate::document::{self, moment};
 use crate::draw::push_all;
@@ -27,9 +27,19 @@ struct Entry {
     changed: Timestamp,
 }
 
-/// What is answered to a request for the feed.
-pub(crate) fn answer(server: &Server<'_>, asked: &Asked<'_>, now: Timestamp) -> Answer {
+/// The question behind the feed's tag.
+const TAG: u64 = 0x6665_6564_0001;
+
+/// The head of what is answered to a request for the feed.
+pub(crate) fn head(server: &Server<'_>, asked: &Asked<'_>, now: Timestamp) -> Head {
     let now = now.as_seconds();
+    let changed = sitemap::list_changed(server, 1, CANDIDATES, now);
+    let source = Source::Feed { server: server.number, now };
+    document::list(server, server.feed().media_type(), (TAG, changed), asked, source)
+}
+
+/// The feed as it is sent.
+pub(crate) fn body(server: &Server<'_>, now: Second) -> Vec<u8> {
     let latest: Vec<Entry> =
         latest(server, now).iter().map(|(changed, page)| entry(page, *changed, now)).collect();
     let body = match server.feed() {
@@ -37,8 +47,7 @@ pub(crate) fn answer(server: &Server<'_>, asked: &Asked<'_>, now: Timestamp) -> 
         Feed::Atom => atom(server, &latest),
         Feed::Json => json_feed(server, &latest),
     };
-    let media_type = server.feed().media_type();
-    document::tagged_file(server, media_type, body.into_bytes(), asked)
+    body.into_bytes()
 }
 
 /// The pages of the feed and when they changed.

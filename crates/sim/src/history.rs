@@ -45,7 +45,9 @@ impl<'w> History<'w> {
 
     /// When the main text last changed, at or before `now`; the birth if it never did.
     pub(crate) fn text_changed(&self, now: Second) -> Second {
-        last_text_change(self.born, &self.text, self.links.iter().copied(), now)
+        let own = self.text.last(self.born, now).unwrap_or(self.born);
+        let listed = self.links.iter().flat_map(Link::text_instants).filter(|at| *at <= now);
+        listed.fold(own, Second::max)
     }
     /// When anything in the bytes last changed, at or before `now`; the birth if nothing ever did.
     pub(crate) fn bytes_changed(&self, now: Second) -> Second {
@@ -108,17 +110,8 @@ impl<'w> History<'w> {
 
 /// When the main text of a page last changed, for those who need nothing else of its history.
 pub(crate) fn text_changed(page: &Page<'_>, now: Second) -> Second {
-    let text = Instants::of_text(page.process(), page.seed);
-    last_text_change(page.born(), &text, links::listing(page), now)
-}
-
-fn last_text_change<'w>(
-    born: Second,
-    text: &Instants,
-    links: impl Iterator<Item = Link<'w>>,
-    now: Second,
-) -> Second {
-    let own = text.last(born, now).unwrap_or(born);
-    let listed = links.flat_map(|link| link.text_instants()).filter(|at| *at <= now);
-    listed.fold(own, Second::max)
+    let born = page.born();
+    let own = Instants::of_text(page.process(), page.seed).last(born, now).unwrap_or(born);
+    let listed = page.children().flat_map(|child| [Some(child.born()), child.deleted()]).flatten();
+    listed.filter(|at| *at <= now).fold(own, Second::max)
 }

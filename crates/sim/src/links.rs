@@ -93,11 +93,6 @@ pub(crate) fn of<'w>(page: &Page<'w>) -> Vec<Link<'w>> {
     links
 }
 
-/// The links of a page that its main text depends on.
-pub(crate) fn listing<'w>(page: &Page<'w>) -> impl Iterator<Item = Link<'w>> + use<'w> {
-    page.children().map(|target| Link::new(Spot::Listing, target))
-}
-
 fn navigation<'w>(page: &Page<'w>) -> impl Iterator<Item = Page<'w>> + use<'w> {
     let server = page.server;
     (1..server.pages.min(NAVIGATION_MAX + 1)).map(move |number| Page::new(server, number))

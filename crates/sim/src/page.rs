@@ -112,7 +112,7 @@ impl<'w> Page<'w> {
 
     /// How its main text changes.
     pub(crate) fn process(&self) -> Process {
-        self.server.web.plan().mix.process(self.seed)
+        self.server.web.plan().mix.process_on(self.server.number, self.seed)
     }
     /// When its day and counter change, if it shows them.
     pub(crate) fn day_changes(&self) -> Instants {

@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** `lastmod` is exact; an answer looks at no more than [`PART_PAGES`] pages.
 
-use crate::answer::{Answer, Asked};
+use crate::answer::{Asked, Head, Source};
 use crate::change::Second;
 use crate::document::{self, moment};
 use crate::draw::{push_all, push_number};
@@ -21,31 +21,43 @@ pub(crate) const PART_PAGES: u64 = 1_000;
 /// How long something is news.
 const NEWS_SECONDS: Second = 2 * 86_400;
 
+const XML: &str = "application/xml";
 const PROLOGUE: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 const NEWS_NAMESPACE: &str = "http://www.google.com/schemas/sitemap-news/0.9";
 
-/// What is answered to a request for a part of the sitemap.
-pub(crate) fn answer(server: &Server<'_>, part: Part, asked: &Asked<'_>, now: Timestamp) -> Answer {
+/// The question behind a part's tag.
+const TAG: u64 = 0x736d_6170_0001;
+
+/// The head of what is answered to a request for a part of the sitemap.
+pub(crate) fn head(server: &Server<'_>, part: Part, asked: &Asked<'_>, now: Timestamp) -> Head {
     let now = now.as_seconds();
     let parts = server.pages.div_ceil(PART_PAGES);
     let xml = match part {
-        Part::Whole if parts == 1 => pages(server, 0, now),
+        Part::Whole if parts == 1 => return pages_head(server, 0, false, asked, now),
         Part::Whole => index(server, parts),
         Part::Numbered { number, compressed }
             if parts > 1 && number < parts && compressed == server.compresses_sitemaps() =>
         {
-            let xml = pages(server, number, now);
-            if compressed {
-                let packed = document::gzip(xml.as_bytes());
-                return document::tagged_file(server, "application/gzip", packed, asked);
-            }
-            xml
+            return pages_head(server, number, compressed, asked, now);
         }
         Part::News if server.is_news() => news(server, now),
-        _ => return document::missing(server, 404),
+        _ => return document::missing(server, 404).into(),
     };
-    document::tagged_file(server, "application/xml", xml.into_bytes(), asked)
+    document::tagged_file(server, XML, xml.into_bytes(), asked).into()
+}
+
+fn pages_head(server: &Server<'_>, part: u64, compressed: bool, asked: &Asked<'_>, now: Second) -> Head {
+    let changed = list_changed(server, part * PART_PAGES, PART_PAGES, now);
+    let media_type = if compressed { "application/gzip" } else { XML };
+    let source = Source::Sitemap { server: server.number, part, now, compressed };
+    document::list(server, media_type, (TAG + part, changed), asked, source)
+}
+
+/// A part that lists pages, as it is sent.
+pub(crate) fn body(server: &Server<'_>, part: u64, now: Second, compressed: bool) -> Vec<u8> {
+    let xml = pages(server, part, now).into_bytes();
+    if compressed { document::gzip(&xml) } else { xml }
 }
 
 fn index(server: &Server<'_>, parts: u64) -> String {
@@ -127,4 +139,16 @@ pub(crate) fn listed<'w>(
             let exists = page.born() <= now && page.deleted().is_none_or(|at| at > now);
             exists && (private.is_none() || private != Some(page.slot()))
         })
+}
+
+/// When a list of these pages last changed, at or before `now`: one came into being, ceased to be or moved, or its main
+/// text changed. It is the same at two moments only if every list of them is.
+pub(crate) fn list_changed(server: &Server<'_>, first: u64, count: u64, now: Second) -> Second {
+    let all = (first..first.saturating_add(count).min(server.pages)).map(|number| Page::new(*server, number));
+    let of_page = |page: Page<'_>| {
+        let text = (page.born() <= now).then(|| history::text_changed(&page, now));
+        let others = page.deleted().into_iter().chain(page.moved()).filter(|at| *at <= now);
+        others.chain(text).max()
+    };
+    all.filter_map(of_page).max().unwrap_or_default()
 }

@@ -138,6 +138,10 @@ impl Web {
             Source::Page { server, page, now, compressed } => {
                 document::body(&self.page(server, page), now, compressed)
             }
+            Source::Feed { server, now } => feed::body(&self.server(server), now),
+            Source::Sitemap { server, part, now, compressed } => {
+                sitemap::body(&self.server(server), part, now, compressed)
+            }
         };
         Answer { status, fields, body, manner }
     }
@@ -159,9 +163,9 @@ fn head_of_honest(server: &Server<'_>, asked: &Asked<'_>, now: Timestamp) -> Hea
     }
     let file = match path::read(server, asked.target) {
         Some(Place::Page { page, moved }) => return document::head(&page, moved, asked, now),
+        Some(Place::Sitemap(part)) => return sitemap::head(server, part, asked, now),
+        Some(Place::Feed) => return feed::head(server, asked, now),
         Some(Place::Robots) => robots::answer(server),
-        Some(Place::Sitemap(part)) => sitemap::answer(server, part, asked, now),
-        Some(Place::Feed) => feed::answer(server, asked, now),
         Some(Place::Style(number)) => requisite::style(server, number, asked),
         Some(Place::Image(number)) => requisite::image(server, number, asked),
         None => document::missing(server, 404),

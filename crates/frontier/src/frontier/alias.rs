@@ -8,7 +8,7 @@
 
 use super::Frontier;
 use crate::hand::split_key;
-use base::{PageUrl, ServerName};
+use base::{PageUrl, ServerName, UrlKey};
 
 impl Frontier {
     /// Names that were given.
@@ -39,8 +39,8 @@ impl Frontier {
     }
 
     /// The URL under the proper name of its server; nothing when it has that already.
-    pub(super) fn by_proper_name(&self, url: &PageUrl) -> Option<PageUrl> {
-        let server = self.known_server(url)?;
+    pub(super) fn by_proper_name(&self, url: &PageUrl, key: &UrlKey) -> Option<PageUrl> {
+        let server = *self.by_prefix.get(split_key(key.as_str()).0)?;
         let to = &self.servers[self.servers[server as usize].alias_of? as usize].name;
         let mut proper = url.as_url().clone();
         proper.set_host(Some(to.host())).ok()?;

@@ -21,7 +21,7 @@ impl Frontier {
     /// # Errors
     /// When the store cannot be read.
     pub fn explain(&mut self, url: &PageUrl, now: Timestamp) -> Result<Explanation> {
-        let proper = self.by_proper_name(url);
+        let proper = self.by_proper_name(url, &url.key());
         let url = proper.as_ref().unwrap_or(url);
         let key = url.key();
         let server = self.known_server(url);

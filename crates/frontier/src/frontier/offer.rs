@@ -71,9 +71,12 @@ impl Frontier {
         priority: Option<i8>,
         at: Timestamp,
     ) -> Result<bool> {
-        let url = self.by_proper_name(&found.url);
-        let url = url.as_ref().unwrap_or(&found.url);
-        let key = url.key();
+        let key = found.url.key();
+        let proper = self.by_proper_name(&found.url, &key);
+        let (url, key) = match &proper {
+            Some(proper) => (proper, proper.key()),
+            None => (&found.url, key),
+        };
         let hash = chance::hash_bytes(self.settings.seed, key.as_str().as_bytes());
         if self.seen.holds(hash) {
             return Ok(false);
