@@ -138,13 +138,22 @@ impl Division {
     }
 }
 
-/// The r with g(r) = `gain`, for 0 ≤ gain < 1: g grows from 0 to 1.
+/// The r with g(r) = `gain`, for 0 ≤ gain < 1: g grows from 0 to 1, and g(r) ≤ r²/2. By Newton's method, which is kept
+/// within the bounds known so far.
 fn stretch(gain: f64) -> f64 {
-    let g = |r: f64| 1.0 - (-r).exp() * (1.0 + r);
-    let (mut low, mut high) = (0.0, 16.0);
+    const CLOSE: f64 = 1e-9;
+    let (mut low, mut high) = ((2.0 * gain).sqrt(), 16.0_f64);
+    let mut r = low;
     for _ in 0..30 {
-        let r = f64::midpoint(low, high);
-        if g(r) < gain { low = r } else { high = r }
+        let rest = (-r).exp();
+        let over = 1.0 - rest * (1.0 + r) - gain;
+        if over < 0.0 { low = low.max(r) } else { high = high.min(r) }
+        let next = r - over / (r * rest).max(f64::MIN_POSITIVE);
+        let next = if next > low && next < high { next } else { f64::midpoint(low, high) };
+        if (next - r).abs() < CLOSE {
+            return next;
+        }
+        r = next;
     }
     high
 }
@@ -223,6 +232,14 @@ mod tests {
         let month = division.interval(30 * DAY).unwrap();
         assert!(day > DAY / 2 && day < 2 * DAY, "{day}");
         assert!(month > 2 * DAY && month < 30 * DAY, "{month}");
+    }
+
+    #[test]
+    fn a_stretch_gains_what_it_was_asked_for() {
+        for gain in (1..1_000).map(|thousandths| f64::from(thousandths) / 1_000.0).chain([1e-6, 1e-9, 0.0]) {
+            let r = stretch(gain);
+            assert!((1.0 - (-r).exp() * (1.0 + r) - gain).abs() < 1e-7, "{gain}: {r}");
+        }
     }
 
     /// The share of time for which a page is fresh that changes every `own` and is looked at every `every` seconds.
