@@ -98,6 +98,8 @@ pub struct Mix {
     pub moved: u16,
     /// Servers that are rebuilt from time to time.
     pub rebuilt: u16,
+    /// In how many days before the origin the pages were born that exist then; five years at most.
+    pub age_days_max: u16,
     /// The process of every page, whatever the shares say.
     pub only: Option<Process>,
     /// Servers whose pages follow the shares of the default, whatever these say, by number.
@@ -118,6 +120,7 @@ impl Default for Mix {
             deleted: 50,
             moved: 80,
             rebuilt: 300,
+            age_days_max: 5 * 365,
             only: None,
             busy: Vec::new(),
         }

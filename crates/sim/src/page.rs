@@ -30,8 +30,6 @@ pub(crate) struct Page<'w> {
 
 /// The span over which pages are born late, deleted and moved.
 pub(crate) const SPAN: Second = 3 * 365 * DAY;
-/// Pages that exist at the origin were born in the years before it.
-const AGE_MAX: Second = 5 * 365 * DAY;
 const DAY: Second = 86_400;
 
 // The questions that are put to a page's seed.
@@ -86,7 +84,11 @@ impl<'w> Page<'w> {
     pub(crate) fn born(&self) -> Second {
         let late = if self.is_leaf() && self.number > 0 { self.server.web.plan().mix.born_late } else { 0 };
         moment(self.draw(BIRTH), late, ORIGIN.as_seconds(), SPAN)
-            .unwrap_or_else(|| ORIGIN.as_seconds() - DAY - below_second(self.draw(AGE), AGE_MAX))
+            .unwrap_or_else(|| ORIGIN.as_seconds() - DAY - below_second(self.draw(AGE), self.age_max()))
+    }
+    /// Pages that exist at the origin were born within this time before it.
+    fn age_max(&self) -> Second {
+        Second::from(self.server.web.plan().mix.age_days_max) * DAY
     }
     /// When it ceases to be, if it does.
     pub(crate) fn deleted(&self) -> Option<Second> {
