@@ -4,18 +4,22 @@
 //! pages the web has: a million on ten thousand servers, 365 days.
 
 mod drive;
+mod machine;
 mod reader;
 mod starve;
 
 use base::clock::Start;
+use base::url::Scheme;
 use base::{Interval, Timestamp};
 use drive::{Driver, Outcomes, Year};
 use frontier::{Bin, Frontier};
-use sim::{Mix, ORIGIN, Plan};
+use sim::{Asked, Mix, ORIGIN, Plan, Web};
 use std::path::Path;
 
 /// The pause between requests to one server; that of the crawler's default settings.
 const PAUSE: Interval = Interval::from_seconds(10);
+/// So many servers change faster than they may be asked.
+const BUSY: usize = 4;
 /// As much memory as the whole run may take: web, observer, frontier, store, pages on their way.
 const RESIDENT_BYTES_MAX: u64 = 1 << 30;
 
@@ -23,14 +27,39 @@ fn year(pages: u64, days: u64) -> Year {
     let seed = std::env::var("UTSUSHI_TORTURE_SEED").map_or(1, |seed| seed.parse().expect("a number"));
     let servers = u32::try_from(pages / 100).unwrap().max(20);
     let plan = Plan { seed, pages, servers, hostile: 18, mix: slow() };
+    let busy = busy(&Web::new(plan.clone()));
+    let plan = Plan { mix: Mix { busy, ..plan.mix }, ..plan };
     Year { plan, days, pause: PAUSE, network_down: None, disk_full: None }
 }
 
-/// A web that changes a dozen times a page and year rather than a thousand times: what a year of it costs can be paid in
-/// minutes. Pages still change because what they link to is born, moves or goes, and because servers are rebuilt.
+/// A young web in which few pages change by themselves: what a year of it costs can be paid in minutes. Pages still change
+/// because what they link to is born, moves or goes, and because servers are rebuilt; and being young, by their own word,
+/// they are looked at often.
 fn slow() -> Mix {
-    Mix { poisson: 4, hourly: 0, daily: 4, weekly: 20, advert_only: 0, dated: 2, ..Mix::default() }
+    let mix = Mix { poisson: 0, hourly: 0, daily: 0, weekly: 0, bursty: 1, advert_only: 0, ..Mix::default() };
+    Mix { dated: 0, born_late: 60, deleted: 30, moved: 30, rebuilt: 150, age_days_max: 60, ..mix }
 }
+
+/// The largest servers that ask for a long pause. Their pages change as often as pages do, so they cannot be kept up with.
+fn busy(web: &Web) -> Vec<u32> {
+    let asks = |number: &u32| {
+        let host = web.host(*number);
+        let asked = Asked { scheme: Scheme::Https, host: &host, target: "/robots.txt", ..NOTHING };
+        let file = String::from_utf8(web.answer(&asked, ORIGIN).body).unwrap_or_default();
+        let delay = file.lines().find_map(|line| line.strip_prefix("Crawl-delay: ")?.parse::<u64>().ok());
+        delay.is_some_and(|seconds| seconds >= 20)
+    };
+    (0..web.plan().servers).filter(asks).take(BUSY).collect()
+}
+const NOTHING: Asked<'_> = Asked {
+    scheme: Scheme::Http,
+    host: "",
+    target: "",
+    head_only: false,
+    if_none_match: None,
+    if_modified_since: None,
+    accepts_gzip: false,
+};
 
 fn run(year: &Year, directory: &Path) -> (Outcomes, Frontier) {
     let mut driver = Driver::start(year.clone(), directory);
@@ -59,6 +88,7 @@ fn tell(out: &Outcomes) {
         "{} visits, {} with a body, {} unchanged, {} gone, {} failed; {} robots files; {} pages known; trace {:016x}",
         out.visits, out.bodies, out.unchanged, out.gone, out.failed, out.robots, out.pages_known, out.trace
     );
+    println!("of these for feeds and sitemaps: {}, {} with a body", out.lists.0, out.lists.1);
     let longest = out.starvation.longest.as_ref();
     println!("free, with pages in hand, and not asked: {longest:?} at most");
     println!("resident: {} MB at most", resident_bytes_max() / 1_000_000);

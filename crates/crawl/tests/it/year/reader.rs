@@ -1,16 +1,21 @@
 //! The second thread: makes the bodies of pages, digests and reads them, in the order in which they come.
+//!
+//! Pages go to it and come back many at a time: a hand-over costs as much as a page.
+//!
+//! **Invariant:** how pages are grouped depends on how fast the threads are; their order does not.
 
 use base::door::{Exchange, Request};
 use base::{ContentDigest, PageUrl};
 use crawl::{Filter, Reading, Reads};
 use fetch::Decoded;
 use sim::{Begun, SimulatedDoor};
+use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// As many pages wait for being read, at most.
-const WAITING_MAX: usize = 4_096;
+/// So many pages are handed over at once.
+const TOGETHER: usize = 32;
 /// The robot that pages are read for.
 pub(super) const AGENT: &str = "utsushi";
 
@@ -24,36 +29,59 @@ pub(super) struct Read {
     pub(super) reading: Reading,
 }
 
-/// The thread, and both ways to it.
+type Jobs = Vec<(Begun, Request)>;
+
+/// The thread, and both ways to it. Whoever gives pages bounds how many are on their way.
 pub(super) struct Reader {
-    jobs: Option<SyncSender<(Begun, Request)>>,
-    done: Receiver<Read>,
+    jobs: Option<Sender<Jobs>>,
+    done: Receiver<Vec<Read>>,
     thread: Option<JoinHandle<()>>,
+    /// What is not handed over yet, and what came back and was not taken yet.
+    given: Jobs,
+    ready: VecDeque<Read>,
 }
 
 impl Reader {
     pub(super) fn start(door: Arc<SimulatedDoor>) -> Self {
-        let (jobs, waiting) = sync_channel::<(Begun, Request)>(WAITING_MAX);
-        let (tell, done) = sync_channel(WAITING_MAX);
+        let (jobs, waiting) = channel::<Jobs>();
+        let (tell, done) = channel();
         let reads = Reads { agent: AGENT.into(), requisites: false, filter: Arc::new(Filter::default()) };
         let thread = std::thread::spawn(move || {
-            for (begun, request) in waiting {
-                let exchange = door.complete(begun, &request);
-                if tell.send(read(&reads, &request.url, &exchange)).is_err() {
+            for jobs in waiting {
+                let read_one = |(begun, request): (Begun, Request)| {
+                    let exchange = door.complete(begun, &request);
+                    read(&reads, &request.url, &exchange)
+                };
+                if tell.send(jobs.into_iter().map(read_one).collect()).is_err() {
                     break;
                 }
             }
         });
-        Self { jobs: Some(jobs), done, thread: Some(thread) }
+        Self { jobs: Some(jobs), done, thread: Some(thread), given: Vec::new(), ready: VecDeque::new() }
     }
 
-    pub(super) fn give(&self, begun: Begun, request: Request) {
-        let jobs = self.jobs.as_ref().expect("it runs");
-        jobs.send((begun, request)).expect("it runs");
+    pub(super) fn give(&mut self, begun: Begun, request: Request) {
+        self.given.push((begun, request));
+        if self.given.len() >= TOGETHER {
+            self.hand_over();
+        }
     }
     /// What the first page says that was given and not taken yet.
-    pub(super) fn take(&self) -> Read {
-        self.done.recv().expect("it runs, and was given something")
+    pub(super) fn take(&mut self) -> Read {
+        if self.ready.is_empty() {
+            self.ready.extend(self.done.try_recv().into_iter().flatten());
+        }
+        if self.ready.is_empty() {
+            self.hand_over();
+            self.ready.extend(self.done.recv().expect("it runs, and was given something"));
+        }
+        self.ready.pop_front().expect("nothing is handed over empty")
+    }
+    fn hand_over(&mut self) {
+        if !self.given.is_empty() {
+            let jobs = self.jobs.as_ref().expect("it runs");
+            jobs.send(std::mem::take(&mut self.given)).expect("it runs");
+        }
     }
 }
 
@@ -61,7 +89,6 @@ impl Drop for Reader {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
-            while self.done.recv().is_ok() {}
             thread.join().expect("the reader ended well");
         }
     }
