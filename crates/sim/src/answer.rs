@@ -119,7 +119,10 @@ impl Answer {
     /// The head as it goes over the wire: status line, `Date`, fields, the length as the manner gives it.
     #[must_use]
     pub fn head(&self, now: Timestamp) -> Vec<u8> {
-        let mut head = format!("HTTP/1.1 {} {}\r\n", self.status, reason(self.status)).into_bytes();
+        let mut head = Vec::with_capacity(512);
+        for part in ["HTTP/1.1 ", &self.status.to_string(), " ", reason(self.status), "\r\n"] {
+            head.extend_from_slice(part.as_bytes());
+        }
         push_field(&mut head, "Date", &now.to_http_date());
         self.fields.iter().for_each(|(name, value)| push_field(&mut head, name, value));
         match self.manner {

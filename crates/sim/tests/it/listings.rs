@@ -106,6 +106,29 @@ fn feeds_list_the_latest_changes_of_the_first_pages() {
 }
 
 #[test]
+fn the_tag_of_a_list_stands_for_one_sequence_of_bytes() {
+    let web = web(600, 40);
+    let (mut lists, mut again) = (BTreeMap::new(), 0);
+    for server in 0..40 {
+        let feed = web.server_truth(&web.host(server)).unwrap().feed;
+        for (path, hours) in
+            ["/sitemap.xml", feed].iter().flat_map(|path| (0..60).map(move |n| (*path, 7 * n)))
+        {
+            let now = day(100).plus(base::Interval::from_hours(hours));
+            let answer = get(&web, &format!("{}{path}", origin(&web, server)), now);
+            let name = (server, path, field(&answer, "ETag").unwrap().to_owned());
+            again += usize::from(lists.contains_key(&name));
+            assert_eq!(
+                *lists.entry(name.clone()).or_insert_with(|| answer.body.clone()),
+                answer.body,
+                "{name:?}"
+            );
+        }
+    }
+    assert!(again > 100 && lists.len() > 1_000, "{again} {}", lists.len());
+}
+
+#[test]
 fn news_servers_have_a_news_sitemap() {
     let web = web(5_000, 200);
     let mut entries = 0;
