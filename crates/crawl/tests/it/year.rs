@@ -9,17 +9,18 @@ mod reader;
 mod starve;
 
 use base::clock::Start;
-use base::url::Scheme;
 use base::{Interval, Timestamp};
 use drive::{Driver, Outcomes, Year};
 use frontier::{Bin, Frontier};
-use sim::{Asked, Mix, ORIGIN, Plan, Web};
+use sim::{Mix, ORIGIN, Plan, Web};
 use std::path::Path;
 
 /// The pause between requests to one server; that of the crawler's default settings.
 const PAUSE: Interval = Interval::from_seconds(10);
 /// So many servers change faster than they may be asked.
 const BUSY: usize = 4;
+/// They ask for at least so long a pause.
+const LONG_DELAY: Interval = Interval::from_seconds(20);
 /// As much memory as the whole run may take: web, observer, frontier, store, pages on their way.
 const RESIDENT_BYTES_MAX: u64 = 1 << 30;
 
@@ -42,24 +43,12 @@ fn slow() -> Mix {
 
 /// The largest servers that ask for a long pause. Their pages change as often as pages do, so they cannot be kept up with.
 fn busy(web: &Web) -> Vec<u32> {
-    let asks = |number: &u32| {
-        let host = web.host(*number);
-        let asked = Asked { scheme: Scheme::Https, host: &host, target: "/robots.txt", ..NOTHING };
-        let file = String::from_utf8(web.answer(&asked, ORIGIN).body).unwrap_or_default();
-        let delay = file.lines().find_map(|line| line.strip_prefix("Crawl-delay: ")?.parse::<u64>().ok());
-        delay.is_some_and(|seconds| seconds >= 20)
-    };
-    (0..web.plan().servers).filter(asks).take(BUSY).collect()
+    let delay = |number: u32| web.server_truth(&web.host(number)).and_then(|truth| truth.crawl_delay);
+    (0..web.plan().servers)
+        .filter(|number| delay(*number).is_some_and(|delay| delay >= LONG_DELAY))
+        .take(BUSY)
+        .collect()
 }
-const NOTHING: Asked<'_> = Asked {
-    scheme: Scheme::Http,
-    host: "",
-    target: "",
-    head_only: false,
-    if_none_match: None,
-    if_modified_since: None,
-    accepts_gzip: false,
-};
 
 fn run(year: &Year, directory: &Path) -> (Outcomes, Frontier) {
     let mut driver = Driver::start(year.clone(), directory);
@@ -140,6 +129,7 @@ fn year_is_polite_and_fresh_and_the_same_again() {
         tell(&out);
         tell_figure_5(&frontier);
         check_politeness(&out);
+        assert_eq!(out.starvation.longest, None, "nobody waits for a day");
         assert!(resident_bytes_max() < RESIDENT_BYTES_MAX);
         return;
     }

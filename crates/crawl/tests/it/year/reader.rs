@@ -29,7 +29,13 @@ pub(super) struct Read {
     pub(super) reading: Reading,
 }
 
-type Jobs = Vec<(Begun, Request)>;
+/// What is handed over: pages to read, and what was read and is of no more use. Memory is freed cheaply only by the
+/// thread that took it.
+#[derive(Default)]
+struct Jobs {
+    pages: Vec<(Begun, Request)>,
+    spent: Vec<Read>,
+}
 
 /// The thread, and both ways to it. Whoever gives pages bounds how many are on their way.
 pub(super) struct Reader {
@@ -47,22 +53,23 @@ impl Reader {
         let (tell, done) = channel();
         let reads = Reads { agent: AGENT.into(), requisites: false, filter: Arc::new(Filter::default()) };
         let thread = std::thread::spawn(move || {
-            for jobs in waiting {
+            for Jobs { pages, spent } in waiting {
+                drop(spent);
                 let read_one = |(begun, request): (Begun, Request)| {
                     let exchange = door.complete(begun, &request);
                     read(&reads, &request.url, &exchange)
                 };
-                if tell.send(jobs.into_iter().map(read_one).collect()).is_err() {
+                if tell.send(pages.into_iter().map(read_one).collect()).is_err() {
                     break;
                 }
             }
         });
-        Self { jobs: Some(jobs), done, thread: Some(thread), given: Vec::new(), ready: VecDeque::new() }
+        Self { jobs: Some(jobs), done, thread: Some(thread), given: Jobs::default(), ready: VecDeque::new() }
     }
 
     pub(super) fn give(&mut self, begun: Begun, request: Request) {
-        self.given.push((begun, request));
-        if self.given.len() >= TOGETHER {
+        self.given.pages.push((begun, request));
+        if self.given.pages.len() >= TOGETHER {
             self.hand_over();
         }
     }
@@ -77,8 +84,12 @@ impl Reader {
         }
         self.ready.pop_front().expect("nothing is handed over empty")
     }
+    /// Takes back what `take` gave, once it is of no more use.
+    pub(super) fn spend(&mut self, read: Read) {
+        self.given.spent.push(read);
+    }
     fn hand_over(&mut self) {
-        if !self.given.is_empty() {
+        if !self.given.pages.is_empty() {
             let jobs = self.jobs.as_ref().expect("it runs");
             jobs.send(std::mem::take(&mut self.given)).expect("it runs");
         }

@@ -177,6 +177,9 @@ impl Driver {
                 place: "",
             };
             self.frontier.as_mut().expect("it runs").learn(&lesson).unwrap();
+            if pending.is_read {
+                self.reader.spend(read);
+            }
             self.uncommitted += 1;
             self.back(pending.page);
         }
