@@ -147,7 +147,11 @@ fn stretch(gain: f64) -> f64 {
     for _ in 0..30 {
         let rest = (-r).exp();
         let over = 1.0 - rest * (1.0 + r) - gain;
-        if over < 0.0 { low = low.max(r) } else { high = high.min(r) }
+        if over < 0.0 {
+            low = low.max(r);
+        } else {
+            high = high.min(r);
+        }
         let next = r - over / (r * rest).max(f64::MIN_POSITIVE);
         let next = if next > low && next < high { next } else { f64::midpoint(low, high) };
         if (next - r).abs() < CLOSE {
