@@ -1,9 +1,10 @@
 //! The visible text of a page: how much there is, a sample of it, and three digests (C3).
 //!
 //! Text is taken block by block; elements that break a line end a block. The *main* text is what the page has for
-//! its reader: blocks of some length in `main` or `article`, or, where a page has neither, those outside of
-//! navigation, adverts, notices, headers and footers that are not mostly links. Dates and counters stand in short
-//! blocks, or in blocks of many digits, and do not count.
+//! its reader: blocks in `main`, else in `article`, or, where a page has neither, those of some length outside of
+//! navigation, adverts, notices, headers and footers that are not mostly links. On a page that is mostly links these
+//! are its main text, and on a page of a line or two whatever stands in no frame. Dates and counters stand in short
+//! blocks, in blocks of many digits, or behind words such as "updated", and do not count.
 //!
 //! **Invariant:** digests are the same for ever for the same page (they are stored); memory is bounded by
 //! [`BLOCK_BYTES_MAX`] and the sample.
@@ -12,24 +13,30 @@ mod block;
 mod digest;
 mod run;
 mod sample;
+mod steady;
 mod zone;
 
-use crate::token::name::element;
+use crate::token::name::{Attribute, element};
 use crate::token::{Name, Tokenizer};
 use block::{Block, Weight};
 use sample::Sample;
+use steady::Steady;
 use zone::Zones;
 
 /// A block that is longer is cut.
 const BLOCK_BYTES_MAX: usize = 64 * 1024;
 /// Blocks with fewer letters are labels.
 const LETTERS_MIN: usize = 20;
+/// Blocks with more letters are no line that tells when the page was made, or how often it was seen.
+const STAMP_LETTERS_MAX: usize = 120;
 /// So many blocks of a page are told.
 pub const BLOCKS_MAX: usize = 64;
 /// Blocks with fewer letters are not worth telling.
 const TOLD_LETTERS_MIN: usize = 12;
 /// A part of the page with fewer letters is not its main text.
 const MAIN_LETTERS_MIN: usize = 100;
+/// A page with more letters has more than a line or two.
+const FEW_LETTERS_MAX: usize = 400;
 
 /// What is known of the visible text of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -60,12 +67,18 @@ pub(crate) struct Gather {
     skeleton: Part,
     /// Room for the skeleton of a block.
     bare: Vec<u8>,
+    /// What stands in `main`.
+    main: Part,
     /// What stands in `main` and `article`.
     core: Part,
-    /// What stands in no frame.
+    /// What stands in no frame and is not mostly links.
     body: Part,
+    /// What stands in no frame.
+    open: Part,
     /// Whatever is long enough.
     broad: Part,
+    /// What stands in no frame, however short, as long as there are few letters.
+    few: Part,
     sample: Sample,
     blocks: Vec<u32>,
 }
@@ -88,7 +101,8 @@ impl Gather {
     /// A tag opens an element.
     pub(crate) fn start(&mut self, name: Name<'_>, tag: &Tokenizer<'_>) {
         match name.key {
-            element::A => self.in_link = true,
+            // Without a target it is the name of a place.
+            element::A => self.in_link = tag.attribute(Attribute::Href).is_some(),
             element::BR => self.block.part(),
             _ => {
                 if breaks(name) {
@@ -168,16 +182,56 @@ impl Gather {
     /// Adds the block to the parts it belongs to.
     fn weigh(&mut self, weight: Weight, digest: u64) {
         let Weight { letters, digits, .. } = weight;
-        if letters < LETTERS_MIN || digits * 3 > letters {
+        let is_label = letters < LETTERS_MIN || digits * 3 > letters;
+        let is_frame = self.zones.is_frame();
+        let is_core = self.zones.is_core() && !is_frame;
+        if !is_frame && self.all.letters <= FEW_LETTERS_MAX {
+            self.add_few(weight, digest);
+        }
+        if is_label && !is_core {
+            return;
+        }
+        if is_frame || letters > STAMP_LETTERS_MAX {
+            return self.add(digest, letters, is_frame, is_core);
+        }
+        let (text, has_digit) = (self.block.text(), self.block.has_digit(weight));
+        let is_whole = !is_label && !steady::is_stamp(text, has_digit);
+        match if is_whole { Steady::Whole } else { steady::write(text, has_digit, &mut self.bare) } {
+            Steady::Whole => self.add(digest, letters, is_frame, is_core),
+            Steady::Words => {
+                self.add(digest::of(&self.bare), block::letters(&self.bare), is_frame, is_core);
+            }
+            Steady::Nothing => {}
+        }
+    }
+
+    /// Adds the block to what there is on a small page. A number on it counts, unless its line is one that changes by
+    /// itself.
+    fn add_few(&mut self, weight: Weight, digest: u64) {
+        let (text, has_digit) = (self.block.text(), self.block.has_digit(weight));
+        let is_whole = !steady::is_stamp(text, has_digit);
+        match if is_whole { Steady::Whole } else { steady::write(text, has_digit, &mut self.bare) } {
+            Steady::Whole => self.few.add(digest, weight.letters),
+            Steady::Words => self.few.add(digest::of(&self.bare), weight.letters),
+            Steady::Nothing => {}
+        }
+    }
+
+    fn add(&mut self, digest: u64, letters: usize, is_frame: bool, is_core: bool) {
+        if is_core {
+            self.core.add(digest, letters);
+            if self.zones.is_main() {
+                self.main.add(digest, letters);
+            }
+        }
+        if letters < LETTERS_MIN {
             return;
         }
         self.broad.add(digest, letters);
-        if self.zones.is_frame() {
+        if is_frame {
             return;
         }
-        if self.zones.is_core() {
-            self.core.add(digest, letters);
-        }
+        self.open.add(digest, letters);
         if self.block.linked * 2 <= self.block.text().len() {
             self.body.add(digest, letters);
         }
@@ -186,12 +240,7 @@ impl Gather {
     /// All that was gathered.
     pub(crate) fn finish(mut self) -> Text {
         self.end_block();
-        let is_enough =
-            |part: &&Part| part.letters >= MAIN_LETTERS_MIN && part.letters * 8 >= self.all.letters;
-        let main = [self.core, self.body, self.broad]
-            .iter()
-            .find(is_enough)
-            .map_or(self.all.digest, |part| part.digest);
+        let main = self.part().digest;
         Text {
             chars: self.chars,
             digest: self.all.digest,
@@ -199,6 +248,21 @@ impl Gather {
             skeleton: self.skeleton.digest,
             sample: self.sample.finish(),
             blocks: self.blocks,
+        }
+    }
+
+    /// What the page is there for.
+    fn part(&self) -> Part {
+        let is_share = |part: &Part| part.letters > 0 && part.letters * 8 >= self.all.letters;
+        let is_enough = |part: &Part| part.letters >= MAIN_LETTERS_MIN && is_share(part);
+        // A page that is mostly links is there for them.
+        let body = if self.body.letters * 3 >= self.open.letters { self.body } else { self.open };
+        let is_small = self.all.letters <= FEW_LETTERS_MAX;
+        match [self.main, self.core, body].into_iter().find(is_enough) {
+            Some(part) => part,
+            None if is_small && is_share(&self.few) => self.few,
+            None if is_enough(&self.broad) => self.broad,
+            None => self.all,
         }
     }
 }

@@ -8,6 +8,7 @@ mod restart;
 mod rig;
 mod server;
 mod ssrf;
+mod text;
 mod told;
 mod traps;
 mod year;

@@ -118,7 +118,7 @@ impl Block {
     pub(super) fn skeleton(&self, weight: Weight, bare: &mut Vec<u8>) -> bool {
         let bytes = self.text.as_bytes();
         let has_address = has_address(bytes);
-        if weight.digits == 0 && !has_address && (weight.chars == bytes.len() || !has_wide_digit(bytes)) {
+        if !has_address && !self.has_digit(weight) {
             return false;
         }
         bare.clear();
@@ -138,9 +138,21 @@ impl Block {
         true
     }
 
+    /// Whether there is a digit, ASCII or wide.
+    pub(super) fn has_digit(&self, weight: Weight) -> bool {
+        let bytes = self.text.as_bytes();
+        weight.digits > 0 || (weight.chars != bytes.len() && has_wide_digit(bytes))
+    }
+
     pub(super) fn digest(&self) -> u64 {
         digest::of(self.text.as_bytes())
     }
+}
+
+/// How many letters there are, those of CJK scripts twice.
+pub(super) fn letters(bytes: &[u8]) -> usize {
+    let run::Count { latin, others, wide, .. } = run::count(bytes);
+    latin + others + wide
 }
 
 /// Blocks that are longer do not stand over a calendar.

@@ -10,7 +10,10 @@ use crate::token::{Name, Tokenizer};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Hidden,
-    Frame,
+    /// By the name of its element, or only by what it calls itself.
+    Frame {
+        by_name: bool,
+    },
     Core,
 }
 
@@ -50,7 +53,12 @@ impl Open {
 pub(super) struct Zones {
     hidden: Open,
     frame: Open,
+    /// Whether the open frame is one by the name of its element.
+    is_named: bool,
     core: Open,
+    main: Open,
+    /// There was a core already.
+    had_core: bool,
 }
 
 impl Zones {
@@ -67,24 +75,47 @@ impl Zones {
         self.core.is_open()
     }
 
+    /// The page says so by `main`, of which there is one.
+    pub(super) fn is_main(&self) -> bool {
+        self.main.is_open()
+    }
+
     pub(super) fn start(&mut self, name: Name<'_>, tag: &Tokenizer<'_>) {
-        for open in [&mut self.hidden, &mut self.frame, &mut self.core] {
+        for open in [&mut self.hidden, &mut self.frame, &mut self.core, &mut self.main] {
             open.saw_start(name.key);
         }
         match kind(name.key, tag) {
             Some(Kind::Hidden) if !self.hidden.is_open() => self.hidden.start(name.key),
-            Some(Kind::Frame) if !self.frame.is_open() => self.frame.start(name.key),
-            Some(Kind::Core) if !self.core.is_open() => {
-                // What holds the core is no frame, whatever it is called.
-                self.frame = Open::default();
-                self.core.start(name.key);
+            // The header of an article is its headline.
+            Some(Kind::Frame { .. }) if name.key == element::HEADER && self.core.is_open() => {}
+            Some(Kind::Frame { by_name }) if !self.frame.is_open() => {
+                self.frame.start(name.key);
+                self.is_named = by_name;
             }
+            Some(Kind::Core) => self.start_core(name.key),
             _ => {}
         }
     }
 
+    fn start_core(&mut self, key: u64) {
+        let is_main = key != element::ARTICLE;
+        // What holds the core is no frame, whatever it is called. An article may be a card of a list, and what a frame
+        // holds behind the first is one.
+        let holds_core = is_main || (!self.is_named && !self.had_core);
+        if !self.core.is_open() {
+            if holds_core {
+                self.frame = Open::default();
+            }
+            self.core.start(key);
+            self.had_core = true;
+        }
+        if is_main && !self.main.is_open() {
+            self.main.start(key);
+        }
+    }
+
     pub(super) fn end(&mut self, key: u64) {
-        for open in [&mut self.hidden, &mut self.frame, &mut self.core] {
+        for open in [&mut self.hidden, &mut self.frame, &mut self.core, &mut self.main] {
             open.saw_end(key);
         }
     }
@@ -100,7 +131,7 @@ fn kind(key: u64, tag: &Tokenizer<'_>) -> Option<Kind> {
         TEMPLATE => Some(Kind::Hidden),
         MAIN | ARTICLE => Some(Kind::Core),
         ASIDE | BUTTON | DIALOG | FOOTER | HEADER | LABEL | MENU | NAV | NOSCRIPT | SELECT => {
-            Some(Kind::Frame)
+            Some(Kind::Frame { by_name: true })
         }
         DIV | SECTION | UL | OL | DL | TABLE | FORM | P | LI | TD | TR => by_attributes(tag),
         _ => None,
@@ -117,12 +148,12 @@ fn by_attributes(tag: &Tokenizer<'_>) -> Option<Kind> {
             "navigation" | "banner" | "contentinfo" | "complementary" | "search" | "alert" | "dialog"
             | "status",
         ) => {
-            return Some(Kind::Frame);
+            return Some(Kind::Frame { by_name: false });
         }
         _ => {}
     }
     let names = [tag.attribute(Attribute::Class), tag.attribute(Attribute::Id)];
-    names.into_iter().flatten().any(names_a_frame).then_some(Kind::Frame)
+    names.into_iter().flatten().any(names_a_frame).then_some(Kind::Frame { by_name: false })
 }
 
 /// Whether a class or an id calls itself an advert, a notice or the like: `left-ad`, `cookie_notice`, `AdBanner`.
@@ -130,8 +161,8 @@ fn names_a_frame(names: &str) -> bool {
     let names = names.as_bytes().get(..NAMES_BYTES_MAX).unwrap_or(names.as_bytes());
     names.split(|byte| !byte.is_ascii_alphanumeric()).any(|word| match key(word) {
         AD | ADS | ADVERT | ADVERTS | ADSENSE | ADBANNER | ADBOX | BANNER | CONSENT | COOKIE | COOKIES
-        | COUNTER | FOOTER | GDPR | MENU | NAV | NAVBAR | NOTICE | PAGER | POPUP | PROMO | SHARE
-        | SIDEBAR | SPONSOR => true,
+        | COUNTER | FOOTER | GDPR | MENU | NAV | NAVBAR | NOTICE | PAGER | POPULAR | POPUP | PROMO
+        | RELATED | SHARE | SIDEBAR | SPONSOR | TICKER | TRENDING => true,
         0 => LONG.iter().any(|known| word.eq_ignore_ascii_case(known)),
         _ => false,
     })
@@ -143,16 +174,20 @@ const NAMES_BYTES_MAX: usize = 256;
 keys! {
     AD b"ad" ADS b"ads" ADVERT b"advert" ADVERTS b"adverts" ADSENSE b"adsense" ADBANNER b"adbanner" ADBOX b"adbox"
     BANNER b"banner" CONSENT b"consent" COOKIE b"cookie" COOKIES b"cookies" COUNTER b"counter" FOOTER b"footer"
-    GDPR b"gdpr" MENU b"menu" NAV b"nav" NAVBAR b"navbar" NOTICE b"notice" PAGER b"pager" POPUP b"popup"
-    PROMO b"promo" SHARE b"share" SIDEBAR b"sidebar" SPONSOR b"sponsor"
+    GDPR b"gdpr" MENU b"menu" NAV b"nav" NAVBAR b"navbar" NOTICE b"notice" PAGER b"pager" POPULAR b"popular"
+    POPUP b"popup" PROMO b"promo" RELATED b"related" SHARE b"share" SIDEBAR b"sidebar" SPONSOR b"sponsor"
+    TICKER b"ticker" TRENDING b"trending"
 }
-const LONG: [&[u8]; 8] = [
+const LONG: [&[u8]; 11] = [
     b"advertisement",
     b"adsbygoogle",
     b"breadcrumb",
     b"breadcrumbs",
     b"navigation",
     b"pagination",
+    b"recommend",
+    b"recommendations",
+    b"recommended",
     b"sponsored",
     b"topicpath",
 ];

@@ -6,6 +6,7 @@ mod charsets;
 mod hostile;
 mod kinds;
 mod main_text;
+mod noise;
 mod oracle;
 mod peer;
 mod text;

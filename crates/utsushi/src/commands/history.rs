@@ -1,5 +1,7 @@
 //! `utsushi history`: the versions of a page, and every visit that was made to it.
 
+mod change;
+
 use super::opened::key_of;
 use super::{Context, told};
 use crate::exit::Exit;
@@ -8,6 +10,7 @@ use crate::words::count_of;
 use anyhow::Context as _;
 use archive::{Asked, Entry, Flag, Key, Location, Reader, Stored, Unit};
 use base::Period;
+use change::Change;
 use std::collections::{BTreeMap, HashMap};
 
 const EXAMPLES: &str = "\
@@ -28,6 +31,9 @@ pub(crate) struct Args {
     unit: Unit,
 }
 
+/// What tells texts apart.
+const ADVICE: &str = "a crawl, or `utsushi rebuild derived`, reads their text";
+
 /// Prints every visit to the page, with the version that it began.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let (_, reader) = context.reader()?;
@@ -42,11 +48,18 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
         let counts = format!("{}, {}", count_of(visits, "visit"), count_of(versions, "version"));
         context.output.line(format!("{}: {counts}", history.entries[0].url));
     }
+    let changes = change::of(&history.entries, &reader).context("cannot compare the versions of the page")?;
     let mut exit = Exit::Done;
-    for entry in &history.entries {
-        if !history.show(entry, &reader, context) {
+    for (entry, change) in history.entries.iter().zip(&changes) {
+        if !history.show(entry, *change, &reader, context) {
             exit = Exit::Found;
         }
+    }
+    let unread = changes.iter().filter(|change| **change == Some(Change::Unread)).count();
+    if unread > 0 {
+        context
+            .output
+            .note(format!("of {} it is not known what changed; {ADVICE}", count_of(unread as u64, "visit")));
     }
     Ok(exit)
 }
@@ -90,7 +103,7 @@ impl History {
     }
 
     /// Prints a visit; false if the record of it cannot be read.
-    fn show(&self, entry: &Entry, reader: &Reader, context: &Context) -> bool {
+    fn show(&self, entry: &Entry, change: Option<Change>, reader: &Reader, context: &Context) -> bool {
         let validity = self.validity.get(&entry.location).copied();
         let why = match entry.kind {
             Stored::Metadata => reader.record(entry).map(|record| archive::why(&record)),
@@ -104,13 +117,15 @@ impl History {
         if context.output.json() {
             let mut object = told::capture(entry);
             object.extend(told::validity(validity));
+            object.insert("changed".to_owned(), change.map(Change::as_str).into());
             object.insert("why".to_owned(), why.as_ref().map(|(outcome, _)| outcome.as_str()).into());
             object.insert("cause".to_owned(), why.and_then(|(_, cause)| cause).into());
             context.output.object(&object);
         } else {
+            let changed = change.map_or("", Change::in_words);
             let until = validity.map(when::until);
             let remark = until.or_else(|| why.map(in_words)).unwrap_or_default();
-            context.output.line(format!("{}  {remark}", told::columns(entry)).trim_end());
+            context.output.line(format!("{}  {changed:<12}  {remark}", told::columns(entry)).trim_end());
         }
         is_readable
     }

@@ -2,6 +2,7 @@
 
 mod figures;
 mod svg;
+mod visits;
 
 use super::Context;
 use crate::exit::{Advised, Exit};
@@ -14,8 +15,9 @@ use anyhow::Context as _;
 use archive::{Reader, Summary};
 use base::Timestamp;
 use base::disk::RealDisk;
+use figures::Numbers;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const EXAMPLES: &str = "\
@@ -28,7 +30,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Draw the distributions of revisit intervals, change ratios and server intervals into this directory: SVG and CSV
+    /// Draw the distributions of revisit intervals, change ratios and server intervals into this directory: SVG, JSON and CSV
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
 }
@@ -36,7 +38,7 @@ pub(crate) struct Args {
 /// Prints what the directory holds.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let mut held = Held::read(context)?;
-    let steering = steering(&held.directory, context, args.figures.is_some()).await?;
+    let steering = steering(&held, context, args.figures.is_some()).await?;
     if let Some(steering) = steering {
         let asked = steering.ask_for::<Whole>(Request::Status {}).await;
         held.schedule = match asked {
@@ -50,13 +52,25 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
         };
         if let Some(place) = &args.figures {
             let drawn = steering.ask_for::<Drawn>(Request::Figures {}).await?.pop().unwrap_or_default();
-            figures::write(&drawn, context.config.crawl.pause, place)?;
-            context.output.note(format!("the figures are in `{}`", place.display()));
+            draw(drawn, place, context)?;
         }
         steering.close().await?;
     }
     context.output.result(&held.to_json(), || held.to_text());
     Ok(Exit::Done)
+}
+
+/// Draws the figures into a directory.
+fn draw(drawn: Drawn, place: &Path, context: &Context) -> anyhow::Result<()> {
+    let (_, reader) = context.reader()?;
+    let visits = {
+        let progress = context.output.progress("captures looked at", Some(reader.count()));
+        let told = |count| progress.set(count, "");
+        visits::count(&reader, &drawn.revisit_intervals, told).context("cannot count the visits")?
+    };
+    figures::write(&Numbers { drawn, visits, pause: context.config.crawl.pause }, place)?;
+    context.output.note(format!("the figures are in `{}`", place.display()));
+    Ok(())
 }
 
 /// Prints what the directory holds and how its schedule stands, which was opened already.
@@ -68,17 +82,15 @@ pub(crate) async fn show(steering: &Steering, context: &Context) -> anyhow::Resu
 }
 
 /// A way to the schedule, if there is one. A directory that cannot be written to is read all the same.
-async fn steering(
-    directory: &Directory,
-    context: &Context,
-    is_needed: bool,
-) -> anyhow::Result<Option<Steering>> {
-    let is_there = directory.path().join(::crawl::FRONTIER).is_dir();
-    if !is_there && is_needed {
+async fn steering(held: &Held, context: &Context, is_needed: bool) -> anyhow::Result<Option<Steering>> {
+    let is_there = held.directory.path().join(::crawl::FRONTIER).is_dir();
+    let is_empty = held.archive.captures() == 0;
+    if !is_there && is_empty && is_needed {
         let why = anyhow::anyhow!("nothing was crawled here yet");
         return Err(Advised::new("cannot draw figures", "begin with `utsushi crawl URL`", why).into());
     }
-    if !is_there {
+    // For figures a schedule is made of what others crawled.
+    if !is_there && !is_needed {
         return Ok(None);
     }
     match Steering::find(context, "status", None).await {

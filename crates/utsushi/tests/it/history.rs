@@ -63,6 +63,69 @@ fn people_see_a_table() {
     }
 }
 
+const BODY: &str = "<p>The public library of the town opens at nine in the morning and closes at six in the evening. On
+    Mondays it is closed, and in August it closes an hour earlier, for the staff go swimming in the river.</p>";
+
+/// A page whose advert, then text, then counter changed; that was gone, and came back as it was; and a picture.
+fn changing_web() -> Made {
+    let page = |advert: &str, text: &str, views: u32| {
+        format!("<div class=ad><p>{advert}</p></div><main>{BODY}<p>{text}</p><p>{views} views</p></main>")
+    };
+    let (umbrellas, closed) = ("Three umbrellas for the price of two", "It is closed today.");
+    let mut made = Made::new();
+    let bodies = [
+        (200, page(umbrellas, closed, 1)),
+        (200, page("Fly to the sea for less than a dinner", closed, 1)),
+        (200, page("Fly to the sea for less than a dinner", "It is open again.", 1)),
+        (200, page("Fly to the sea for less than a dinner", "It is open again.", 1)),
+        (200, page("Fly to the sea for less than a dinner", "It is open again.", 20)),
+        (404, "gone".to_owned()),
+        (200, page("Fly to the sea for less than a dinner", "It is open again.", 20)),
+    ];
+    for (day, (status, body)) in (1..).zip(bodies) {
+        made.answer(PAGE, &format!("2026-03-0{day}T00:00:00Z"), status, &body);
+    }
+    for (day, body) in [(1, "p{}"), (2, "p{color:red}")] {
+        made.typed("http://example.org/style", &format!("2026-03-0{day}T00:00:00Z"), 200, "text/css", body);
+    }
+    made
+}
+
+/// What each visit found changed.
+fn changes(data: &std::path::Path, url: &str) -> Vec<Value> {
+    let said = on(data, &["--json", "history", url]).done();
+    objects(&said).into_iter().map(|line| line["changed"].clone()).collect()
+}
+
+#[test]
+fn a_change_of_the_text_is_told_from_one_of_what_surrounds_it() {
+    let (_place, data) = imported(&changing_web());
+    let unread = changes(&data, PAGE);
+    assert_eq!(unread[..3], ["first", "unread", "unread"].map(Value::from));
+    let ended = on(&data, &["history", PAGE]);
+    assert!(ended.stderr.contains("of 3 visits it is not known what changed"), "{ended:?}");
+    on(&data, &["rebuild", "derived"]).done();
+    let (none, texts) = (Value::Null, |text: &str| Value::from(text));
+    let expected = [
+        texts("first"),
+        texts("surroundings"),
+        texts("text"),
+        none.clone(),
+        texts("surroundings"),
+        none,
+        texts("nothing"),
+    ];
+    assert_eq!(changes(&data, PAGE), expected);
+    assert_eq!(changes(&data, "http://example.org/style"), ["first", "content"]);
+    let said = on(&data, &["history", PAGE]);
+    assert_eq!(said.stderr, "");
+    let lines: Vec<&str> = said.stdout.lines().skip(1).collect();
+    for (line, part) in lines.iter().zip(["  until", "  surroundings  until", "  text          until"]) {
+        assert!(line.contains(part), "`{part}` is not in {line}");
+    }
+    assert!(lines[6].ends_with("as before     still valid"), "{}", lines[6]);
+}
+
 #[test]
 fn an_unknown_page_is_told_with_what_is_archived_beside_it() {
     let (_place, data) = imported(&small_web());

@@ -12,6 +12,7 @@ mod data_directory;
 mod demo;
 mod describing;
 mod fetch;
+mod figures;
 mod get;
 mod guard;
 mod history;

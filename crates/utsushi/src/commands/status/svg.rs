@@ -3,62 +3,70 @@
 //! Colours are mid tones on no background, so a chart is readable on light and on dark.
 
 use crate::node::life::Bar;
+use crate::words::grouped;
 use std::fmt::Write as _;
 
-const WIDTH: f64 = 720.0;
-const HEIGHT: f64 = 360.0;
-const LEFT: f64 = 70.0;
-const RIGHT: f64 = 20.0;
-const TOP: f64 = 40.0;
-const BOTTOM: f64 = 60.0;
-const INK: &str = "#888";
+const WIDTH: f64 = 900.0;
+const HEIGHT: f64 = 440.0;
+const LEFT: f64 = 76.0;
+const RIGHT: f64 = 24.0;
+const TOP: f64 = 84.0;
+const BOTTOM: f64 = 64.0;
+/// Readable on white and on black alike.
+const INK: &str = "#767676";
 const BLUE: &str = "#4a86c5";
 const ORANGE: &str = "#d9822b";
 
-/// Lengths of time that people know, in seconds.
+/// Lengths of time that people know, in seconds: those that come first have their names first.
 const TICKS: [(f64, &str); 20] = [
-    (0.125, "⅛ s"),
     (1.0, "1 s"),
-    (3.0, "3 s"),
     (10.0, "10 s"),
-    (30.0, "30 s"),
     (60.0, "1 min"),
-    (180.0, "3 min"),
     (600.0, "10 min"),
-    (1_800.0, "30 min"),
     (3_600.0, "1 h"),
-    (3.0 * 3_600.0, "3 h"),
     (6.0 * 3_600.0, "6 h"),
-    (12.0 * 3_600.0, "12 h"),
     (86_400.0, "1 d"),
-    (3.0 * 86_400.0, "3 d"),
-    (7.0 * 86_400.0, "1 w"),
-    (14.0 * 86_400.0, "2 w"),
+    (7.0 * 86_400.0, "1 week"),
     (30.0 * 86_400.0, "30 d"),
     (100.0 * 86_400.0, "100 d"),
     (400.0 * 86_400.0, "400 d"),
+    (0.125, "⅛ s"),
+    (3.0, "3 s"),
+    (30.0, "30 s"),
+    (180.0, "3 min"),
+    (1_800.0, "30 min"),
+    (3.0 * 3_600.0, "3 h"),
+    (12.0 * 3_600.0, "12 h"),
+    (3.0 * 86_400.0, "3 d"),
+    (14.0 * 86_400.0, "2 weeks"),
 ];
 /// So far from each other their names stand at least.
-const TICK_GAP: f64 = 48.0;
+const TICK_GAP: f64 = 46.0;
 
 /// One chart.
 pub(super) struct Chart<'a> {
     pub(super) title: &'a str,
+    /// What it was drawn from.
+    pub(super) told: String,
     pub(super) across: &'a str,
     pub(super) up: &'a str,
+    /// The lengths of time that are on the axis in any case, in seconds.
+    pub(super) range: (f64, f64),
     pub(super) series: Vec<Series<'a>>,
-    /// A moment that is marked, and what it is.
+    /// A length of time that is marked, and what it is.
     pub(super) mark: Option<(&'a str, f64)>,
 }
 
 /// What is drawn.
 pub(super) enum Series<'a> {
-    /// Filled bars.
+    /// Filled bars of counts.
     Bars { name: &'a str, bars: Vec<Bar> },
     /// Their outline only.
     Steps { name: &'a str, bars: Vec<Bar> },
+    /// Filled bars of ratios; a bar's count is what its ratio was taken of.
+    Ratios { name: &'a str, bars: Vec<(Bar, f64)> },
     /// Ratios with their deviations: where, mean, deviation.
-    Points { points: Vec<(f64, f64, f64)> },
+    Points { name: &'a str, points: Vec<(f64, f64, f64)> },
 }
 
 impl<'a> Series<'a> {
@@ -76,22 +84,32 @@ impl<'a> Series<'a> {
             Self::Bars { bars, .. } | Self::Steps { bars, .. } => {
                 bars.iter().map(|bar| (bar.from, bar.to)).collect()
             }
-            Self::Points { points } => points.iter().map(|(at, ..)| (at / 2.0, at * 2.0)).collect(),
+            Self::Ratios { bars, .. } => bars.iter().map(|(bar, _)| (bar.from, bar.to)).collect(),
+            Self::Points { points, .. } => points.iter().map(|(at, ..)| (*at, *at)).collect(),
         };
-        spans.into_iter().reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)))
+        spans.into_iter().reduce(union)
     }
     fn highest(&self) -> u64 {
         match self {
             Self::Bars { bars, .. } | Self::Steps { bars, .. } => {
                 bars.iter().map(|bar| bar.count).max().unwrap_or(0)
             }
-            Self::Points { .. } => 0,
+            Self::Ratios { .. } | Self::Points { .. } => 0,
+        }
+    }
+    fn name(&self) -> (&'a str, &'static str) {
+        match self {
+            Self::Bars { name, .. } | Self::Ratios { name, .. } => (name, BLUE),
+            Self::Steps { name, .. } | Self::Points { name, .. } => (name, ORANGE),
         }
     }
 }
 
 fn filled(bars: &[Bar]) -> Vec<Bar> {
     bars.iter().copied().filter(|bar| bar.count > 0).collect()
+}
+fn union(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
+    (one.0.min(other.0), one.1.max(other.1))
 }
 
 impl Chart<'_> {
@@ -107,21 +125,26 @@ impl Chart<'_> {
         writeln!(
             svg,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" width=\"{WIDTH}\" height=\"{HEIGHT}\" \
-             font-family=\"sans-serif\" font-size=\"12\" fill=\"{INK}\">"
+             role=\"img\" font-family=\"sans-serif\" font-size=\"12\" fill=\"{INK}\">"
         )?;
-        text(svg, (WIDTH / 2.0, 20.0), "middle", self.title)?;
+        writeln!(svg, "<title>{}</title>", self.title)?;
+        writeln!(
+            svg,
+            "<text x=\"{LEFT}\" y=\"24\" font-size=\"16\" font-weight=\"bold\">{}</text>",
+            self.title
+        )?;
+        text(svg, (LEFT, 44.0), "start", &self.told)?;
         let ranges = self.series.iter().filter_map(Series::range);
-        let range = ranges.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
-        match range {
+        match ranges.reduce(union) {
             None => text(svg, (WIDTH / 2.0, HEIGHT / 2.0), "middle", "nothing yet")?,
-            Some(range) => self.write_chart(svg, self.with_mark(range))?,
+            Some(range) => self.write_chart(svg, self.widened(range))?,
         }
         writeln!(svg, "</svg>")
     }
 
-    fn with_mark(&self, (from, to): (f64, f64)) -> (f64, f64) {
-        let mark = self.mark.map(|(_, at)| at).filter(|at| *at > 0.0);
-        let (from, to) = mark.map_or((from, to), |at| (from.min(at), to.max(at)));
+    fn widened(&self, range: (f64, f64)) -> (f64, f64) {
+        let mark = self.mark.filter(|(_, at)| *at > 0.0).map_or(self.range, |(_, at)| (at, at));
+        let (from, to) = union(union(range, self.range), mark);
         (from.max(1e-3), to.max(from.max(1e-3) * 2.0))
     }
 
@@ -129,10 +152,11 @@ impl Chart<'_> {
         let highest = self.series.iter().map(Series::highest).max().unwrap_or(0);
         let plane = Plane { range, highest };
         plane.write_axes(svg, self.across, self.up)?;
-        for (place, series) in self.series.iter().enumerate() {
+        let mut left = LEFT;
+        for series in &self.series {
             plane.write_series(svg, series)?;
             if self.series.len() > 1 {
-                plane.write_name(svg, series, place)?;
+                left = write_name(svg, series, left)?;
             }
         }
         if let Some((name, at)) = self.mark {
@@ -142,6 +166,15 @@ impl Chart<'_> {
         }
         Ok(())
     }
+}
+
+/// Names a series above the chart, and tells where the next name begins.
+fn write_name(svg: &mut String, series: &Series<'_>, x: f64) -> Result<f64, std::fmt::Error> {
+    let ((name, colour), y) = (series.name(), TOP - 28.0);
+    writeln!(svg, "<rect x=\"{x:.1}\" y=\"{y}\" width=\"10\" height=\"10\" fill=\"{colour}\"/>")?;
+    text(svg, (x + 16.0, y + 9.0), "start", name)?;
+    #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
+    Ok(x + 40.0 + name.chars().count() as f64 * 6.2)
 }
 
 /// Where on the paper a value is.
@@ -169,67 +202,112 @@ impl Plane {
 
     fn write_axes(&self, svg: &mut String, across: &str, up: &str) -> std::fmt::Result {
         let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
-        line(svg, (LEFT, bottom), (right, bottom), "")?;
-        line(svg, (LEFT, TOP), (LEFT, bottom), "")?;
-        let mut last = f64::MIN;
-        for (at, name) in TICKS.iter().filter(|(at, _)| (self.range.0..=self.range.1).contains(at)) {
-            let x = self.x(*at);
-            if x - last < TICK_GAP {
-                continue;
-            }
-            last = x;
-            line(svg, (x, bottom), (x, bottom + 5.0), "")?;
-            text(svg, (x, bottom + 18.0), "middle", name)?;
-        }
         for (y, name) in self.ticks_up() {
-            line(svg, (LEFT - 5.0, y), (LEFT, y), "")?;
+            line(svg, (LEFT - 5.0, y), (right, y), "stroke-opacity=\"0.25\"")?;
             text(svg, (LEFT - 8.0, y + 4.0), "end", &name)?;
         }
-        text(svg, (f64::midpoint(LEFT, right), HEIGHT - 14.0), "middle", across)?;
-        text(svg, (LEFT - 50.0, TOP - 10.0), "start", up)
+        line(svg, (LEFT, bottom), (right, bottom), "")?;
+        line(svg, (LEFT, TOP), (LEFT, bottom), "")?;
+        let mut named: Vec<f64> = Vec::new();
+        for (at, name) in TICKS.iter().filter(|(at, _)| (self.range.0..=self.range.1).contains(at)) {
+            let x = self.x(*at);
+            if named.iter().any(|other| (x - other).abs() < TICK_GAP) {
+                continue;
+            }
+            named.push(x);
+            line(svg, (x, bottom), (x, bottom + 5.0), "")?;
+            text(svg, (x, bottom + 19.0), "middle", name)?;
+        }
+        text(svg, (f64::midpoint(LEFT, right), HEIGHT - 16.0), "middle", across)?;
+        let (x, y) = (18.0, f64::midpoint(TOP, bottom));
+        writeln!(
+            svg,
+            "<text x=\"{x}\" y=\"{y}\" text-anchor=\"middle\" transform=\"rotate(-90 {x} {y})\">{up}</text>"
+        )
     }
     fn ticks_up(&self) -> Vec<(f64, String)> {
         if self.highest == 0 {
-            return (0..=4)
-                .map(|n| (self.y(f64::from(n) / 4.0), format!("{}", f64::from(n) / 4.0)))
-                .collect();
+            return (0..=4).map(|n| (self.y(f64::from(n) / 4.0), format!("{} %", n * 25))).collect();
         }
         let powers = std::iter::successors(Some(1_u64), |count| count.checked_mul(10));
         let powers = powers.take_while(|count| *count <= self.highest);
-        powers.map(|count| (self.y_of_count(count), crate::words::grouped(count))).collect()
+        powers.map(|count| (self.y_of_count(count), grouped(count))).collect()
     }
 
     fn write_series(&self, svg: &mut String, series: &Series<'_>) -> std::fmt::Result {
         let bottom = HEIGHT - BOTTOM;
         match series {
             Series::Bars { bars, .. } => bars.iter().try_for_each(|bar| {
-                let (x, y, to) = (self.x(bar.from), self.y_of_count(bar.count), self.x(bar.to));
-                let (width, height) = ((to - x - 1.0).max(1.0), bottom - y);
-                writeln!(svg, "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{BLUE}\"/>")
+                let y = self.y_of_count(bar.count);
+                self.write_bar(svg, bar, y, &grouped(bar.count))?;
+                self.write_count(svg, bar, y - 3.0, INK)
+            }),
+            Series::Ratios { bars, .. } => bars.iter().try_for_each(|(bar, ratio)| {
+                let told = format!("{:.1} % of {}", ratio * 100.0, grouped(bar.count));
+                self.write_bar(svg, bar, self.y(*ratio), &told)?;
+                // At its foot, where no deviation is in the way.
+                let is_high = bottom - self.y(*ratio) > 14.0;
+                self.write_count(svg, bar, bottom - 4.0, if is_high { "#fff" } else { INK })
             }),
             Series::Steps { bars, .. } => bars.iter().try_for_each(|bar| {
                 let (x, y, to) = (self.x(bar.from), self.y_of_count(bar.count), self.x(bar.to));
                 let points = format!("{x:.1},{bottom} {x:.1},{y:.1} {to:.1},{y:.1} {to:.1},{bottom}");
                 writeln!(svg, "<polyline points=\"{points}\" fill=\"none\" stroke=\"{ORANGE}\" stroke-width=\"2\"/>")
             }),
-            Series::Points { points } => points.iter().try_for_each(|(at, mean, deviation)| {
+            Series::Points { points, .. } => points.iter().try_for_each(|(at, mean, deviation)| {
                 let (x, y) = (self.x(*at), self.y(*mean));
                 let (low, high) = (self.y(mean - deviation), self.y(mean + deviation));
-                line(svg, (x, low), (x, high), "")?;
-                writeln!(svg, "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"4\" fill=\"{BLUE}\"/>")
+                writeln!(svg, "<path d=\"M{x:.1} {low:.1}V{high:.1}\" stroke=\"{ORANGE}\" stroke-width=\"1.5\"/>")?;
+                writeln!(
+                    svg,
+                    "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.5\" fill=\"{ORANGE}\"><title>{mean:.3} ± {deviation:.3}</title></circle>"
+                )
             }),
         }
     }
-    fn write_name(&self, svg: &mut String, series: &Series<'_>, place: usize) -> std::fmt::Result {
-        let (name, colour) = match series {
-            Series::Bars { name, .. } => (name, BLUE),
-            Series::Steps { name, .. } => (name, ORANGE),
-            Series::Points { .. } => return Ok(()),
-        };
-        let (x, y) = (if place == 0 { LEFT } else { WIDTH - RIGHT - 170.0 }, HEIGHT - 23.0);
-        writeln!(svg, "<rect x=\"{x}\" y=\"{y}\" width=\"10\" height=\"10\" fill=\"{colour}\"/>")?;
-        text(svg, (x + 16.0, y + 9.0), "start", name)
+
+    /// A bar, and what it says when it is pointed at.
+    fn write_bar(&self, svg: &mut String, bar: &Bar, y: f64, told: &str) -> std::fmt::Result {
+        let (x, to) = (self.x(bar.from), self.x(bar.to));
+        let (width, height) = ((to - x - 1.0).max(1.0), HEIGHT - BOTTOM - y);
+        writeln!(
+            svg,
+            "<rect x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" fill=\"{BLUE}\">\
+             <title>{} to {}: {told}</title></rect>",
+            span(bar.from),
+            span(bar.to),
+        )
     }
+    fn write_count(&self, svg: &mut String, bar: &Bar, y: f64, colour: &str) -> std::fmt::Result {
+        let (x, count) = (f64::midpoint(self.x(bar.from), self.x(bar.to)), compact(bar.count));
+        writeln!(
+            svg,
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"middle\" font-size=\"9\" fill=\"{colour}\">{count}</text>"
+        )
+    }
+}
+
+/// A count in four signs at most.
+#[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
+fn compact(count: u64) -> String {
+    let of = |unit: f64, name: &str| {
+        let number = count as f64 / unit;
+        if number < 9.95 { format!("{number:.1}{name}") } else { format!("{number:.0}{name}") }
+    };
+    match count {
+        0..=999 => count.to_string(),
+        1_000..=999_499 => of(1e3, "k"),
+        999_500..=999_499_999 => of(1e6, "M"),
+        _ => of(1e9, "G"),
+    }
+}
+
+/// A length of time in the largest unit of which it has one.
+fn span(seconds: f64) -> String {
+    let units = [(86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (0.0, "s")];
+    let (unit, name) = units.into_iter().find(|(unit, _)| seconds >= *unit).unwrap_or((0.0, "s"));
+    let number = if unit > 0.0 { seconds / unit } else { seconds };
+    if number < 10.0 { format!("{number:.1} {name}") } else { format!("{number:.0} {name}") }
 }
 
 fn line(svg: &mut String, from: (f64, f64), to: (f64, f64), more: &str) -> std::fmt::Result {
@@ -243,4 +321,24 @@ fn line(svg: &mut String, from: (f64, f64), to: (f64, f64), more: &str) -> std::
 /// Text of our own, which needs no escapes.
 fn text(svg: &mut String, (x, y): (f64, f64), anchor: &str, what: &str) -> std::fmt::Result {
     writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{what}</text>")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_and_spans_are_short() {
+        for (count, expected) in
+            [(0, "0"), (999, "999"), (1_000, "1.0k"), (9_960, "10k"), (999_499, "999k"), (999_500, "1.0M")]
+        {
+            assert_eq!(compact(count), expected);
+        }
+        assert_eq!(compact(12_345_678_901), "12G");
+        for (seconds, expected) in
+            [(0.125, "0.1 s"), (60.0, "1.0 min"), (5_091.0, "1.4 h"), (34_560_000.0, "400 d")]
+        {
+            assert_eq!(span(seconds), expected);
+        }
+    }
 }
