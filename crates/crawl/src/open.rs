@@ -39,7 +39,7 @@ pub(crate) fn path(data: &Path) -> PathBuf {
 /// When the archive cannot be read, or the store cannot be read or written.
 pub fn open_frontier(
     store: sat::Store,
-    (settings, policy): (Settings, Box<dyn Policy>),
+    (settings, policy): (Settings, Policy),
     (reader, taken_down): (&Reader, Vec<Target>),
     reads: &Reads,
     now: Timestamp,

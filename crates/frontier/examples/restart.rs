@@ -5,7 +5,7 @@
 
 use base::disk::DirectDisk;
 use base::{Chance, Interval, PageUrl, Timestamp};
-use frontier::{Found, Frontier, Mode, Next, Paper, Scope, Settings};
+use frontier::{Found, Frontier, Mode, Next, Policy, Scope, Settings};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -17,7 +17,7 @@ fn open(directory: &Path, now: Timestamp) -> Frontier {
     let scope = Scope::new(Mode::Any, Vec::new());
     let settings = Settings { scope, ..Settings::default() };
     let store = store.expect("the store opens");
-    Frontier::open(store, settings, Box::new(Paper::default()), now).expect("the frontier opens")
+    Frontier::open(store, settings, Policy::paper(), now).expect("the frontier opens")
 }
 
 fn fill(frontier: &mut Frontier, pages: u64, now: Timestamp) {

@@ -19,6 +19,7 @@ pub(crate) mod keep;
 pub(crate) mod learn;
 pub(crate) mod look;
 pub(crate) mod offer;
+pub(crate) mod plan;
 pub(crate) mod turn;
 
 use crate::address::Addresses;
@@ -112,7 +113,7 @@ pub(crate) enum Held {
 /// Which page is visited next, and when.
 pub struct Frontier {
     pub(crate) settings: Settings,
-    pub(crate) policy: Box<dyn Policy>,
+    pub(crate) policy: Policy,
     pub(crate) store: Store,
     pub(crate) servers: Vec<Server>,
     pub(crate) by_prefix: HashMap<Box<str>, u32>,
@@ -148,6 +149,11 @@ pub struct Frontier {
     pub(crate) dropped_links: u64,
     /// Pages never visited, over all servers.
     pub(crate) new: u64,
+    /// Pages that share the budget, over all servers.
+    pub(crate) planned: u64,
+    /// Pages that take part among those that change together, a bit each by number, and how many.
+    pub(crate) kin_joined: Vec<u64>,
+    pub(crate) kin_count: u64,
 }
 
 impl std::fmt::Debug for Frontier {
@@ -164,7 +170,7 @@ impl Frontier {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn open(store: Store, settings: Settings, policy: Box<dyn Policy>, now: Timestamp) -> Result<Self> {
+    pub fn open(store: Store, settings: Settings, policy: Policy, now: Timestamp) -> Result<Self> {
         let mut frontier = Self {
             seen: Seen::new(settings.links_remembered),
             settings,
@@ -195,6 +201,9 @@ impl Frontier {
             start: now,
             dropped_links: 0,
             new: 0,
+            planned: 0,
+            kin_joined: Vec::new(),
+            kin_count: 0,
         };
         frontier.recall();
         frontier.name_aliases();
@@ -205,6 +214,8 @@ impl Frontier {
         if frontier.counted() != frontier.store.count() {
             frontier.recount()?;
         }
+        frontier.reload()?;
+        frontier.recall_kin()?;
         Ok(frontier)
     }
 
@@ -250,6 +261,7 @@ impl Frontier {
         let (pause, width, is_agreed) = self.manner_with(name);
         let mut server = Server::new(name.clone(), prefix, pause, width, self.start.plus(pause));
         server.is_agreed = is_agreed;
+        server.gates_new = self.policy.has_budget() && self.policy.counts_new;
         self.servers.push(server);
         self.by_prefix.insert(prefix.into(), number);
         number

@@ -1,5 +1,7 @@
 //! A page that was taken out of the store and waits for its turn, or is being visited.
 
+use crate::Role;
+use crate::revisit::Policy;
 use crate::state::State;
 use sat::Number;
 
@@ -14,8 +16,29 @@ pub(crate) struct Hand {
 /// What a page in hand takes beside its bytes.
 const OVERHEAD_BYTES: usize = 128;
 
-/// The order in which pages of a server come: the higher priority, then what is due longer, then what is known longer.
-pub(crate) type Rank = (i16, u32, u32);
+/// The order in which pages of a server come: those that need no budget (new ones, feeds, what is gone or fails), then the higher priority, then what is due longer,
+/// then what is known longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Rank {
+    /// It waits for the budget of visits.
+    pub is_gated: bool,
+    priority: i16,
+    due: u32,
+    number: u32,
+}
+
+impl Rank {
+    /// The first of those that wait for the budget.
+    pub(crate) const GATED: Self = Self { is_gated: true, priority: i16::MIN, due: 0, number: 0 };
+
+    /// Before all others that wait for the budget.
+    pub(crate) fn foremost(number: Number) -> Self {
+        Self { number: number.0, ..Self::GATED }
+    }
+    pub(crate) fn is_foremost(self) -> bool {
+        self.is_gated && self.priority == i16::MIN
+    }
+}
 
 impl Hand {
     pub(crate) fn new(number: Number, key: &[u8], value: &[u8]) -> Self {
@@ -39,8 +62,17 @@ impl Hand {
     pub(crate) fn memory_bytes(&self) -> usize {
         self.bytes.len() + OVERHEAD_BYTES
     }
-    pub(crate) fn rank(&self, state: &State) -> Rank {
-        (-i16::from(state.priority), state.next_due.0, self.number.0)
+    pub(crate) fn rank(&self, state: &State, policy: &Policy) -> Rank {
+        let is_gated = policy.has_budget() && state.is_live() && state.role == Role::Page;
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "minutes of a server's life"
+        )]
+        let due = if is_gated { (state.turn / 60.0) as u32 } else { state.next_due.0 };
+        // The budget's clock goes by turns alone; priorities are for those that need none.
+        let priority = if is_gated { 0 } else { -i16::from(state.priority) };
+        Rank { is_gated, priority, due, number: self.number.0 }
     }
 }
 

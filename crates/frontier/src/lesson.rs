@@ -1,13 +1,16 @@
 //! What a visit teaches of its page: the fold that makes a state of captures (D3, D4).
 //!
-//! **Invariant:** a state depends on the captures of its page, the policy and the seed, and on nothing else: neither on the
-//! clock nor on other pages. Played again in the order of their moments, the captures give the same state.
+//! **Invariant:** a state depends on the captures of its page, on the pace that its server's captures showed before, on the policy
+//! and the seed, and on nothing else: not on the clock. Played again in the order of the archive, the captures give the same
+//! state.
 
-use crate::moment::{minute, minute_from};
+use crate::moment::{minute, seconds};
 use crate::revisit::Policy;
+use crate::revisit::allocate::Allocation;
+use crate::revisit::pace::Pace;
 use crate::state::{Ended, State, Version};
 use crate::{Found, Role};
-use base::limits::REDIRECTS_MAX;
+use base::limits::{REDIRECTS_MAX, REVISIT_INTERVAL_MAX};
 use base::{Chance, Interval, PageUrl, Refusal, Timestamp, chance};
 
 /// A page that is gone is not looked for more often than this.
@@ -96,10 +99,27 @@ pub enum Told<'a> {
     HeldBack,
 }
 
-/// Plays one capture. Tells whether the page is to be asked for again at once.
-pub(crate) fn learn(state: &mut State, lesson: &Lesson<'_>, policy: &dyn Policy, seed: u64) -> bool {
+/// When a page is to be visited again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Again {
+    /// At once.
+    AtOnce,
+    /// After this.
+    After(Interval),
+    /// As its server's requests are divided.
+    ByPlan,
+}
+
+/// Plays one capture.
+pub(crate) fn learn(
+    state: &mut State,
+    lesson: &Lesson<'_>,
+    policy: &Policy,
+    pace: &mut Pace,
+    seed: u64,
+) -> Again {
     if lesson.told == Told::HeldBack {
-        return false;
+        return Again::After(Interval::from_seconds(state.wait));
     }
     let (at, micros) = (lesson.at, lesson.at.as_micros());
     state.last_visit = micros;
@@ -108,17 +128,14 @@ pub(crate) fn learn(state: &mut State, lesson: &Lesson<'_>, policy: &dyn Policy,
         && moves_within(state, target, lesson.url)
     {
         state.next_due = minute(at);
-        return true;
+        return Again::AtOnce;
     }
-    let wait = match &lesson.told {
-        Told::Failed { retry_after, .. } => failed(state, *retry_after),
-        Told::Unreachable => failed(state, None),
-        Told::Refused(refusal) => refused(state, refusal),
-        _ => answered(state, lesson, policy, seed),
-    };
-    state.interval = wait.as_seconds().max(1);
-    state.next_due = minute_from(at.plus(wait));
-    false
+    match &lesson.told {
+        Told::Failed { retry_after, .. } => Again::After(failed(state, *retry_after)),
+        Told::Unreachable => Again::After(failed(state, None)),
+        Told::Refused(refusal) => Again::After(refused(state, refusal)),
+        _ => answered(state, lesson, policy, pace, seed),
+    }
 }
 
 /// A redirect to the page's own key moves the page to the target's form (D6), but not for ever (H4).
@@ -171,7 +188,7 @@ fn doubled(first: Interval, times: u32) -> Interval {
     first.times(f64::from(1_u32 << times.saturating_sub(1).min(16)))
 }
 
-fn answered(state: &mut State, lesson: &Lesson<'_>, policy: &dyn Policy, seed: u64) -> Interval {
+fn answered(state: &mut State, lesson: &Lesson<'_>, policy: &Policy, pace: &mut Pace, seed: u64) -> Again {
     let micros = lesson.at.as_micros();
     let version = version_of(&lesson.told);
     if !matches!(lesson.told, Told::Moved { .. }) {
@@ -180,19 +197,42 @@ fn answered(state: &mut State, lesson: &Lesson<'_>, policy: &dyn Policy, seed: u
     state.failures = 0;
     state.dropped = false;
     lesson.filtered.clone_into(&mut state.filtered);
-    if lesson.told == Told::Cut && state.interval > 0 {
-        return Interval::from_seconds(state.interval);
+    if lesson.told == Told::Cut && state.wait > 0 {
+        return Again::After(Interval::from_seconds(state.wait));
     }
     let is_new_version = version.is_some_and(|version| version != state.version);
     let is_beside = is_new_version && is_beside(state, lesson);
     state.side_changes = state.side_changes.saturating_add(u32::from(is_beside));
     let is_changed = is_new_version && !is_beside;
+    let is_told_of = state.heard > 0 && state.heard <= seconds(lesson.at);
+    if state.visits > 0 && is_told_of {
+        // A feed or a sitemap speaks of this page: was it right?
+        let last = Timestamp::from_micros(state.last_answer).map_or(0, seconds);
+        if state.hinted > last {
+            pace.trust.heard(is_changed);
+        } else if is_changed {
+            pace.trust.missed();
+        }
+    }
+    pace.tick(seconds(lesson.at));
+    if let (Some(modified), 1..) = (lesson.last_modified.and_then(Timestamp::parse_http_date), state.visits) {
+        let says_so = modified.as_micros() > state.last_answer;
+        pace.modified.heard(says_so == is_changed);
+    }
     if state.visits > 0 {
         let gap = u64::try_from(micros - state.last_answer).unwrap_or(0) / 1_000_000;
+        if state.belief.shape <= 0.0 {
+            // From before beliefs were kept.
+            state.belief = pace.recall(&state.history());
+        }
         state.count(gap, is_changed);
+        policy.estimator.learn(&mut state.belief, pace, Interval::from_seconds(gap), is_changed);
+    } else {
+        policy.estimator.begin(&mut state.belief, pace);
     }
     state.visits = state.visits.saturating_add(1);
     state.last_answer = micros;
+    let was_gone = state.is_gone();
     if let Some(version) = version {
         state.version = version;
         lesson.etag.unwrap_or_default().clone_into(&mut state.etag);
@@ -201,9 +241,27 @@ fn answered(state: &mut State, lesson: &Lesson<'_>, policy: &dyn Policy, seed: u
     if let Some(text) = &lesson.text {
         state.main = text.main;
     }
+    if let (1, Some(age)) = (state.visits, state.history().age) {
+        state.belief.hear(age, pace.modified.of_hint());
+    }
     let key = chance::hash_bytes(seed, lesson.url.key().as_str().as_bytes());
     let mut chance = Chance::of(&[seed, key, state.visits.into()]);
-    within(state, policy.next(&state.history(), &mut chance))
+    let before = (policy.has_budget() && state.interval > 0).then(|| Interval::from_seconds(state.interval));
+    let own = policy.estimator.own_interval(&state.belief, &state.history(), before, &mut chance);
+    if !policy.has_budget() {
+        let own = if policy.allocation == Allocation::Printed { within(state, own) } else { own };
+        state.interval = own.as_seconds().max(1);
+        return Again::ByPlan;
+    }
+    // Changes that are announced need no visits that look for them.
+    let silence = if is_told_of { pace.trust.of_silence() } else { 1.0 };
+    state.interval = own.times(1.0 / silence).as_seconds().max(1);
+    if state.is_gone() {
+        // What is dead takes nothing from the budget of the living, and is looked for ever more rarely.
+        let wait = if was_gone { Interval::from_seconds(state.wait).times(2.0) } else { GONE_INTERVAL_MIN };
+        return Again::After(wait.clamp(GONE_INTERVAL_MIN, REVISIT_INTERVAL_MAX));
+    }
+    Again::ByPlan
 }
 
 /// Whether only what surrounds the main text changed: adverts, notices, session ids in links. That is a version of the
@@ -243,7 +301,7 @@ fn version_of(told: &Told<'_>) -> Option<Version> {
 }
 
 /// The interval within what its role and its state allow.
-fn within(state: &State, interval: Interval) -> Interval {
+pub(crate) fn within(state: &State, interval: Interval) -> Interval {
     let interval = match state.role {
         Role::Feed | Role::News => interval.min(NEWS_INTERVAL_MAX),
         Role::Sitemap => interval.min(SITEMAP_INTERVAL_MAX),

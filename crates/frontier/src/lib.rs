@@ -7,13 +7,13 @@
 //! ```
 //! use base::disk::SimulatedDisk;
 //! use base::{PageUrl, Timestamp};
-//! use frontier::{Found, Frontier, Next, Paper, Settings, Step};
+//! use frontier::{Found, Frontier, Next, Policy, Settings, Step};
 //! use std::{path::Path, sync::Arc};
 //!
 //! let now: Timestamp = "2026-04-01T00:00:00Z".parse()?;
 //! let options = frontier::store_options(now);
 //! let store = sat::Store::open(Arc::new(SimulatedDisk::new(1)), Path::new("/frontier"), options)?;
-//! let mut frontier = Frontier::open(store, Settings::default(), Box::new(Paper::default()), now)?;
+//! let mut frontier = Frontier::open(store, Settings::default(), Policy::default(), now)?;
 //! frontier.add(&[Found::page(PageUrl::parse("http://a.example/")?)], 0, now)?;
 //! frontier.settle(now)?;
 //!
@@ -40,7 +40,7 @@ mod load;
 mod moment;
 mod neighbour;
 mod partition;
-mod revisit;
+pub mod revisit;
 mod role;
 mod scope;
 mod seen;
@@ -57,8 +57,11 @@ pub use frontier::done::{Done, Worth};
 pub use frontier::learn::Learned;
 pub use frontier::{Frontier, Next, Step, Task};
 pub use lesson::{Lesson, Text, Told};
+pub use load::Load;
 pub use partition::{LinkBatch, Owned, PARTITIONS, partition};
-pub use revisit::{History, Paper, Policy};
+pub use revisit::allocate::Allocation;
+pub use revisit::estimate::Estimator;
+pub use revisit::{History, Policy, PolicyError};
 pub use role::Role;
 pub use sat::Number;
 pub use scope::{Mode, Rule, RuleError, Scope, Verdict};

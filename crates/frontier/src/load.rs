@@ -14,8 +14,8 @@
 
 use crate::codec::{Fields, put};
 
-/// Bins of intervals, half an octave each: from a minute to more than 400 days.
-pub(crate) const BINS: usize = 40;
+/// Bins of intervals, half an octave each: from a minute to some thirty years.
+pub(crate) const BINS: usize = 48;
 /// What gains this share of the most that a request can gain is dropped: to keep up with it at all would take the requests
 /// of many others.
 const GAIN_MAX: f64 = 0.999;
@@ -26,7 +26,7 @@ const UNIT: u64 = 1 << 40;
 
 /// What the pages of a server, or of all servers of an address, ask for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Load {
+pub struct Load {
     /// Σ 1/T, in 2⁻⁴⁰ a second.
     sum: u64,
     /// How many pages have their interval in which bin.
@@ -40,26 +40,39 @@ impl Default for Load {
 }
 
 impl Load {
-    /// What one page asks for.
-    pub(crate) fn share(interval: u64) -> u64 {
+    /// What one page asks for, in the units that loads are counted in.
+    #[must_use]
+    pub fn share(interval: u64) -> u64 {
         UNIT / interval.max(1)
     }
-    pub(crate) fn add(&mut self, interval: u64) {
-        self.sum += Self::share(interval);
+    /// Adds a page that asks for a visit every `interval` seconds by itself, and for `share` by its policy.
+    pub fn add(&mut self, interval: u64, share: u64) {
+        self.sum += share;
         self.bins[bin(interval)] += 1;
     }
     /// Takes away what was added.
-    pub(crate) fn remove(&mut self, interval: u64) {
-        self.sum = self.sum.saturating_sub(Self::share(interval));
+    pub fn remove(&mut self, interval: u64, share: u64) {
+        self.sum = self.sum.saturating_sub(share);
         let bin = &mut self.bins[bin(interval)];
         *bin = bin.saturating_sub(1);
+    }
+    /// How many pages there are.
+    #[must_use]
+    pub fn pages(&self) -> u64 {
+        self.bins.iter().map(|count| u64::from(*count)).sum()
+    }
+    /// Intervals in seconds, and how many pages have about that interval.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (f64, f64)> {
+        let used = self.bins.iter().enumerate().filter(|(_, count)| **count > 0);
+        used.map(|(at, count)| (middle(at), f64::from(*count)))
     }
     /// In its own units.
     pub(crate) fn units(&self) -> u64 {
         self.sum
     }
     /// Requests a second.
-    pub(crate) fn per_second(&self) -> f64 {
+    #[must_use]
+    pub fn per_second(&self) -> f64 {
         in_requests(self.sum)
     }
     /// How the means are divided when only so many requests a second may be made; nothing when they suffice.
@@ -131,6 +144,10 @@ impl Division {
         )]
         (frequency > 0.0).then(|| (1.0 / frequency).ceil() as u64)
     }
+    /// The same in seconds, of the middle of a bin.
+    pub(crate) fn every(self, own: f64) -> Option<f64> {
+        Some(self.frequency(own)).filter(|frequency| *frequency > 0.0).map(|frequency| 1.0 / frequency)
+    }
     /// Requests a second for a page that changes every `own` seconds.
     fn frequency(self, own: f64) -> f64 {
         let gain = self.worth / own;
@@ -187,7 +204,7 @@ mod tests {
     fn of(intervals: &[(u64, u32)]) -> Load {
         let mut load = Load::default();
         for (interval, count) in intervals {
-            (0..*count).for_each(|_| load.add(*interval));
+            (0..*count).for_each(|_| load.add(*interval, Load::share(*interval)));
         }
         load
     }
@@ -197,12 +214,12 @@ mod tests {
         let mut chance = Chance::new(1);
         let intervals: Vec<u64> = (0..100_000).map(|_| 60 + chance.below(400 * DAY)).collect();
         let mut load = Load::default();
-        intervals.iter().for_each(|interval| load.add(*interval));
+        intervals.iter().for_each(|interval| load.add(*interval, Load::share(*interval)));
         assert!(load.per_second() > 0.0);
         let mut bytes = Vec::new();
         load.write(&mut bytes);
         assert_eq!(Load::read(&mut Fields(&bytes)), load);
-        intervals.iter().rev().for_each(|interval| load.remove(*interval));
+        intervals.iter().rev().for_each(|interval| load.remove(*interval, Load::share(*interval)));
         assert_eq!(load, Load::default());
     }
 

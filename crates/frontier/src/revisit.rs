@@ -1,24 +1,111 @@
-//! How a history of visits becomes the time until the next visit (C4).
+//! When to look again at a page (C3–C5, C14).
 //!
-//! The history is five numbers (paper 003, section 2.1): T, the time since the first visit; U, the intervals without a
-//! change together; m, the changes seen; the shortest interval that showed one; the last interval. For 0 < U < T
+//! A policy is an *estimator* and an *allocation*. The [`Estimator`] turns what visits showed into how often a page changes
+//! ([`estimate`]). The [`Allocation`] divides the requests that a server may be asked for over its pages
+//! ([`allocate`]). Pages that changed together before are looked at together ([`kin`]), and what feeds and sitemaps say counts as far
+//! as it has proved right ([`trust`]). What a server as a whole has shown is its [pace].
 //!
-//! ```text
-//! 1/λ ≈ t̄c / ln(T/U)        t̄c = √(shortest · (T − U)/m)
-//! ```
+//! Everything here is a pure function of what was seen; the replay of recorded histories (`cargo xtask bench revisit`) and the
+//! crawler call the same ones.
 //!
-//! Where that says nothing (nothing changed, or everything did) the last interval is doubled or halved. While no change
-//! was seen, `Last-Modified` stands in for what was not (paper 004): the time since then is what the interval is expected
-//! to be.
-//!
-//! **Invariant:** every interval that leaves this module lies within [`base::limits`]; it depends on nothing but the
-//! history and the chance that is handed in.
+//! **Invariant:** every interval that leaves this module lies within [`base::limits`].
 
-use base::limits::{REVISIT_INTERVAL_MAX, REVISIT_INTERVAL_MIN};
-use base::{Chance, Interval};
-use std::fmt::Debug;
+pub mod allocate;
+pub mod estimate;
+pub mod kin;
+pub mod pace;
+pub mod paper;
+pub mod trust;
 
-/// What is known of a page's changes.
+use allocate::Allocation;
+use base::Interval;
+use estimate::Estimator;
+use std::fmt;
+use std::str::FromStr;
+
+/// What a page is visited every so often on average, unless a setting says otherwise.
+pub const EVERY_DEFAULT: Interval = Interval::from_days(30);
+
+/// When to look again.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Policy {
+    /// How often a page changes.
+    pub estimator: Estimator,
+    /// How requests are divided over pages that change so often.
+    pub allocation: Allocation,
+    /// The budget: on average a page is visited every so often.
+    pub every: Interval,
+    /// Whether first visits are taken out of the same budget. Otherwise they come as fast as the pause allows.
+    pub counts_new: bool,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self::new(Estimator::Kin, Allocation::Root)
+    }
+}
+
+impl Policy {
+    /// An estimator and an allocation, with the usual budget.
+    #[must_use]
+    pub const fn new(estimator: Estimator, allocation: Allocation) -> Self {
+        Self { estimator, allocation, every: EVERY_DEFAULT, counts_new: false }
+    }
+    /// The estimate of paper 003, as printed.
+    #[must_use]
+    pub const fn paper() -> Self {
+        Self::new(Estimator::Paper, Allocation::Printed)
+    }
+    /// Every page at the same interval, whatever it does.
+    #[must_use]
+    pub const fn fixed(every: Interval) -> Self {
+        Self { every, ..Self::new(Estimator::Paper, Allocation::Fixed) }
+    }
+    /// Whether visits are spread by a budget. As printed, and at fixed intervals, they come when they are due.
+    #[must_use]
+    pub const fn has_budget(&self) -> bool {
+        !matches!(self.allocation, Allocation::Printed | Allocation::Fixed)
+    }
+}
+
+impl fmt::Display for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.allocation {
+            Allocation::Fixed => f.write_str("fixed"),
+            Allocation::Uniform => f.write_str("uniform"),
+            allocation => write!(f, "{}/{}", self.estimator.name(), allocation.name()),
+        }
+    }
+}
+
+/// Why a text names no policy.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "`{0}` is no policy; write an estimator (kin, activity, gamma, cho, paper) and an allocation (root, age, fresh, scaled, \
+     selection, printed) such as `kin/root`, or `uniform`, `fixed`, or `paper` for `paper/printed`"
+)]
+pub struct PolicyError(String);
+
+impl FromStr for Policy {
+    type Err = PolicyError;
+
+    fn from_str(text: &str) -> Result<Self, PolicyError> {
+        let unknown = || PolicyError(text.to_owned());
+        match text {
+            "default" => return Ok(Self::default()),
+            "paper" => return Ok(Self::paper()),
+            "fixed" => return Ok(Self::fixed(EVERY_DEFAULT)),
+            "uniform" => return Ok(Self::new(Estimator::Gamma, Allocation::Uniform)),
+            _ => {}
+        }
+        let (estimator, allocation) = text.split_once('/').ok_or_else(unknown)?;
+        let estimator = Estimator::ALL.into_iter().find(|known| known.name() == estimator);
+        let allocation = Allocation::ALL.into_iter().find(|known| known.name() == allocation);
+        Ok(Self::new(estimator.ok_or_else(unknown)?, allocation.ok_or_else(unknown)?))
+    }
+}
+
+/// What is known of a page's changes, as the papers count them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct History {
     /// Answered visits.
@@ -37,157 +124,26 @@ pub struct History {
     pub age: Option<Interval>,
 }
 
-/// When to look again.
-pub trait Policy: Debug + Send + Sync {
-    /// Its name.
-    fn name(&self) -> &'static str;
-    /// How often the page changes, if that can be told.
-    fn estimate(&self, history: &History) -> Option<Interval>;
-    /// The time until the next visit.
-    fn next(&self, history: &History, chance: &mut Chance) -> Interval;
-}
-
-/// The estimate of paper 003.
-#[derive(Clone, Copy, Debug)]
-pub struct Paper {
-    /// What the last interval is multiplied or divided by when nothing can be estimated.
-    pub factor: f64,
-    /// The interval after the first visit is drawn from this range.
-    pub first: (Interval, Interval),
-    /// An interval beyond the longest is drawn from here up to the longest.
-    pub long: Interval,
-}
-
-impl Default for Paper {
-    fn default() -> Self {
-        Self {
-            factor: 2.0,
-            first: (Interval::from_days(1), Interval::from_days(7)),
-            long: Interval::from_days(300),
-        }
-    }
-}
-
-impl Policy for Paper {
-    fn name(&self) -> &'static str {
-        "paper"
-    }
-
-    fn estimate(&self, history: &History) -> Option<Interval> {
-        let History { changes, elapsed, unchanged, change_min, .. } = *history;
-        if unchanged == Interval::ZERO || unchanged >= elapsed || changes == 0 {
-            return None;
-        }
-        let mean = elapsed.minus(unchanged).as_seconds_f64() / f64::from(changes);
-        let typical = (change_min.as_seconds_f64() * mean).sqrt();
-        let rate = (elapsed.as_seconds_f64() / unchanged.as_seconds_f64()).ln();
-        Some(Interval::from_seconds(1).times(typical / rate))
-    }
-
-    fn next(&self, history: &History, chance: &mut Chance) -> Interval {
-        let estimate = match (self.estimate(history), history.age) {
-            (Some(estimate), _) => estimate,
-            (None, _) if history.changes > 0 => history.last.times(1.0 / self.factor),
-            // Never seen to change: by its own word, or ever longer.
-            (None, Some(age)) => age.max(history.last),
-            (None, None) if history.visits > 1 => history.last.times(self.factor),
-            (None, None) => between(self.first.0, self.first.1, chance),
-        };
-        if estimate > REVISIT_INTERVAL_MAX {
-            between(self.long, REVISIT_INTERVAL_MAX, chance)
-        } else {
-            estimate.max(REVISIT_INTERVAL_MIN)
-        }
-    }
-}
-
-/// An interval drawn evenly from a range.
-fn between(from: Interval, to: Interval, chance: &mut Chance) -> Interval {
-    from.plus(to.minus(from).times(chance.unit()))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Plays `visits` (`c` changed, `.` not) with `hours` between them, after a first visit.
-    fn played(hours: u64, visits: &str) -> History {
-        let gap = Interval::from_hours(hours);
-        let mut history = History { visits: 1, ..History::default() };
-        for visit in visits.chars() {
-            history.visits += 1;
-            history.elapsed = history.elapsed.plus(gap);
-            history.last = gap;
-            if visit == 'c' {
-                history.changes += 1;
-                history.change_min = gap;
-            } else {
-                history.unchanged = history.unchanged.plus(gap);
+    #[test]
+    fn policies_are_read_as_they_are_named() {
+        for estimator in Estimator::ALL {
+            for allocation in Allocation::ALL {
+                let policy = Policy::new(estimator, allocation);
+                let read: Policy = policy.to_string().parse().unwrap();
+                assert_eq!(read.allocation, allocation);
+                assert!(
+                    read.estimator == estimator
+                        || matches!(allocation, Allocation::Fixed | Allocation::Uniform)
+                );
             }
         }
-        history
-    }
-
-    #[track_caller]
-    fn check(hours: u64, visits: &str, expected_hours: u64) {
-        let next = Paper::default().next(&played(hours, visits), &mut Chance::new(1));
-        assert_eq!(next.as_seconds() / 3_600, expected_hours, "{visits}: {next}");
-    }
-
-    #[test]
-    fn a_page_that_changed_half_the_time_follows_the_formula() {
-        check(24, "c.c.", 34); // 24 h / ln 2
-        check(24, "c...", 83); // 24 h / ln(4/3)
-        check(24, "ccc.", 17); // 24 h / ln 4
-        check(24, "ccccccc.", 11);
-    }
-
-    #[test]
-    fn singular_histories_double_and_halve() {
-        check(24, ".", 48);
-        check(24, "....", 48);
-        check(24, "c", 12);
-        check(24, "cccc", 12);
-    }
-
-    #[test]
-    fn intervals_stay_within_their_bounds() {
-        let paper = Paper::default();
-        for seed in 0..200 {
-            let mut chance = Chance::new(seed);
-            let first = paper.next(&played(1, ""), &mut chance);
-            assert!(first >= Interval::from_days(1) && first < Interval::from_days(7));
-            let long = paper.next(&played(24 * 399, "."), &mut chance);
-            assert!(long >= Interval::from_days(300) && long <= REVISIT_INTERVAL_MAX);
-            let hasty = History { last: Interval::from_seconds(3), changes: 4, ..played(0, "") };
-            assert_eq!(paper.next(&hasty, &mut chance), REVISIT_INTERVAL_MIN);
-        }
-    }
-
-    #[test]
-    fn the_servers_word_counts_until_a_change_was_seen() {
-        let mut history = History { age: Some(Interval::from_days(40)), ..played(24, "") };
-        let mut chance = Chance::new(1);
-        assert_eq!(Paper::default().next(&history, &mut chance), Interval::from_days(40));
-        history.changes = 1;
-        history.last = Interval::from_days(2);
-        assert_eq!(Paper::default().next(&history, &mut chance), Interval::from_days(1));
-    }
-
-    #[test]
-    fn shortest_and_mean_interval_meet_in_the_middle() {
-        let day = |days| Interval::from_days(days);
-        let history = History {
-            visits: 4,
-            changes: 2,
-            elapsed: day(30),
-            unchanged: day(10),
-            change_min: day(4),
-            last: day(16),
-            age: None,
-        };
-        // √(4 · 10) / ln 3
-        let estimate = Paper::default().estimate(&history).unwrap();
-        assert_eq!(estimate.as_seconds() / 3_600, 138);
+        assert_eq!("paper".parse(), Ok(Policy::paper()));
+        assert_eq!("default".parse(), Ok(Policy::default()));
+        assert!("kin".parse::<Policy>().unwrap_err().to_string().starts_with("`kin` is no policy; write an"));
+        assert!("kin/root/x".parse::<Policy>().is_err());
     }
 }

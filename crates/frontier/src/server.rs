@@ -5,6 +5,8 @@ use crate::codec::{Fields, put, put_bytes};
 use crate::hand::{Hand, Rank};
 use crate::load::{Division, Load};
 use crate::neighbour::Neighbourhoods;
+use crate::revisit::kin::Kin;
+use crate::revisit::pace::Pace;
 use crate::trap::Shapes;
 use base::limits::SERVER_PAUSE_MAX;
 use base::url::{Origin, Scheme};
@@ -16,6 +18,13 @@ use std::net::{IpAddr, SocketAddr};
 /// The first back-off of a server that fails; it doubles with each failure.
 const BACK_OFF_FIRST: Interval = Interval::from_minutes(1);
 const FORM: u8 = 1;
+
+/// Requests of a budget that were not made in time are made up for, but only so many, or those of so many seconds.
+const CREDIT_MAX: f64 = 2.0;
+const CREDIT_SECONDS: f64 = 3_600.0;
+/// How soon, and how late, the budget is looked at again when it is spent.
+const GATE_MIN: Interval = Interval::from_millis(1);
+const GATE_MAX: Interval = Interval::from_days(1);
 
 /// A server.
 #[derive(Debug)]
@@ -61,6 +70,16 @@ pub(crate) struct Server {
     pub shapes: Shapes,
     pub places: Neighbourhoods,
     pub is_map_dirty: bool,
+    /// Which of its pages change together; learned anew in every run.
+    pub kin: Kin,
+    /// Pages that feeds or sitemaps said have changed, and when.
+    pub hinted: VecDeque<(u32, u64)>,
+    /// Requests of its budget that were not made yet, counted up to a moment.
+    credit: f64,
+    credit_at: Timestamp,
+    /// Before this moment no page is visited again: the budget. Nor for the first time, if that counts.
+    gate_at: Timestamp,
+    pub gates_new: bool,
     /// The digest of its home page, as it was last seen.
     pub home: Option<[u8; 16]>,
     /// How its means are divided, for a load of so much, and for how many more changes that is good enough.
@@ -69,7 +88,7 @@ pub(crate) struct Server {
 }
 
 /// What is kept of a server from one run to the next.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Kept {
     pub pages: u64,
     pub new: u64,
@@ -89,6 +108,8 @@ pub(crate) struct Kept {
     pub alias_of: String,
     /// The pause that its robots files asked for, in seconds.
     pub delay: u64,
+    /// What its pages have shown together.
+    pub pace: Pace,
 }
 
 /// How a server is reached by one scheme. Robots rules belong to scheme and server together (D6).
@@ -133,6 +154,12 @@ impl Server {
             shapes: Shapes::default(),
             places: Neighbourhoods::default(),
             is_map_dirty: false,
+            kin: Kin::default(),
+            hinted: VecDeque::new(),
+            credit: 0.0,
+            credit_at: ready_at,
+            gate_at: Timestamp::MIN,
+            gates_new: false,
             home: None,
             division: None,
             division_good_for: 0,
@@ -141,8 +168,40 @@ impl Server {
 
     /// When a page of it may be next; never, when it has none in hand or they wait for its address or its robots file.
     pub(crate) fn pages_due(&self) -> Option<Timestamp> {
-        let waits = self.away || self.looks_up || self.queue.is_empty();
-        (!waits).then(|| self.ready_at.max(self.pages_at))
+        let has_free = self.queue.first_key_value().is_some_and(|(rank, _)| !rank.is_gated);
+        let waits = self.away || self.looks_up || (self.queue.is_empty() && !self.has_reasons());
+        let gate = if has_free && !self.gates_new { Timestamp::MIN } else { self.gate_at };
+        (!waits).then(|| self.ready_at.max(self.pages_at).max(gate))
+    }
+    /// Whether a page may be worth a visit before its time.
+    pub(crate) fn has_reasons(&self) -> bool {
+        self.kin.is_out() || !self.hinted.is_empty()
+    }
+    /// Whether the budget of so many requests a second allows one more at `now`; if not, it will at `gate_at`.
+    pub(crate) fn may_spend(&mut self, requests: f64, now: Timestamp) -> bool {
+        let passed = now.since(self.credit_at).as_seconds_f64();
+        self.credit = (self.credit + passed * requests).min((requests * CREDIT_SECONDS).max(CREDIT_MAX));
+        self.credit_at = self.credit_at.max(now);
+        let is_open = self.credit >= 1.0;
+        if !is_open {
+            let missing = Interval::from_seconds(1).times((1.0 - self.credit) / requests.max(1e-9));
+            self.gate_at = now.plus(missing.clamp(GATE_MIN, GATE_MAX));
+        }
+        is_open
+    }
+    /// The budget is looked at again in a moment.
+    pub(crate) fn wait_a_moment(&mut self, now: Timestamp) {
+        self.gate_at = now.plus(Interval::from_seconds(1));
+    }
+    /// Takes over what an earlier run knew of the budget: what was not asked for since its last visit.
+    pub(crate) fn recall_budget(&mut self) {
+        if let Some(at) = self.kept.pace.last_visit() {
+            self.credit_at = crate::moment::at_seconds(at);
+        }
+    }
+    /// A request of the budget is made.
+    pub(crate) fn spend(&mut self) {
+        self.credit -= 1.0;
     }
     /// When a robots file may be asked for here, if there is one to ask for.
     pub(crate) fn errand_due(&self) -> Option<Timestamp> {
@@ -290,6 +349,7 @@ impl Kept {
         put_bytes(bytes, self.alias_of.as_bytes());
         self.load.write(bytes);
         put(bytes, self.delay);
+        self.pace.write(bytes);
     }
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (form, rest) = bytes.split_first()?;
@@ -318,6 +378,7 @@ impl Kept {
         fields.text().clone_into(&mut kept.alias_of);
         kept.load = Load::read(&mut fields);
         kept.delay = fields.number();
+        kept.pace = Pace::read(&mut fields);
         Some(kept)
     }
 }
@@ -344,7 +405,7 @@ mod tests {
             ..Kept::default()
         };
         for interval in [60, 86_400, 34_560_000] {
-            kept.load.add(interval);
+            kept.load.add(interval, Load::share(interval));
         }
         for address in [None, Some("192.0.2.1"), Some("2001:db8::1")] {
             kept.address = address.map(|address| address.parse().unwrap());

@@ -35,6 +35,8 @@ pub struct Settings {
     pub server_bytes_per_day_max: Option<u64>,
     /// The most pages of one server, however new they look (H10).
     pub server_pages_max: u64,
+    /// Whether pages whose neighbours turned out gone are visited by sample, and the others less often (C16).
+    pub spares_dead: bool,
     /// Memory of the short-term queue (C7).
     pub queue_bytes_max: usize,
     /// About how many links are remembered as found lately; each takes 8 bytes.
@@ -57,6 +59,7 @@ impl Default for Settings {
             server_requests_per_day_max: None,
             server_bytes_per_day_max: None,
             server_pages_max: 1_000_000,
+            spares_dead: true,
             queue_bytes_max: 128 << 20,
             links_remembered: 1 << 20,
         }

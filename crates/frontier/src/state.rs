@@ -3,14 +3,17 @@
 use crate::Role;
 use crate::codec::{Fields, put, put_bytes};
 use crate::moment::{at_seconds, seconds};
-use crate::revisit::History;
+use crate::revisit::estimate::Belief;
+use crate::revisit::{History, Policy};
 use base::{Interval, Timestamp};
 use sat::{Minute, Number};
 
-const FORM: u8 = 1;
+const FORM: u8 = 2;
+/// Before beliefs were kept.
+const FORM_WITHOUT_BELIEF: u8 = 1;
 
 /// What is known of a page.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
     /// What is requested.
     pub url: String,
@@ -23,8 +26,11 @@ pub(crate) struct State {
     pub first_seen: u64,
     /// The page on which it was found.
     pub found_on: Option<Number>,
-    /// When a feed or a sitemap says that it changed, in seconds; 0 if none does.
+    /// When it had changed by the feed or the sitemap that it was found in, in seconds; 0 if it was found elsewhere.
     pub announced: u64,
+    /// The latest change that a feed or a sitemap told of, and when the first was heard of, in seconds; 0 if none was.
+    pub hinted: u64,
+    pub heard: u64,
     /// Answered visits.
     pub visits: u32,
     pub changes: u32,
@@ -35,8 +41,14 @@ pub(crate) struct State {
     pub unchanged: u64,
     pub change_min: u64,
     pub last_gap: u64,
-    /// The interval that was chosen, in seconds; 0 before the first visit.
+    /// What the estimators remember beside that.
+    pub belief: Belief,
+    /// The interval that the page asks for by itself, in seconds; 0 before the first answer.
     pub interval: u64,
+    /// The interval that was chosen, in seconds; 0 before the first visit.
+    pub wait: u64,
+    /// Its turn by the clock of its server's budget, in seconds.
+    pub turn: f64,
     /// The last capture that was learned, in microseconds; 0 if none was.
     pub last_visit: i64,
     /// The last one that was an answer.
@@ -172,9 +184,16 @@ impl State {
         let believed = changed >= EARLIEST && changed < answered;
         believed.then(|| Interval::from_seconds(answered - changed))
     }
-    /// The interval that counts in its server's load; what was dropped goes on asking.
-    pub(crate) fn load_interval(&self) -> Option<u64> {
-        (self.interval > 0).then_some(self.interval)
+    /// The interval that counts in its server's load; what was dropped goes on asking. Where a budget is divided, feeds
+    /// and the like, and pages that are gone, have no part in it.
+    pub(crate) fn load_interval(&self, policy: &Policy) -> Option<u64> {
+        let has_part = !policy.has_budget() || (self.role == Role::Page && !self.is_gone());
+        let counts = self.interval > 0 && has_part;
+        counts.then_some(self.interval)
+    }
+    /// How much the page matters to the selection of paper 004, by its priority (C14).
+    pub(crate) fn importance(&self) -> f64 {
+        1.0 - 0.5_f64.powf(f64::from(self.priority.clamp(0, 8)) / 2.0)
     }
     pub(crate) fn is_new(&self) -> bool {
         self.last_visit == 0
@@ -208,9 +227,13 @@ impl State {
         }
         put(bytes, self.status.into());
         put(bytes, self.last_visit.unsigned_abs());
-        if self.last_visit == 0 {
-            return;
+        if self.last_visit != 0 {
+            self.write_visits(bytes);
         }
+        put(bytes, self.hinted);
+        put(bytes, self.heard);
+    }
+    fn write_visits(&self, bytes: &mut Vec<u8>) {
         let visited = self.last_visit.saturating_sub(self.last_answer).unsigned_abs();
         for number in [
             visited,
@@ -222,8 +245,18 @@ impl State {
             self.change_min,
             self.last_gap,
             self.interval,
+            self.wait,
         ] {
             put(bytes, number);
+        }
+        bytes.extend_from_slice(&self.turn.to_le_bytes());
+        bytes.extend_from_slice(&self.belief.shape.to_le_bytes());
+        bytes.extend_from_slice(&self.belief.days.to_le_bytes());
+        bytes.extend_from_slice(&self.belief.clock.to_le_bytes());
+        put(bytes, self.belief.gaps.len() as u64);
+        for (length, count) in &self.belief.gaps {
+            put(bytes, (*length).into());
+            put(bytes, (*count).into());
         }
         self.version.write(bytes);
         bytes.extend_from_slice(&self.main.to_le_bytes());
@@ -235,7 +268,7 @@ impl State {
     /// Reads the bytes; nothing when they are of another form.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (form, rest) = bytes.split_first()?;
-        if *form != FORM {
+        if ![FORM, FORM_WITHOUT_BELIEF].contains(form) {
             return None;
         }
         let mut fields = Fields(rest);
@@ -259,16 +292,29 @@ impl State {
             ..Self::default()
         };
         if state.last_visit != 0 {
-            state.read_visits(&mut fields);
+            state.read_visits(&mut fields, *form);
+        }
+        if *form == FORM {
+            (state.hinted, state.heard) = (fields.number(), fields.number());
         }
         Some(state)
     }
-    fn read_visits(&mut self, fields: &mut Fields<'_>) {
+    fn read_visits(&mut self, fields: &mut Fields<'_>, form: u8) {
         self.last_answer = self.last_visit - fields.small(i64::MAX);
         (self.visits, self.changes, self.side_changes) =
             (fields.small(u32::MAX), fields.small(u32::MAX), fields.small(u32::MAX));
         (self.elapsed, self.unchanged, self.change_min) = (fields.number(), fields.number(), fields.number());
         (self.last_gap, self.interval) = (fields.number(), fields.number());
+        self.wait = self.interval;
+        if form == FORM {
+            self.wait = fields.number();
+            self.turn = f64::from_le_bytes(fields.array());
+            self.belief.shape = f32::from_le_bytes(fields.array());
+            self.belief.days = f32::from_le_bytes(fields.array());
+            self.belief.clock = f64::from_le_bytes(fields.array());
+            let gaps = fields.number().min(64);
+            self.belief.gaps = (0..gaps).map(|_| (fields.small(u32::MAX), fields.small(u32::MAX))).collect();
+        }
         self.version = Version::read(fields);
         self.main = u64::from_le_bytes(fields.array());
         self.etag = fields.text().to_owned();
@@ -331,6 +377,7 @@ mod tests {
         let at = Timestamp::from_seconds(1_800_000_000).unwrap();
         let mut state = State::new("http://a.example/?q=写", Role::Feed, -3, at);
         state.found_on = Some(Number(0));
+        (state.announced, state.hinted, state.heard) = (1_700_000_000, 1_750_000_000, 1_740_000_000);
         check(&state);
         let visited = State {
             hops: 3,
@@ -343,6 +390,9 @@ mod tests {
             change_min: 3_600,
             last_gap: 86_400,
             interval: 90_000,
+            wait: 80_000,
+            turn: 1e7,
+            belief: Belief { shape: 1.5, days: 20.25, clock: 7.0, gaps: vec![(3_600, 2), (86_400, 1)] },
             last_visit: 1_800_000_000_123_456,
             last_answer: 1_800_000_000_000_001,
             next_due: Minute(30_000_900),

@@ -29,6 +29,8 @@ pub struct Explanation {
     pub visits: u32,
     /// Changes seen (m).
     pub changes: u32,
+    /// Changes beside the main text, which do not count (C3).
+    pub side_changes: u32,
     /// Since the first visit (T).
     pub elapsed: Interval,
     /// The intervals in which no change was seen, together (U).
@@ -36,7 +38,7 @@ pub struct Explanation {
     /// How often it changes, by estimate; nothing when nothing can be estimated.
     pub estimate: Option<Interval>,
     /// The policy that chose the interval.
-    pub policy: &'static str,
+    pub policy: String,
     /// The interval that was chosen.
     pub interval: Option<Interval>,
     /// When it was last visited.
@@ -94,6 +96,13 @@ pub struct ServerTold {
     pub requests: u64,
     /// The server it is another name of (C10).
     pub alias_of: Option<String>,
+    /// The share of its pages that is expected to be fresh, and by how much copies are out of date on average; nothing
+    /// before any was visited.
+    pub expected: Option<(f64, Interval)>,
+    /// The share of visits that are made before their time, because pages beside changed or a hint said so.
+    pub early_share: f64,
+    /// Hints of feeds and sitemaps that were right, that were wrong, and changes that came without one.
+    pub hints: (u32, u32, u32),
 }
 
 /// The whole.
@@ -125,6 +134,11 @@ pub struct Overview {
     pub bytes_today: u64,
     /// The next moment at which there is something to do.
     pub next: Option<Timestamp>,
+    /// The policy.
+    pub policy: String,
+    /// The share of all pages that is expected to be fresh, and by how much copies are out of date on average; nothing before
+    /// any was visited.
+    pub expected: Option<(f64, Interval)>,
 }
 
 /// A bar of a histogram.

@@ -14,7 +14,7 @@ mod value;
 pub(crate) use error::{Error, Problem};
 pub(crate) use filter::{Code, Filter};
 pub(crate) use keep::keep_contact;
-pub(crate) use settings::{POLICIES, SETTINGS};
+pub(crate) use settings::SETTINGS;
 pub(crate) use value::{Agreement, Alias};
 pub(crate) use value::{parse_bytes, parse_contact};
 
@@ -82,7 +82,11 @@ pub(crate) struct Crawl {
     /// Whether what pages show is visited too.
     pub(crate) requisites: bool,
     /// How the time until the next visit is chosen.
-    pub(crate) policy: &'static str,
+    pub(crate) policy: frontier::Policy,
+    /// How often a page is visited on average.
+    pub(crate) every: Interval,
+    /// Whether first visits count in the budget that follows from that.
+    pub(crate) budget_counts_new: bool,
     /// Requests of the whole crawl in a day; 0 for no limit, as with the next three.
     pub(crate) requests_per_day_max: u64,
     /// Bytes received by the whole crawl in a day.

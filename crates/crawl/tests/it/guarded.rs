@@ -80,7 +80,11 @@ async fn crawl(
         archive,
         reader,
         derived: None,
-        frontier: rig::frontier(rig::settings(Interval::ZERO), rig::Every(Interval::ZERO), clock.now()),
+        frontier: rig::frontier(
+            rig::settings(Interval::ZERO),
+            frontier::Policy::fixed(Interval::ZERO),
+            clock.now(),
+        ),
         clock: Arc::clone(clock) as Arc<dyn Clock>,
         orders,
     };

@@ -1,7 +1,7 @@
 //! RFC 9309 over real HTTP: what each kind of answer to a robots request means for a page, which requests it takes, and
 //! when the file is asked for again. The door and the servers are real, the clock is simulated.
 
-use crate::rig::{self, Every};
+use crate::rig;
 use crate::server::{Act, Net, Script};
 use base::clock::SimulatedClock;
 use base::limits::ROBOTS_BYTES_MAX;
@@ -39,7 +39,7 @@ impl Crawl {
             target => robots(host, target, before),
         });
         let net = Net::start(script).await;
-        let every = Every(Interval::from_minutes(30));
+        let every = frontier::Policy::fixed(Interval::from_minutes(30));
         let mut queue = rig::frontier(rig::settings(Interval::from_seconds(10)), every, START);
         rig::seed(&mut queue, &PageUrl::parse("http://a.example/page").unwrap(), START);
         Self { door: net.door(), net, clock: SimulatedClock::new(START), queue }

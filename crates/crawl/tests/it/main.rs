@@ -18,7 +18,7 @@ use base::clock::SimulatedClock;
 use base::{Clock, Interval, Outcome, PageUrl, Timestamp};
 use crawl::Ended;
 use fetch::robots::{Need, Standing};
-use frontier::{Frontier, Next, Paper, Step, Task};
+use frontier::{Frontier, Next, Policy, Step, Task};
 use rig::{at_once, finish, frontier, next, seed, settings, step};
 use sim::door::SimulatedDoor;
 use sim::log::Entry;
@@ -47,7 +47,7 @@ fn crawl(plan: Plan, days: u64, pause: Interval) -> Crawl {
     let web = Arc::new(Web::new(plan));
     let clock = SimulatedClock::new(ORIGIN);
     let door = SimulatedDoor::new(Arc::clone(&web), Arc::clone(&clock) as Arc<dyn Clock>);
-    let mut queue = frontier(settings(pause), Paper::default(), ORIGIN);
+    let mut queue = frontier(settings(pause), Policy::paper(), ORIGIN);
     seed(&mut queue, &PageUrl::parse(&format!("http://{}/", web.host(0))).unwrap(), ORIGIN);
     let mut entries: Vec<Entry> = Vec::new();
     let mut contents = HashMap::new();

@@ -8,7 +8,7 @@ use base::disk::SimulatedDisk;
 use base::{Clock, Interval, PageUrl, Timestamp};
 use crawl::{Added, Reading, Teachings, What, learn_all};
 use fetch::robots::Answer;
-use frontier::{Done, Found, Frontier, Next, Paper, Role, Step, Worth};
+use frontier::{Allocation, Done, Estimator, Found, Frontier, Next, Policy, Role, Step, Worth};
 use sim::door::SimulatedDoor;
 use sim::{ORIGIN, Plan, Web};
 use std::collections::BTreeMap;
@@ -24,6 +24,7 @@ struct World {
     disk: SimulatedDisk,
     archive: Archive,
     frontier: Frontier,
+    policy: Policy,
 }
 
 fn open_archive(disk: &SimulatedDisk, now: Timestamp) -> Archive {
@@ -33,10 +34,13 @@ fn open_archive(disk: &SimulatedDisk, now: Timestamp) -> Archive {
 
 impl World {
     fn new(plan: Plan) -> Self {
+        Self::by(Policy::paper(), plan)
+    }
+    fn by(policy: Policy, plan: Plan) -> Self {
         let (disk, clock) = (SimulatedDisk::new(1), SimulatedClock::new(ORIGIN));
         let mut archive = open_archive(&disk, ORIGIN);
         let web = Arc::new(Web::new(plan));
-        let mut frontier = frontier(settings(PAUSE), Paper::default(), ORIGIN);
+        let mut frontier = frontier(settings(PAUSE), policy, ORIGIN);
         let home = Added::page(PageUrl::parse(&format!("http://{}/", web.host(0))).unwrap());
         let note = format!("page 0 {}\n", home.url);
         let noted = archive.note("add", ORIGIN, &note).unwrap();
@@ -44,7 +48,7 @@ impl World {
         frontier.add(&[Found::page(home.url)], 0, ORIGIN).unwrap();
         frontier.settle(ORIGIN).unwrap();
         frontier.pass(&noted.place().to_string());
-        Self { web, clock, disk, archive, frontier }
+        Self { web, clock, disk, archive, frontier, policy }
     }
 
     fn run(&mut self, days: u64) {
@@ -96,7 +100,7 @@ impl World {
     }
     /// A frontier that learned everything from the archive.
     fn rebuilt(&self) -> Frontier {
-        let mut rebuilt = frontier(settings(PAUSE), Paper::default(), ORIGIN);
+        let mut rebuilt = frontier(settings(PAUSE), self.policy, ORIGIN);
         learn_all(&mut rebuilt, &self.reader(), &reads(), self.clock.now(), |_| {}).unwrap();
         rebuilt.settle(self.clock.now()).unwrap();
         rebuilt
@@ -125,7 +129,20 @@ fn check(live: &mut Frontier, learned: &mut Frontier) {
 
 #[test]
 fn a_frontier_that_is_rebuilt_has_the_same_schedule() {
-    let mut world = World::new(plan(14));
+    check_rebuilt(Policy::paper());
+}
+
+#[test]
+fn a_frontier_with_a_budget_that_is_rebuilt_has_the_same_schedule() {
+    check_rebuilt(Policy { every: Interval::from_hours(12), ..Policy::default() });
+    check_rebuilt(Policy {
+        every: Interval::from_hours(12),
+        ..Policy::new(Estimator::Activity, Allocation::Age)
+    });
+}
+
+fn check_rebuilt(policy: Policy) {
+    let mut world = World::by(policy, plan(14));
     world.run(4);
     assert!(world.reader().count() > 800);
     let mut rebuilt = world.rebuilt();
@@ -183,7 +200,7 @@ fn captures_of_others_become_known_pages_with_estimates() {
     }
     other.commit().unwrap();
     other.close().unwrap();
-    let mut learned = frontier(settings(PAUSE), Paper::default(), ORIGIN);
+    let mut learned = frontier(settings(PAUSE), Policy::paper(), ORIGIN);
     let reader = Reader::open(Arc::new(disk), Path::new(DIRECTORY)).unwrap();
     let learning = learn_all(&mut learned, &reader, &reads(), world.clock.now(), |_| {}).unwrap();
     assert!(learning.captures >= pages && learning.foreign > 100 && learning.refolded > 50, "{learning:?}");

@@ -3,9 +3,9 @@
 use base::clock::SimulatedClock;
 use base::disk::SimulatedDisk;
 use base::door::Door;
-use base::{Capture, Chance, Clock, Interval, Outcome, PageUrl, Timestamp};
+use base::{Capture, Clock, Interval, Outcome, PageUrl, Timestamp};
 use crawl::{Ended, Filter, Reading, Reads, Teachings, What, take};
-use frontier::{Done, Found, Frontier, History, Mode, Next, Policy, Scope, Settings, Step, Task, Worth};
+use frontier::{Done, Found, Frontier, Mode, Next, Policy, Scope, Settings, Step, Task, Worth};
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
@@ -22,31 +22,15 @@ pub(crate) fn settings(pause: Interval) -> Settings {
     Settings { pause, scope, seed: 1, links_remembered: 1 << 12, ..Settings::default() }
 }
 
-/// Looks at every page again after so long.
-#[derive(Debug)]
-pub(crate) struct Every(pub(crate) Interval);
-
-impl Policy for Every {
-    fn name(&self) -> &'static str {
-        "every"
-    }
-    fn estimate(&self, _: &History) -> Option<Interval> {
-        None
-    }
-    fn next(&self, _: &History, _: &mut Chance) -> Interval {
-        self.0
-    }
-}
-
 /// A frontier over a store in memory.
-pub(crate) fn frontier(settings: Settings, policy: impl Policy + 'static, now: Timestamp) -> Frontier {
+pub(crate) fn frontier(settings: Settings, policy: Policy, now: Timestamp) -> Frontier {
     let mut options = frontier::store_options(now);
     (options.log_bytes, options.segment_bytes) = (1 << 20, 512 << 10);
     (options.pool_bytes, options.read_bytes) = (512 << 10, 512 << 10);
     options.read_threads = 0;
     options.secret = Some([7; 16]);
     let store = sat::Store::open(Arc::new(SimulatedDisk::new(1)), Path::new("/frontier"), options).unwrap();
-    Frontier::open(store, settings, Box::new(policy), now).unwrap()
+    Frontier::open(store, settings, policy, now).unwrap()
 }
 
 pub(crate) fn seed(frontier: &mut Frontier, url: &PageUrl, now: Timestamp) {

@@ -1,6 +1,6 @@
 //! What a crawl tells of what it found, over real HTTP.
 
-use crate::rig::{self, Every};
+use crate::rig;
 use crate::server::{Act, Net, Script};
 use archive::{Archive, Reader, Settings};
 use base::clock::RealClock;
@@ -27,7 +27,7 @@ async fn crawl(directory: &Path, bodies: &'static [&'static str]) -> Report {
     let net = Net::start(script).await;
     let (clock, path) = (RealClock::accelerated(600), directory.join("archive"));
     let (archive, _) = Archive::open(Arc::new(RealDisk), &path, Settings::default(), clock.now()).unwrap();
-    let policy = Every(Interval::from_minutes(1));
+    let policy = frontier::Policy::fixed(Interval::from_minutes(1));
     let (_, orders) = tokio::sync::mpsc::channel(1);
     let parts = Parts {
         door: Arc::new(net.door()),

@@ -5,8 +5,9 @@
 //! neighbours turned out gone (C16), and a new page waits while its shape looks like a trap (H10).
 
 use super::{Frontier, Held};
+use crate::Role;
 use crate::error::{Error, Result};
-use crate::hand::{Hand, split_key};
+use crate::hand::{Hand, Rank, split_key};
 use crate::moment::{minute, moment};
 use crate::state::State;
 use crate::trap::shape;
@@ -86,11 +87,14 @@ impl Frontier {
             }
             self.servers[server as usize].shapes.took(shape);
         } else if self.is_among_dead(server, target, &state) {
-            let wait = Interval::from_seconds(state.interval).times(NEIGHBOUR_FACTOR);
+            let wait = Interval::from_seconds(state.wait).times(NEIGHBOUR_FACTOR);
             let until = moment(state.next_due).plus(wait.clamp(NEIGHBOUR_MIN, NEIGHBOUR_MAX));
             if now < until {
                 return self.put_back(&hand, &state, minute(until));
             }
+        }
+        if state.visits > 0 && state.role == Role::Page {
+            self.join(server, hand.number, target);
         }
         self.enqueue(server, hand, &state, now)
     }
@@ -107,12 +111,12 @@ impl Frontier {
             chance::hash(&[page, u64::from(state.next_due.0)])
         };
         let places = &self.servers[server as usize].places;
-        places.is_dead(target) && places.slows(target, draw())
+        self.settings.spares_dead && places.is_dead(target) && places.slows(target, draw())
     }
 
     /// Puts a page into the queue of its server; what does not fit goes back to the store.
     pub(super) fn enqueue(&mut self, server: u32, hand: Hand, state: &State, now: Timestamp) -> Result<()> {
-        let rank = hand.rank(state);
+        let rank = hand.rank(state, &self.policy);
         self.held.insert(hand.number.0, Held::Queued(rank));
         self.queue_bytes += hand.memory_bytes();
         self.queued += 1;
@@ -120,7 +124,11 @@ impl Frontier {
         let queue = &mut self.servers[server as usize].queue;
         queue.insert(rank, hand);
         if queue.len() > most {
-            let (_, last) = queue.pop_last().expect("it holds more than one");
+            // Neither new pages nor revisits take more than half from the other.
+            let is_revisits = rank.is_gated && queue.range(Rank::GATED..).count() > most / 2;
+            let free = queue.range(..Rank::GATED).next_back().map(|(rank, _)| *rank);
+            let out = free.filter(|_| !is_revisits).or_else(|| queue.last_key_value().map(|(rank, _)| *rank));
+            let last = out.and_then(|out| queue.remove(&out)).expect("it holds more than one");
             self.release(&last);
             let state = last.state();
             self.untake(server, &last, &state);

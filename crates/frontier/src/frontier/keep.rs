@@ -2,9 +2,11 @@
 //! with the states that it was learned with.
 
 use super::Frontier;
+use super::learn::share;
 use crate::codec::{Fields, put};
 use crate::error::Result;
 use crate::hand::split_key;
+use crate::load::Load;
 use crate::moment::at_seconds;
 use crate::neighbour::Neighbourhoods;
 use crate::server::Kept;
@@ -16,6 +18,7 @@ use std::collections::HashMap;
 
 const PLACE: &[u8] = b"place";
 const CRAWL: &[u8] = b"crawl";
+const POLICY: &[u8] = b"policy";
 const SERVER: &[u8] = b"s/";
 const MAP: &[u8] = b"m/";
 /// What the longest lesson takes of a commit, and what the entries of a server take at most.
@@ -129,6 +132,8 @@ impl Frontier {
         }
         let place = self.crawl.place.clone();
         self.set(PLACE, place.as_bytes())?;
+        let policy = self.policy_told();
+        self.set(POLICY, policy.as_bytes())?;
         let crawl = self.crawl.write();
         self.set(CRAWL, &crawl)
     }
@@ -235,6 +240,41 @@ impl Frontier {
         }
         Ok(())
     }
+    /// The policy, as far as sums over pages depend on it.
+    fn policy_told(&self) -> String {
+        format!("{} every {}", self.policy, self.policy.every.as_seconds())
+    }
+    /// Counts the loads anew when they were counted by another policy.
+    pub(super) fn reload(&mut self) -> Result<()> {
+        let told =
+            self.store.table().get(POLICY).map(|told| told.as_slice() == self.policy_told().as_bytes());
+        if told == Some(true) || self.store.count() == 0 {
+            return Ok(());
+        }
+        let (policy, mut loads): (_, HashMap<String, Load>) = (self.policy, HashMap::new());
+        self.store.for_each(|record| -> Result<()> {
+            let (key, state) =
+                (String::from_utf8_lossy(record.key), State::read(record.value).unwrap_or_default());
+            if let Some(interval) = state.load_interval(&policy) {
+                let load = loads.entry(split_key(&key).0.to_owned()).or_default();
+                load.add(interval, share(&policy, interval));
+            }
+            Ok(())
+        })?;
+        self.planned = loads.values().map(Load::pages).sum();
+        for server in 0..u32::try_from(self.servers.len()).unwrap_or(u32::MAX) {
+            let state = &mut self.servers[server as usize];
+            let load = loads.remove(&*state.prefix).unwrap_or_default();
+            state.kept.pace.forget_level();
+            let before = std::mem::replace(&mut state.kept.load, load).units();
+            let (after, address) = (state.kept.load.units(), state.kept.address);
+            if let Some(address) = address.and_then(|address| self.addresses.get_mut(address)) {
+                address.load = (address.load + after).saturating_sub(before);
+            }
+            self.touch(server);
+        }
+        Ok(())
+    }
     fn recall_server(&mut self, server: u32, kept: Kept) {
         if let Some(address) = kept.address {
             self.address_of(address).load += kept.load.units();
@@ -247,7 +287,9 @@ impl Frontier {
             state.leave_until(at_seconds(kept.not_before));
         }
         self.new += kept.new;
+        self.planned += kept.load.pages();
         state.kept = kept;
+        state.recall_budget();
     }
     fn server_called(&mut self, name: &str) -> Option<u32> {
         let home = PageUrl::parse(&format!("http://{name}/")).ok()?;

@@ -7,13 +7,15 @@ use super::offer::Origin;
 use super::{Frontier, Held};
 use crate::error::Result;
 use crate::hand::{Hand, split_key};
-use crate::lesson::{self, Lesson, Told};
+use crate::lesson::{self, Again, Lesson, Told};
 use crate::load::Load;
 use crate::moment::{minute, moment, seconds};
+use crate::revisit::Policy;
+use crate::revisit::allocate::Allocation;
 use crate::state::State;
 use crate::trap::shape;
-use base::limits::{REVISIT_INTERVAL_MAX, SERVER_PAUSE_MAX};
-use base::{Interval, Timestamp, chance};
+use base::Interval;
+use base::limits::SERVER_PAUSE_MAX;
 use sat::Minute;
 
 /// Whether a capture could be learned.
@@ -26,9 +28,6 @@ pub enum Learned {
     /// It is older than what the page has learned: fold the page anew.
     Older,
 }
-
-/// After so many changes of a server's load its division is looked at again, or after this part of its pages.
-const DIVISION_CHANGES_MIN: u32 = 32;
 
 impl Frontier {
     /// Learns from a capture that the archive holds.
@@ -79,7 +78,7 @@ impl Frontier {
         if lesson.page.is_none() {
             return Ok(());
         }
-        let wait = Interval::from_seconds(state.interval.max(3_600));
+        let wait = Interval::from_seconds(state.wait.max(3_600));
         let due = state.next_due.max(minute(lesson.at.plus(wait)));
         self.update(hand.number, hand.key(), due, hand.value())
     }
@@ -100,7 +99,7 @@ impl Frontier {
         Ok(Some((server, Hand::new(record.number, &record.key, &record.value))))
     }
     /// Takes a page out of the queue that is about to be written anew.
-    fn let_go(&mut self, server: u32, number: u32) {
+    pub(super) fn let_go(&mut self, server: u32, number: u32) {
         let state = &mut self.servers[server as usize];
         match self.held.get(&number) {
             Some(Held::Queued(rank)) => {
@@ -125,7 +124,9 @@ impl Frontier {
 
     fn apply(&mut self, server: u32, hand: &Hand, mut state: State, lesson: &Lesson<'_>) -> Result<()> {
         let before = state.clone();
-        let at_once = lesson::learn(&mut state, lesson, &*self.policy, self.settings.seed);
+        let pace = &mut self.servers[server as usize].kept.pace;
+        let again = lesson::learn(&mut state, lesson, &self.policy, pace, self.settings.seed);
+        let at_once = again == Again::AtOnce;
         let (_, target) = split_key(hand.key_text());
         self.discover(hand, &state, lesson, at_once)?;
         if before.is_new() {
@@ -137,7 +138,8 @@ impl Frontier {
         self.reserve()?;
         self.discount(server, &before);
         self.count(server, &state);
-        let place = if at_once { state.next_due } else { self.place_for(server, &mut state) };
+        self.compare(server, hand.number, target, (&before, &state), again);
+        let place = self.plan(server, &mut state, lesson.at, again);
         let mut value = Vec::with_capacity(hand.value().len() + 64);
         state.write(&mut value);
         self.update(hand.number, hand.key(), place, &value)?;
@@ -188,11 +190,13 @@ impl Frontier {
         kept.gone = kept.gone.saturating_sub(u64::from(state.is_gone()));
         kept.dropped = kept.dropped.saturating_sub(u64::from(state.dropped));
         kept.pages = kept.pages.saturating_sub(1);
-        if let Some(interval) = state.load_interval() {
-            kept.load.remove(interval);
+        if let Some(interval) = state.load_interval(&self.policy) {
+            let share = share(&self.policy, interval);
+            kept.load.remove(interval, share);
+            self.planned = self.planned.saturating_sub(1);
             let address = kept.address;
             if let Some(address) = address.and_then(|address| self.addresses.get_mut(address)) {
-                address.load = address.load.saturating_sub(Load::share(interval));
+                address.load = address.load.saturating_sub(share);
             }
         }
         self.touch(server);
@@ -205,71 +209,16 @@ impl Frontier {
         kept.new += u64::from(state.is_new());
         kept.gone += u64::from(state.is_gone());
         kept.dropped += u64::from(state.dropped);
-        if let Some(interval) = state.load_interval() {
-            kept.load.add(interval);
+        if let Some(interval) = state.load_interval(&self.policy) {
+            let share = share(&self.policy, interval);
+            kept.load.add(interval, share);
+            self.planned += 1;
             let address = kept.address;
             if let Some(address) = address.and_then(|address| self.addresses.get_mut(address)) {
-                address.load += Load::share(interval);
+                address.load += share;
             }
         }
         self.touch(server);
-    }
-
-    /// The minute for which a page goes to the store: its own, or the one that the division of its server's means gives it
-    /// when they do not suffice (C5).
-    fn place_for(&mut self, server: u32, state: &mut State) -> Minute {
-        let Some(interval) = state.load_interval() else { return state.next_due };
-        self.refresh_division(server);
-        let kept = &self.servers[server as usize];
-        let Some(division) = kept.division else { return state.next_due };
-        let last = Timestamp::from_micros(state.last_visit).unwrap_or(Timestamp::MAX);
-        let wait = division.interval(interval).map(Interval::from_seconds);
-        let is_dropped = wait.is_none_or(|wait| wait > REVISIT_INTERVAL_MAX);
-        if is_dropped != state.dropped {
-            state.dropped = is_dropped;
-            let kept = &mut self.servers[server as usize].kept;
-            kept.dropped = if is_dropped { kept.dropped + 1 } else { kept.dropped.saturating_sub(1) };
-        }
-        if is_dropped {
-            let draw = chance::hash_bytes(self.settings.seed, state.url.as_bytes()) % 100;
-            return minute(last.plus(Interval::from_days(300 + draw)));
-        }
-        let divided = minute(last.plus(wait.unwrap_or_default()));
-        // What is gone, or fails, is not kept fresh by looking at it more often.
-        if state.is_live() { divided } else { divided.max(state.next_due) }
-    }
-    /// Looks anew how a server's means are divided, when enough has changed.
-    fn refresh_division(&mut self, server: u32) {
-        let state = &mut self.servers[server as usize];
-        if state.division_good_for > 0 {
-            state.division_good_for -= 1;
-            return;
-        }
-        let means = self.means(server);
-        let state = &mut self.servers[server as usize];
-        let pages = u32::try_from(state.kept.pages / 32).unwrap_or(u32::MAX);
-        state.division_good_for = pages.clamp(DIVISION_CHANGES_MIN, 1_024);
-        state.division = state.kept.load.divide(means);
-    }
-    /// Requests a second that may be made of a server: what its pause allows, and its part of what that of its address
-    /// allows (D6).
-    pub(super) fn means(&self, server: u32) -> f64 {
-        let state = &self.servers[server as usize];
-        let of_pause = |pause: Interval, width: u32| {
-            if pause == Interval::ZERO { f64::INFINITY } else { f64::from(width) / pause.as_seconds_f64() }
-        };
-        let own = of_pause(state.least_pause(), state.width);
-        let a_day = self
-            .settings
-            .server_requests_per_day_max
-            .map_or(f64::INFINITY, |most| f64::from(u32::try_from(most).unwrap_or(u32::MAX)) / 86_400.0);
-        let address = state.kept.address.and_then(|address| self.addresses.get(address));
-        let shared = address.map_or(f64::INFINITY, |address| {
-            let (all, mine) = (crate::load::in_requests(address.load), state.kept.load.per_second());
-            let most = of_pause(address.pause, address.width);
-            if all > most { most * mine / all } else { f64::INFINITY }
-        });
-        own.min(a_day).min(shared)
     }
 
     /// Folds a page anew from all of its captures, oldest first.
@@ -286,11 +235,18 @@ impl Frontier {
         let mut state = State::new(first.url.as_str(), old.role, old.priority, moment(Minute(0)));
         state.first_seen = old.first_seen.min(earliest);
         (state.found_on, state.hops, state.announced) = (old.found_on, old.hops, old.announced);
-        for lesson in lessons {
-            lesson::learn(&mut state, lesson, &*self.policy, self.settings.seed);
+        (state.hinted, state.heard) = (old.hinted, old.heard);
+        // What the server is like was learned from these captures when they came, or will be: they count once.
+        let mut pace = self.servers[server as usize].kept.pace.clone();
+        let (mut again, mut last) = (Again::ByPlan, first.at);
+        for lesson in lessons.iter().filter(|lesson| lesson.told != Told::HeldBack) {
+            again = lesson::learn(&mut state, lesson, &self.policy, &mut pace, self.settings.seed);
+            last = lesson.at;
+            // What a later capture builds on; the last one is planned below.
+            state.wait = if let Again::After(wait) = again { wait.as_seconds() } else { state.interval };
         }
         self.count(server, &state);
-        let place = self.place_for(server, &mut state);
+        let place = self.plan(server, &mut state, last, again);
         let mut value = Vec::new();
         state.write(&mut value);
         self.update(hand.number, hand.key(), place, &value)?;
@@ -300,4 +256,9 @@ impl Frontier {
         }
         Ok(Learned::Yes)
     }
+}
+
+/// What a page asks of its server by its policy: a visit every own interval as printed, its part of the budget otherwise.
+pub(super) fn share(policy: &Policy, interval: u64) -> u64 {
+    Load::share(if policy.allocation == Allocation::Printed { interval } else { policy.every.as_seconds() })
 }

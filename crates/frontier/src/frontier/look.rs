@@ -6,11 +6,14 @@ use crate::error::Result;
 use crate::hand::split_key;
 use crate::load::{self, BINS};
 use crate::moment::moment;
+use crate::revisit::allocate::{Allocation, Expected};
+use crate::revisit::pace::Pace;
 use crate::scope::Verdict;
 use crate::server::Server;
 use crate::state::{Ended, State, Version};
 use crate::tell::{Bin, Explanation, Figures, Overview, ServerTold};
 use crate::trap::{fit, shape};
+use base::limits::REVISIT_INTERVAL_MAX;
 use base::{Interval, PageUrl, Timestamp};
 use fetch::robots::Need;
 use sat::{Minute, Number};
@@ -31,7 +34,7 @@ impl Frontier {
             server: url.server().as_str().to_owned(),
             address: server.and_then(|server| self.servers[server as usize].kept.address),
             state: "unknown",
-            policy: self.policy.name(),
+            policy: self.policy.to_string(),
             ..Explanation::default()
         };
         match self.store.get(key.as_str().as_bytes())? {
@@ -98,8 +101,9 @@ impl Frontier {
         (told.visits, told.changes) = (state.visits, state.changes);
         told.elapsed = Interval::from_seconds(state.elapsed);
         told.unchanged_sum = Interval::from_seconds(state.unchanged);
-        told.estimate = self.policy.estimate(&state.history());
-        told.interval = (state.interval > 0).then(|| Interval::from_seconds(state.interval));
+        told.side_changes = state.side_changes;
+        told.estimate = self.policy.estimator.estimate(&state.belief, &state.history());
+        told.interval = (state.wait > 0).then(|| Interval::from_seconds(state.wait));
         told.last_visit = (!state.is_new()).then(|| Timestamp::from_micros(state.last_visit)).flatten();
         told.next_due = Some(moment(state.next_due));
         told.hint = hint(state);
@@ -110,8 +114,26 @@ impl Frontier {
         told.limited_by = server.and_then(|server| self.limit(server, state, (number, due), now));
         told.budget_share = server.and_then(|server| self.share(server, state));
         let never = PageUrl::parse(&state.url).ok().and_then(|url| self.why_never(&url, server, now));
-        told.reason = never.unwrap_or_else(|| reason(state, told));
+        told.reason = never.unwrap_or_else(|| reason(state, told) + &self.why_early(server, state));
         Ok(())
+    }
+    /// Why it may be visited before its time.
+    fn why_early(&self, server: Option<u32>, state: &State) -> String {
+        let Some(server) = server.map(|server| &self.servers[server as usize]) else { return String::new() };
+        let last = Timestamp::from_micros(state.last_visit).map_or(0, crate::moment::seconds);
+        if state.visits > 0 && state.hinted > last {
+            let chance = server.kept.pace.trust.of_hint() * 100.0;
+            return format!(
+                "; a feed or a sitemap says that it changed, and such hints were right in {chance:.0} of 100 cases here"
+            );
+        }
+        match server.kin.told(&split_key_of(state).1, last) {
+            Some((chance, hits, tries)) if state.visits > 0 => format!(
+                "; of the pages beside it {hits} of {tries} changed lately, so it has with a chance of {:.0} % and may be visited earlier",
+                chance * 100.0
+            ),
+            _ => String::new(),
+        }
     }
     fn url_of(&mut self, number: Option<Number>) -> Result<Option<String>> {
         let Some(number) = number else { return Ok(None) };
@@ -145,15 +167,44 @@ impl Frontier {
     }
     /// The part of its server's requests that a page gets.
     fn share(&self, server: u32, state: &State) -> Option<f64> {
-        let kept = &self.servers[server as usize];
-        let division = kept.division;
-        let own = match division {
-            Some(division) => division.interval(state.load_interval()?),
-            None => state.load_interval(),
-        };
-        let (all, _) = kept.kept.load.divided(division);
-        let own = own.map_or(0.0, |interval| load::in_requests(load::Load::share(interval)));
+        state.load_interval(&self.policy)?;
+        let all = self.outlook(server).requests;
+        let own = if state.dropped { 0.0 } else { load::in_requests(load::Load::share(state.wait)) };
         (all > 0.0).then(|| (own / all).min(1.0))
+    }
+    /// What is to be expected of a server.
+    fn outlook(&self, server: u32) -> Expected {
+        let (policy, means) = (self.budgeted(), self.means(server));
+        let kept = &self.servers[server as usize].kept;
+        let longest = REVISIT_INTERVAL_MAX.as_seconds_f64();
+        match policy.allocation {
+            Allocation::Printed => {
+                let division = kept.load.divide(means);
+                Expected::of(&kept.load, longest, |own| match division {
+                    Some(division) => division.every(own),
+                    None => Some(own),
+                })
+            }
+            Allocation::Fixed => Expected::of(&kept.load, longest, |_| Some(policy.every.as_seconds_f64())),
+            allocation => {
+                let budget = Pace::budget(&policy, kept.load.pages().max(1), means);
+                let level = allocation.level(&kept.load, budget);
+                let pages = kept.load.groups().map(|(_, count)| count).sum::<f64>();
+                let eased = |own| allocation.eased(own, pages.max(1.0) / budget);
+                Expected::of(&kept.load, longest, |own| allocation.interval(eased(own), level, 0.0))
+            }
+        }
+    }
+    /// What is left of a server's load once it is divided: requests a second, and how many pages are dropped.
+    fn resolved(&self, server: u32) -> (f64, u64) {
+        let (kept, means) = (&self.servers[server as usize].kept, self.means(server));
+        match self.policy.allocation {
+            Allocation::Printed => {
+                let (left, dropped) = kept.load.divided(kept.load.divide(means));
+                (left, dropped.max(kept.dropped))
+            }
+            _ => (kept.load.per_second().min(means), kept.dropped),
+        }
     }
 
     /// Every server, the most overloaded first, then by load.
@@ -177,8 +228,8 @@ impl Frontier {
         let number = self.by_prefix.get(&state.prefix).copied().unwrap_or(0);
         let kept = &state.kept;
         let load = kept.load.per_second();
-        let division = kept.load.divide(self.means(number));
-        let (resolved, dropped) = kept.load.divided(division);
+        let (resolved, dropped) = self.resolved(number);
+        let outlook = self.outlook(number);
         let address = kept.address.and_then(|address| self.addresses.get(address));
         ServerTold {
             server: state.name.as_str().to_owned(),
@@ -187,11 +238,11 @@ impl Frontier {
             new: kept.new,
             queued: state.queue.len() as u64,
             gone: kept.gone,
-            dropped: dropped.max(kept.dropped),
+            dropped,
             load,
             interval: (load > 0.0).then(|| Interval::from_seconds(1).times(1.0 / load)),
             pause: state.least_pause(),
-            overloaded: division.is_some(),
+            overloaded: load > self.means(number),
             address_load: address.map_or(load, |address| load::in_requests(address.load)),
             resolved_load: resolved,
             agreed: state.is_agreed,
@@ -199,6 +250,9 @@ impl Frontier {
             failures: kept.failures,
             requests: kept.requests,
             alias_of: (!kept.alias_of.is_empty()).then(|| kept.alias_of.clone()),
+            expected: (kept.load.pages() > 0).then(|| told(&outlook)),
+            early_share: kept.pace.early_share(),
+            hints: kept.pace.trust.counts(),
         }
     }
 
@@ -223,7 +277,22 @@ impl Frontier {
             requests_today: self.crawl.day_requests,
             bytes_today: self.crawl.day_bytes,
             next: self.ready.peek().map(|std::cmp::Reverse((at, ..))| *at),
+            policy: self.policy.to_string(),
+            expected: self.expected(),
         }
+    }
+    /// What is to be expected of all pages together.
+    #[expect(clippy::cast_precision_loss, reason = "counts of pages")]
+    fn expected(&self) -> Option<(f64, Interval)> {
+        let (mut all, mut pages) = (Expected::default(), 0.0);
+        for (number, server) in (0..).zip(&self.servers) {
+            let (count, one) = (server.kept.load.pages() as f64, self.outlook(number));
+            all.freshness += one.freshness * count;
+            all.age_seconds += one.age_seconds * count;
+            pages += count;
+        }
+        let mean = Expected { freshness: all.freshness / pages, age_seconds: all.age_seconds / pages, ..all };
+        (pages > 0.0).then(|| told(&mean))
     }
     /// Whether nothing is left that was never visited and could be. What only waits for its shape to prove worth it is not
     /// waited for.
@@ -303,7 +372,7 @@ impl Frontier {
             let state = State::read(record.value).unwrap_or_default();
             if state.visits > 1 {
                 let ratio = f64::from(state.changes + 1) / f64::from(state.visits);
-                let bar = &mut pages[load::bin(state.interval)];
+                let bar = &mut pages[load::bin(state.wait)];
                 *bar = (bar.0 + 1, bar.1 + ratio, bar.2 + ratio * ratio);
             }
             Ok(())
@@ -322,8 +391,7 @@ impl Frontier {
                 continue;
             }
             asked[server_bin(load.per_second())] += 1;
-            let (left, _) = load.divided(load.divide(self.means(number)));
-            resolved[server_bin(left)] += 1;
+            resolved[server_bin(self.resolved(number).0)] += 1;
         }
         let bars = |counts: Vec<u64>| (0..).zip(counts).map(|(at, count)| server_bar(at, count)).collect();
         Figures {
@@ -332,6 +400,10 @@ impl Frontier {
             ..Figures::default()
         }
     }
+}
+
+fn told(expected: &Expected) -> (f64, Interval) {
+    (expected.freshness, Interval::from_seconds(1).times(expected.age_seconds.max(0.0)))
 }
 
 /// Bins of server intervals: octaves from an eighth of a second to more than a year.
@@ -369,7 +441,8 @@ fn hint(state: &State) -> Option<String> {
     if !state.last_modified.is_empty() {
         return Some(format!("Last-Modified: {}", state.last_modified));
     }
-    (state.announced > 0).then(|| format!("announced: {}", crate::moment::at_seconds(state.announced)))
+    let told = state.hinted.max(state.announced);
+    (told > 0).then(|| format!("announced: {}", crate::moment::at_seconds(told)))
 }
 fn last_outcome(state: &State) -> String {
     match (state.outcome, state.status) {
@@ -394,7 +467,7 @@ fn word(state: &State) -> &'static str {
 }
 /// Why a page is visited when it is.
 fn reason(state: &State, told: &Explanation) -> String {
-    let interval = Interval::from_seconds(state.interval);
+    let interval = Interval::from_seconds(state.wait);
     let limited = match told.limited_by {
         Some("overload") if state.dropped => {
             return "it changes faster than its server can be asked, and was dropped so that other pages stay fresh".to_owned();
@@ -425,7 +498,16 @@ fn reason(state: &State, told: &Explanation) -> String {
     format!("{why}{limited}")
 }
 fn why_interval(state: &State, told: &Explanation, interval: Interval) -> String {
+    let by_budget = !told.policy.starts_with("paper") && told.policy != "fixed";
     match (told.estimate, state.visits) {
+        (Some(estimate), 0 | 1) if by_budget => format!(
+            "it was visited once, and is taken to change about every {estimate} as other pages of its server; by its share of the budget it is visited again after {interval}"
+        ),
+        (Some(estimate), _) if by_budget => format!(
+            "{} of {} intervals showed a change, so it changes about every {estimate}, and by its share of the budget it is visited every {interval}",
+            state.changes,
+            state.visits.saturating_sub(1),
+        ),
         (Some(estimate), _) => format!(
             "{} of {} intervals showed a change, so it changes about every {estimate} and is visited every {interval}",
             state.changes,

@@ -78,6 +78,9 @@ impl Frontier {
             None => (&found.url, key),
         };
         let hash = chance::hash_bytes(self.settings.seed, key.as_str().as_bytes());
+        if let Some(announced) = found.announced.filter(|announced| *announced <= at) {
+            self.hint(key.as_str().as_bytes(), announced, at)?;
+        }
         if self.seen.holds(hash) {
             return Ok(false);
         }
@@ -95,6 +98,9 @@ impl Frontier {
         let mut state = State::new(url.as_str(), found.role, priority, at);
         (state.found_on, state.hops) = (origin.page, origin.hops);
         state.announced = found.announced.map_or(0, seconds);
+        if state.announced > 0 {
+            (state.hinted, state.heard) = (state.announced, seconds(at));
+        }
         self.offer(&key, &state)?;
         Ok(true)
     }

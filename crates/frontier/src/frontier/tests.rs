@@ -3,7 +3,7 @@
 use super::done::{Done, Worth};
 use super::learn::Learned;
 use super::{Frontier, Next, Step};
-use crate::{Agreed, Found, Lesson, Mode, Owned, Paper, Role, Scope, Settings, Text, Told, partition};
+use crate::{Agreed, Found, Lesson, Mode, Owned, Policy, Role, Scope, Settings, Text, Told, partition};
 use base::disk::SimulatedDisk;
 use base::door::{Cause, Failure, Found as Address, Phase};
 use base::{Interval, Outcome, PageUrl, Timestamp};
@@ -28,7 +28,7 @@ fn open(disk: &SimulatedDisk, settings: Settings, now: Timestamp) -> Frontier {
     let mut options = crate::store_options(now);
     (options.log_bytes, options.segment_bytes, options.read_threads) = (4 << 20, 1 << 20, 0);
     let store = sat::Store::open(Arc::new(disk.clone()), Path::new("/f"), options).unwrap();
-    Frontier::open(store, settings, Box::new(Paper::default()), now).unwrap()
+    Frontier::open(store, settings, Policy::paper(), now).unwrap()
 }
 
 /// What a page answers: its status, its links, its blocks of text.

@@ -2,7 +2,7 @@
 
 use super::{Frontier, Held, Next, Step, Task};
 use crate::error::Result;
-use crate::hand::Hand;
+use crate::hand::{Hand, Rank};
 use crate::scope::Verdict;
 use crate::state::{State, Version};
 use base::door::Request;
@@ -94,21 +94,19 @@ impl Frontier {
         if self.errand_is_next(server, now) {
             return Ok(self.run_errand(server, now));
         }
-        while let Some((_, hand)) = self.servers[server as usize].queue.first_key_value() {
-            if self.servers[server as usize].away || self.waits_for_pages(server, now) {
-                return Ok(None);
-            }
-            let state = hand.state();
+        while !self.servers[server as usize].away && !self.waits_for_pages(server, now) {
+            let Some(rank) = self.head(server, now)? else { return Ok(None) };
+            let state = self.servers[server as usize].queue[&rank].state();
             let Ok(url) = PageUrl::parse(&state.url) else {
                 // It was a URL when it was taken up; what is no longer one is never asked for.
-                self.leave_out(server)?;
+                self.leave_out(server, rank)?;
                 continue;
             };
             if self.no_longer_wanted(server, &url) {
-                self.leave_out(server)?;
+                self.leave_out(server, rank)?;
                 continue;
             }
-            let step = self.page_step(server, &url, &state, now);
+            let step = self.page_step(server, rank, &url, &state, now);
             if step.is_some() {
                 self.servers[server as usize].ran_errand = false;
             }
@@ -120,14 +118,21 @@ impl Frontier {
         self.servers[server as usize].pages_due().is_none_or(|at| at > now)
     }
 
-    fn page_step(&mut self, server: u32, url: &PageUrl, state: &State, now: Timestamp) -> Option<Step> {
+    fn page_step(
+        &mut self,
+        server: u32,
+        rank: Rank,
+        url: &PageUrl,
+        state: &State,
+        now: Timestamp,
+    ) -> Option<Step> {
         let at = server as usize;
         let address = self.servers[at].address(url.scheme(), now);
         if let Some(refusal) = self.opted_out(url, address) {
-            return Some(self.refuse(server, url, refusal));
+            return Some(self.refuse(server, rank, url, refusal));
         }
         let refusal = match (self.servers[at].robots(url.scheme(), now), address) {
-            (Need::Ask(_), None) => return self.look_up(server, url),
+            (Need::Ask(_), None) => return self.look_up(server, rank, url),
             (Need::Ask(file), Some(_)) => {
                 self.send(server, url.scheme(), file, now);
                 return None;
@@ -140,31 +145,32 @@ impl Frontier {
             }
         };
         if let Some(refusal) = refusal {
-            return Some(self.refuse(server, url, refusal));
+            return Some(self.refuse(server, rank, url, refusal));
         }
-        let Some(to) = address else { return self.look_up(server, url) };
+        let Some(to) = address else { return self.look_up(server, rank, url) };
         self.take_address(server, to, now)?;
-        let page = self.take_out(server);
+        let page = self.take_out(server, rank);
+        self.pay(server, rank, state, now);
         Some(Step::Visit(page, to, request(url, state)))
     }
-    fn look_up(&mut self, server: u32, url: &PageUrl) -> Option<Step> {
+    fn look_up(&mut self, server: u32, rank: Rank, url: &PageUrl) -> Option<Step> {
         let state = &mut self.servers[server as usize];
         if std::mem::replace(&mut state.looks_up, true) {
             return None;
         }
-        let first = state.queue.first_key_value();
-        Some(Step::LookUp(first.map(|(_, hand)| hand.number), url.clone(), url.origin()))
+        let page = state.queue.get(&rank).map(|hand| hand.number);
+        Some(Step::LookUp(page, url.clone(), url.origin()))
     }
-    fn refuse(&mut self, server: u32, url: &PageUrl, refusal: Refusal) -> Step {
-        let page = self.take_out(server);
+    fn refuse(&mut self, server: u32, rank: Rank, url: &PageUrl, refusal: Refusal) -> Step {
+        let page = self.take_out(server, rank);
         Step::Refuse(Some(page), url.clone(), refusal)
     }
-    /// Takes the first page of a server's queue out, to be visited.
+    /// Takes a page out of a server's queue, to be visited.
     ///
     /// # Panics
-    /// When there is none.
-    pub(super) fn take_out(&mut self, server: u32) -> sat::Number {
-        let (_, hand) = self.servers[server as usize].queue.pop_first().expect("a page is in the queue");
+    /// When it is not there.
+    fn take_out(&mut self, server: u32, rank: Rank) -> sat::Number {
+        let hand = self.servers[server as usize].queue.remove(&rank).expect("the page is in the queue");
         self.release(&hand);
         let number = hand.number;
         self.held.insert(number.0, Held::Out(server, hand));
@@ -176,10 +182,10 @@ impl Frontier {
             || (self.excluded)(url.key().as_str())
             || matches!(self.settings.scope.judge(url), Verdict::Leave(_))
     }
-    /// Sends the first page of a queue away for as long as a page may stay unvisited. Pages of an alias go on under the
+    /// Sends a page of a queue away for as long as a page may stay unvisited. Pages of an alias go on under the
     /// other name.
-    fn leave_out(&mut self, server: u32) -> Result<()> {
-        let Some((_, hand)) = self.servers[server as usize].queue.pop_first() else { return Ok(()) };
+    fn leave_out(&mut self, server: u32, rank: Rank) -> Result<()> {
+        let Some(hand) = self.servers[server as usize].queue.remove(&rank) else { return Ok(()) };
         self.release(&hand);
         self.leave(server, &hand)
     }

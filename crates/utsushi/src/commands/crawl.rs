@@ -5,7 +5,7 @@ mod summary;
 use super::kept::Teller;
 use super::running::{self, Works};
 use super::{Context, seeds};
-use crate::config::{Code, Config, POLICIES, keep_contact};
+use crate::config::{Code, Config, keep_contact};
 use crate::exit::{Advised, Exit};
 use crate::node::directory::{Web, Writer};
 use crate::node::door;
@@ -16,7 +16,7 @@ use anyhow::Context as _;
 use base::clock::{Clock as _, RealClock};
 use base::{Interval, PageUrl};
 use fetch::{Proxy, Range, WebDoor};
-use frontier::Mode;
+use frontier::{Mode, Policy};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -61,8 +61,11 @@ pub(crate) struct Args {
     #[arg(long)]
     once: bool,
     /// How the time until the next visit is chosen; without it the setting `crawl.policy`
-    #[arg(long, value_name = "POLICY", value_parser = POLICIES)]
-    policy: Option<String>,
+    #[arg(long, value_name = "POLICY")]
+    policy: Option<Policy>,
+    /// How often a page is looked at on average, such as `7d`; without it the setting `crawl.every`
+    #[arg(long, value_name = "TIME", value_parser = parse_every)]
+    every: Option<Interval>,
     /// Whom the owner of a server may turn to: a page or an address of mail. Given once, it is kept in the configuration
     #[arg(long, value_name = "PAGE", value_parser = door::contact)]
     contact: Option<String>,
@@ -86,14 +89,24 @@ pub(crate) struct Args {
     language: Vec<Code>,
 }
 
+fn parse_every(text: &str) -> Result<Interval, String> {
+    let every: Interval = text.parse::<Interval>().map_err(|error| error.to_string())?;
+    let (least, most) = (Interval::from_minutes(1), base::limits::REVISIT_INTERVAL_MAX);
+    if (least..=most).contains(&every) {
+        Ok(every)
+    } else {
+        Err(format!("it must lie between {least} and {most}"))
+    }
+}
+
 impl Args {
     /// The configuration with what this run's flags say.
     fn config(&self, mut config: Config) -> Config {
         config.crawl.scope = self.scope.unwrap_or(config.crawl.scope);
         config.crawl.pause = self.pause.unwrap_or(config.crawl.pause);
         config.crawl.requisites |= self.requisites;
-        let policy = POLICIES.into_iter().find(|policy| self.policy.as_deref() == Some(policy));
-        config.crawl.policy = policy.unwrap_or(config.crawl.policy);
+        config.crawl.policy = self.policy.unwrap_or(config.crawl.policy);
+        config.crawl.every = self.every.unwrap_or(config.crawl.every);
         config.fetch.allow_addresses.extend(&self.allow_address);
         config.fetch.contact = self.contact.clone().or(config.fetch.contact);
         config.fetch.proxy = self.proxy.clone().or(config.fetch.proxy);

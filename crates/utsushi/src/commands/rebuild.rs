@@ -89,8 +89,10 @@ fn rebuild_frontier(context: &Context) -> anyhow::Result<Exit> {
     };
     clear(&unfinished)?;
     // From nothing, so that what was added becomes known in its turn.
-    let parts =
-        (schedule::settings(&context.config, data)?, schedule::policy(writer.directory().format().web));
+    let parts = (
+        schedule::settings(&context.config, data)?,
+        schedule::policy(&context.config, writer.directory().format().web),
+    );
     let reads = schedule::reads(&context.config);
     let store = context.open_store(&unfinished)?;
     let now = context.clock(&writer, &reader, &store, 1)?.now();

@@ -110,6 +110,9 @@ fn remarks(server: &Server) -> String {
     if let Some(name) = &server.alias_of {
         remarks.push(format!("= {name}"));
     }
+    if let Some(freshness) = server.expected_freshness {
+        remarks.push(format!("{:.1}% fresh", freshness * 100.0));
+    }
     remarks.join(" ").chars().take(17).collect()
 }
 

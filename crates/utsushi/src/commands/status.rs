@@ -13,8 +13,8 @@ use crate::node::steering::Steering;
 use crate::words::{bytes, count_of, grouped};
 use anyhow::Context as _;
 use archive::{Reader, Summary};
-use base::Timestamp;
 use base::disk::RealDisk;
+use base::{Interval, Timestamp};
 use figures::Numbers;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -191,6 +191,14 @@ fn schedule_text(told: &Whole, (requests_max, bytes_max): (u64, u64)) -> String 
             bytes(told.bytes_today)
         ),
     ];
+    if let (Some(freshness), Some(age)) = (told.expected_freshness, told.expected_age) {
+        lines.push(format!(
+            "expected        {} fresh, copies {} old on average, by `{}`",
+            percent(freshness),
+            Interval::from_seconds(age),
+            told.policy
+        ));
+    }
     if told.overloaded > 0 {
         let dropped = count_of(told.dropped, "page");
         lines.push(format!(
@@ -208,6 +216,10 @@ fn schedule_text(told: &Whole, (requests_max, bytes_max): (u64, u64)) -> String 
         lines.push("network         nobody answers".to_owned());
     }
     lines.join("\n")
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", share * 100.0)
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "it saturates")]

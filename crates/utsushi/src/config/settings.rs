@@ -3,10 +3,10 @@
 use super::Config;
 use super::value::{
     Entry, NameServer, Unfit, agent, bytes, contact, file, flag, header_text, interval, list, log_filter,
-    log_form, optional_socket, proxy, sentences, socket, whole, word,
+    log_form, optional_socket, policy, proxy, sentences, socket, whole, word,
 };
 use base::Interval;
-use base::limits::{BODY_BYTES_MAX, SERVER_PAUSE_MAX};
+use base::limits::{BODY_BYTES_MAX, REVISIT_INTERVAL_MAX, SERVER_PAUSE_MAX};
 use fetch::{Certificates, Roots};
 use frontier::Mode;
 use std::ops::RangeInclusive;
@@ -17,11 +17,12 @@ const MIB: u64 = 1024 * 1024;
 const GIB: u64 = 1024 * MIB;
 /// A thousand servers, each asked every ten seconds, need less than a hundredth of it.
 const REQUESTS_PER_DAY_MAX: u64 = 1_000_000_000;
-/// How the time until the next visit may be chosen.
-pub(crate) const POLICIES: [&str; 1] = ["paper"];
+
+/// A page is not looked at more often than this on average.
+const EVERY_MIN: Interval = Interval::from_minutes(1);
 
 /// The settings in the order of `default.toml`.
-pub(crate) const SETTINGS: [Setting; 59] = [
+pub(crate) const SETTINGS: [Setting; 61] = [
     Setting {
         key: "crawl.pause",
         take: |c, v| interval(v, Interval::from_seconds(1)..=SERVER_PAUSE_MAX).map(|t| c.crawl.pause = t),
@@ -73,8 +74,18 @@ pub(crate) const SETTINGS: [Setting; 59] = [
     },
     Setting {
         key: "crawl.policy",
-        take: |c, v| word(v, &POLICIES.map(|name| (name, name))).map(|p| c.crawl.policy = p),
+        take: |c, v| policy(v).map(|p| c.crawl.policy = p),
         show: |c| quoted(c.crawl.policy),
+    },
+    Setting {
+        key: "crawl.every",
+        take: |c, v| interval(v, EVERY_MIN..=REVISIT_INTERVAL_MAX).map(|t| c.crawl.every = t),
+        show: |c| quoted(c.crawl.every),
+    },
+    Setting {
+        key: "crawl.budget_counts_new",
+        take: |c, v| flag(v).map(|b| c.crawl.budget_counts_new = b),
+        show: |c| c.crawl.budget_counts_new.to_string(),
     },
     Setting {
         key: "crawl.requests_per_day_max",

@@ -318,6 +318,13 @@ pub(super) fn word<T: Copy>(value: &DeValue<'_>, words: &[(&str, T)]) -> Result<
     found.map(|(_, meant)| *meant).ok_or_else(|| Unfit::Value(allowed()))
 }
 
+/// A policy of revisits.
+pub(super) fn policy(value: &DeValue<'_>) -> Result<frontier::Policy, Unfit> {
+    let allowed = || "a policy such as \"kin/root\", \"paper\" or \"uniform\"".to_owned();
+    let DeValue::String(text) = value else { return Err(Unfit::Type(allowed())) };
+    text.parse().map_err(|_| Unfit::Value(allowed()))
+}
+
 /// An address to listen on.
 pub(super) fn socket(value: &DeValue<'_>) -> Result<SocketAddr, Unfit> {
     let allowed = || "an address and a port, such as 127.0.0.1:3129".to_owned();

@@ -38,6 +38,8 @@ pub(crate) struct Life {
     pub(crate) role: String,
     pub(crate) last_visit: Option<String>,
     pub(crate) queued_for: Option<String>,
+    /// Changes beside the main text.
+    pub(crate) side_changes: u32,
 }
 
 impl From<Explanation> for Life {
@@ -56,7 +58,7 @@ impl From<Explanation> for Life {
             elapsed: told.elapsed.as_seconds(),
             unchanged_sum: told.unchanged_sum.as_seconds(),
             estimate: told.estimate.map(Interval::as_seconds),
-            policy: told.policy.to_owned(),
+            policy: told.policy,
             interval: told.interval.map(Interval::as_seconds),
             next_due: told.next_due.map(Timestamp::to_rfc3339),
             limited_by: told.limited_by.map(ToOwned::to_owned),
@@ -69,6 +71,7 @@ impl From<Explanation> for Life {
             role: told.role.as_str().to_owned(),
             last_visit: told.last_visit.map(Timestamp::to_rfc3339),
             queued_for: told.queued_for.map(Timestamp::to_rfc3339),
+            side_changes: told.side_changes,
         }
     }
 }
@@ -97,6 +100,13 @@ pub(crate) struct Server {
     pub(crate) failures: u32,
     pub(crate) requests: u64,
     pub(crate) alias_of: Option<String>,
+    /// The share of its pages that is expected to be fresh, and the mean age of its copies in seconds.
+    pub(crate) expected_freshness: Option<f64>,
+    pub(crate) expected_age: Option<u64>,
+    /// The share of visits before their time.
+    pub(crate) early_share: f64,
+    /// Hints that were right, hints that were wrong, changes without one.
+    pub(crate) hints: (u32, u32, u32),
 }
 
 impl From<ServerTold> for Server {
@@ -120,6 +130,10 @@ impl From<ServerTold> for Server {
             failures: told.failures,
             requests: told.requests,
             alias_of: told.alias_of,
+            expected_freshness: told.expected.map(|(freshness, _)| freshness),
+            expected_age: told.expected.map(|(_, age)| age.as_seconds()),
+            early_share: told.early_share,
+            hints: told.hints,
         }
     }
 }
@@ -141,6 +155,10 @@ pub(crate) struct Whole {
     pub(crate) requests_today: u64,
     pub(crate) bytes_today: u64,
     pub(crate) next: Option<String>,
+    pub(crate) policy: String,
+    /// The share of all pages that is expected to be fresh, and the mean age of copies in seconds.
+    pub(crate) expected_freshness: Option<f64>,
+    pub(crate) expected_age: Option<u64>,
 }
 
 impl From<Overview> for Whole {
@@ -159,6 +177,9 @@ impl From<Overview> for Whole {
             requests_today: told.requests_today,
             bytes_today: told.bytes_today,
             next: told.next.map(Timestamp::to_rfc3339),
+            policy: told.policy,
+            expected_freshness: told.expected.map(|(freshness, _)| freshness),
+            expected_age: told.expected.map(|(_, age)| age.as_seconds()),
         }
     }
 }

@@ -12,7 +12,7 @@ use archive::{Archive, Key, Reader};
 use base::clock::{Clock as _, CrawlClock, RealClock, Start};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl, Timestamp};
-use frontier::{Frontier, Paper, Policy, Scope, Settings};
+use frontier::{Frontier, Policy, Scope, Settings};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -20,8 +20,8 @@ use std::sync::Arc;
 const SETTINGS_NOTE: &str = "settings";
 /// What notes of added pages are about.
 const ADDED: &str = "urn:utsushi:note:add";
-/// When a page of the simulated web is seen for the second time.
-const SIMULATED_FIRST: (Interval, Interval) = (Interval::from_minutes(5), Interval::from_minutes(11));
+/// How often a page of the simulated web is seen: one looks at it for minutes.
+const SIMULATED_EVERY: Interval = Interval::from_minutes(8);
 
 /// What a crawl, or a question to one, works with.
 #[derive(Debug)]
@@ -44,7 +44,7 @@ impl Context {
     /// Opens archive and schedule of a directory that this process writes to, whose time runs `pace` times as fast as the
     /// world's. What arrived since is learned first.
     pub(crate) fn open_schedule(&self, writer: &Writer, pace: u32) -> anyhow::Result<Opened> {
-        let policy = policy(writer.directory().format().web);
+        let policy = policy(&self.config, writer.directory().format().web);
         let archive = self.archive(writer, RealClock::start().now())?;
         let reader =
             Reader::open(Arc::new(RealDisk), &writer.archive_path()).context("cannot read the archive")?;
@@ -111,7 +111,7 @@ impl Context {
         &self,
         store: sat::Store,
         (archive, reader): (&Archive, &Reader),
-        parts: (Settings, Box<dyn Policy>),
+        parts: (Settings, Policy),
         reads: &Reads,
         now: Timestamp,
     ) -> anyhow::Result<Frontier> {
@@ -160,14 +160,13 @@ impl Context {
     }
 }
 
-/// The policy for a web, as the configuration names it. The simulated web is looked at for minutes, so its pages are seen
-/// again after minutes.
-pub(crate) fn policy(web: Web) -> Box<dyn Policy> {
-    let paper = Paper::default();
-    Box::new(match web {
-        Web::Public => paper,
-        Web::Simulated => Paper { first: SIMULATED_FIRST, ..paper },
-    })
+/// The policy for a web, as the configuration names it.
+pub(crate) fn policy(config: &Config, web: Web) -> Policy {
+    let every = match web {
+        Web::Public => config.crawl.every,
+        Web::Simulated => config.crawl.every.min(SIMULATED_EVERY),
+    };
+    Policy { every, counts_new: config.crawl.budget_counts_new, ..config.crawl.policy }
 }
 
 /// How the frontier behaves by the configuration.
@@ -188,6 +187,7 @@ pub(crate) fn settings(config: &Config, data: &Path) -> anyhow::Result<Settings>
         server_requests_per_day_max: limit(crawl.server_requests_per_day_max),
         server_bytes_per_day_max: limit(crawl.server_bytes_per_day_max),
         server_pages_max: crawl.server_pages_max,
+        spares_dead: true,
         queue_bytes_max: crawl.queue_bytes_max,
         ..Settings::default()
     })

@@ -3,7 +3,7 @@
 use super::cases::{Case, Route, cases};
 use super::names::Names;
 use super::web::{Hit, PROXY, Web};
-use crate::rig::{self, Every};
+use crate::rig;
 use base::clock::SimulatedClock;
 use base::door::{Door, Exchange, Failure, Found, Phase, Request};
 use base::url::Origin;
@@ -131,7 +131,7 @@ impl Door for AnyDoor {
 pub(crate) async fn walk(door: &impl Door, seed: PageUrl, time: Interval, pause: Interval) -> Vec<Outcome> {
     let start = Timestamp::from_seconds(1_790_000_000).unwrap();
     let clock = SimulatedClock::new(start);
-    let every = Every(Interval::from_days(1));
+    let every = frontier::Policy::fixed(Interval::from_days(1));
     let mut queue = rig::frontier(rig::settings(pause), every, start);
     rig::seed(&mut queue, &seed, start);
     let mut outcomes = Vec::new();

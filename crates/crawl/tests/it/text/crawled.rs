@@ -1,6 +1,6 @@
 //! The same through a crawl in simulated time: what pages know of their changes, beside the truth.
 
-use crate::rig::{Every, frontier, seed, settings};
+use crate::rig::{frontier, seed, settings};
 use crate::{PAUSE, drive};
 use base::clock::SimulatedClock;
 use base::{Clock, ContentDigest, Interval, Outcome, PageUrl, Timestamp};
@@ -51,7 +51,7 @@ fn pages_of_a_crawl_know_how_often_their_text_and_their_surroundings_changed() {
     let web = Arc::new(Web::new(Plan { seed: 9, pages: 600, servers: 24, ..Plan::default() }));
     let clock = SimulatedClock::new(ORIGIN);
     let door = SimulatedDoor::new(Arc::clone(&web), Arc::clone(&clock) as Arc<dyn Clock>);
-    let mut queue = frontier(settings(PAUSE), Every(Interval::from_hours(12)), ORIGIN);
+    let mut queue = frontier(settings(PAUSE), ::frontier::Policy::fixed(Interval::from_hours(12)), ORIGIN);
     seed(&mut queue, &PageUrl::parse(&format!("http://{}/", web.host(0))).unwrap(), ORIGIN);
     let end = ORIGIN.plus(Interval::from_days(DAYS));
     let mut pages: BTreeMap<String, Visits> = BTreeMap::new();

@@ -15,7 +15,7 @@ use base::disk::RealDisk;
 use base::door::{Failure, Found as Address, Request};
 use base::{Interval, Outcome, PageUrl, Timestamp};
 use fetch::robots::Answer;
-use frontier::{Found, Frontier, Mode, Next, Paper, Scope, Settings, Task};
+use frontier::{Found, Frontier, Mode, Next, Policy, Scope, Settings, Task};
 use sim::observe::{Coming, Going, Observer, Report, Rules};
 use sim::{Begun, ORIGIN, Plan, SimulatedDoor, Web};
 use std::cmp::Reverse;
@@ -165,7 +165,7 @@ impl Driver {
         let scope = Scope::new(Mode::Any, Vec::new());
         let (seed, pause) = (self.year.plan.seed, self.year.pause);
         let settings = Settings { seed, pause, scope, ..Settings::default() };
-        self.frontier = Some(Frontier::open(store, settings, Box::new(Paper::default()), now).unwrap());
+        self.frontier = Some(Frontier::open(store, settings, Policy::paper(), now).unwrap());
     }
     /// Ends the crawl as a crash does, and starts it again with whatever the wall clock shows. What was in the archive
     /// is learned first, as a crawl does that catches up.

@@ -27,7 +27,7 @@ fn write_life(text: &mut String, life: &Life) -> std::fmt::Result {
         row(text, "last visit", &format!("{last}: {outcome}"))?;
     }
     if page.visits > 0 {
-        write_estimate(text, page)?;
+        write_estimate(text, life)?;
     }
     if let Some(hint) = &page.hint {
         row(text, "hint", hint)?;
@@ -59,12 +59,16 @@ fn server(page: &Page) -> String {
     format!("{}{at}", page.server)
 }
 
-/// The formula with its numbers: 1/λ ≈ t̄c / ln(T/U).
+/// What the visits showed, and what follows; by the paper's estimate with its numbers: 1/λ ≈ t̄c / ln(T/U).
 #[expect(clippy::cast_precision_loss, reason = "shown rounded")]
-fn write_estimate(text: &mut String, page: &Page) -> std::fmt::Result {
+fn write_estimate(text: &mut String, life: &Life) -> std::fmt::Result {
+    let page = &life.page;
     let (elapsed, unchanged) = (time(page.elapsed), time(page.unchanged_sum));
-    let visits = format!("{}, changes seen {}", page.visits, page.changes);
-    row(text, "visits", &visits)?;
+    let beside = match life.side_changes {
+        0 => String::new(),
+        count => format!(", and {count} that left its text as it was"),
+    };
+    row(text, "visits", &format!("{}, changes seen {}{beside}", page.visits, page.changes))?;
     if page.visits > 1 {
         row(
             text,
@@ -72,7 +76,11 @@ fn write_estimate(text: &mut String, page: &Page) -> std::fmt::Result {
             &format!("T = {elapsed} since the first visit, U = {unchanged} without a change"),
         )?;
     }
-    if let Some(estimate) = page.estimate.filter(|_| page.unchanged_sum > 0) {
+    let by_paper = page.policy.starts_with("paper");
+    if let Some(estimate) = page.estimate.filter(|_| !by_paper) {
+        row(text, "estimate", &format!("it changes about every {}", time(estimate)))?;
+    }
+    if let Some(estimate) = page.estimate.filter(|_| by_paper && page.unchanged_sum > 0) {
         let ratio = (page.elapsed as f64 / page.unchanged_sum as f64).ln();
         let typical = Interval::from_seconds(estimate).times(ratio);
         let typical = time(typical.as_seconds());
@@ -116,11 +124,17 @@ mod tests {
             reason: "so it is".to_owned(),
             ..Page::default()
         };
-        let text = of(&Life { page, role: "feed".to_owned(), ..Life::default() });
+        let text = of(&Life { page: page.clone(), role: "feed".to_owned(), ..Life::default() });
         for part in
             ["state       live, visited as a feed", "T = 4d", "U = 2d", "/ 0.693", "because     so it is"]
         {
             assert!(text.contains(part), "`{part}` is not in {text}");
         }
+        let page = Page { policy: "kin/root".to_owned(), ..page };
+        let text = of(&Life { page, side_changes: 3, ..Life::default() });
+        for part in ["2, and 3 that left its text as it was", "it changes about every "] {
+            assert!(text.contains(part), "`{part}` is not in {text}");
+        }
+        assert!(!text.contains("ln(T/U)"));
     }
 }

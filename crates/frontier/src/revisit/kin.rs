@@ -1,0 +1,244 @@
+//! Pages that change together.
+//!
+//! Sites are built: a new template, a price list, a release touches many pages at once. A change that is seen on one page says
+//! little of the whole server, but much of the pages *beside* it: those of the same directory, and those of the same name in
+//! other directories (`/en/faq.html`, `/ja/faq.html`). So a change that is seen opens an *outing* to the page's two groups. Each
+//! page of a group that was last visited before the outing began is as likely to have changed as those that were looked at
+//! since: (a + hits)/(a + b + tries), which begins low and grows or falls with every visit. The best outing goes before the
+//! schedule while it is some times as likely to find a change as the page that is next by schedule, and ends when
+//! it finds nothing, when nobody is left, or after a month.
+//!
+//! **Invariant:** an outing never changes when a page is due. It makes visits earlier, out of the same budget.
+
+use base::chance::hash_bytes;
+use std::collections::HashMap;
+
+/// The chance of the first page beside one that changed: a/(a + b).
+const HITS_FIRST: f64 = 0.3;
+const MISSES_FIRST: f64 = 1.0;
+/// How much more likely an outing must find a change than the next page by schedule, because a page that is visited early was to
+/// be visited anyway.
+const ADVANTAGE: f64 = 3.0;
+/// An outing ends when its chance falls to this after some tries, or after this time in seconds.
+const CHANCE_MIN: f64 = 0.02;
+const TRIES_MIN: u32 = 20;
+const LASTS: u64 = 30 * 86_400;
+/// A group has no more members than this: who comes later does not join.
+const MEMBERS_MAX: usize = 20_000;
+/// So many outings are under way on one server; beyond it none begins.
+const OUTINGS_MAX: usize = 256;
+
+/// The groups of a server's pages, and the outings under way.
+#[derive(Debug, Default)]
+pub struct Kin {
+    groups: HashMap<u32, Members>,
+    outings: Vec<Outing>,
+}
+
+/// Most names belong to one page: that must not cost much.
+#[derive(Debug)]
+enum Members {
+    One(u32),
+    #[expect(clippy::box_collection, reason = "half the size for those that are alone")]
+    Many(Box<Vec<u32>>),
+}
+
+impl Members {
+    fn all(&self) -> &[u32] {
+        match self {
+            Self::One(page) => std::slice::from_ref(page),
+            Self::Many(pages) => pages,
+        }
+    }
+    fn add(&mut self, page: u32) {
+        match self {
+            Self::One(first) => *self = Self::Many(Box::new(vec![*first, page])),
+            Self::Many(pages) if pages.len() < MEMBERS_MAX => pages.push(page),
+            Self::Many(_) => {}
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Outing {
+    group: u32,
+    /// When the change was seen that it began with, in seconds.
+    begun: u64,
+    hits: u32,
+    tries: u32,
+    /// Where in the group the next page is, and how many have been passed.
+    at: usize,
+    passed: usize,
+}
+
+/// A page that may have changed because others beside it did.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Hunch {
+    /// The page.
+    pub page: u32,
+    /// How likely it has changed.
+    pub chance: f64,
+    /// When others were seen to have changed, in seconds: a visit since then has taken care of the page.
+    pub since: u64,
+}
+
+/// The groups of a page by the part of its URL behind the server: its directory, and its name in any directory.
+#[must_use]
+pub fn groups_of(target: &str) -> [Option<u32>; 2] {
+    #[expect(clippy::cast_possible_truncation, reason = "a few that are taken for one do no harm")]
+    let hash = |kind: u64, text: &str| hash_bytes(kind, text.as_bytes()) as u32;
+    let path = target.split(['?', '#']).next().unwrap_or(target);
+    let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+    // A directory's own page has no name that would say anything.
+    let name = (!name.is_empty() && !name.starts_with("index.")).then(|| hash(2, name));
+    [Some(hash(1, directory)), name]
+}
+
+impl Kin {
+    /// Takes a page in. It is told once of each.
+    pub fn join(&mut self, page: u32, target: &str) {
+        for group in groups_of(target).into_iter().flatten() {
+            self.groups.entry(group).and_modify(|members| members.add(page)).or_insert(Members::One(page));
+        }
+    }
+    /// A page was visited again at `now`; it was last visited at `before`.
+    pub fn visited(&mut self, page: u32, target: &str, before: u64, now: u64, is_changed: bool) {
+        for group in groups_of(target).into_iter().flatten() {
+            let members = self.groups.get(&group).map_or(&[][..], Members::all);
+            if members.len() < 2 {
+                continue;
+            }
+            let here = || members.iter().position(|member| *member == page).map_or(0, |at| at + 1);
+            let has_room = self.outings.len() < OUTINGS_MAX;
+            match self.outings.iter_mut().find(|outing| outing.group == group) {
+                Some(outing) if before < outing.begun => {
+                    outing.tries += 1;
+                    outing.hits += u32::from(is_changed);
+                }
+                // It changed again since the outing began: so may the others.
+                Some(outing) if is_changed => {
+                    *outing = Outing { group, begun: now, hits: 0, tries: 0, at: here(), passed: 0 };
+                }
+                None if is_changed && has_room => {
+                    self.outings.push(Outing { group, begun: now, hits: 0, tries: 0, at: here(), passed: 0 });
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// The page that is most likely to have changed because others did. It is likelier than the next page by schedule
+    /// has to be: see [`Self::is_better`].
+    pub fn best(&mut self, now: u64) -> Option<Hunch> {
+        self.outings.retain(|outing| {
+            let is_over = now.saturating_sub(outing.begun) > LASTS
+                || (outing.tries >= TRIES_MIN && outing.chance() < CHANCE_MIN);
+            let members = self.groups.get(&outing.group).map_or(0, |members| members.all().len());
+            !is_over && outing.passed < members
+        });
+        let best = self.outings.iter().max_by(|a, b| a.chance().total_cmp(&b.chance()))?;
+        let members = self.groups[&best.group].all();
+        let page = members[best.at % members.len()];
+        Some(Hunch { page, chance: best.chance(), since: best.begun })
+    }
+    /// Whether a hunch goes before a page that has changed by now with the probability `stale`.
+    #[must_use]
+    pub fn is_better(hunch: &Hunch, stale: f64) -> bool {
+        hunch.chance > ADVANTAGE * stale
+    }
+    /// The page of a hunch is being visited, or need not be: the outing goes on to the next.
+    pub fn pass(&mut self, hunch: &Hunch) {
+        for outing in &mut self.outings {
+            let members = self.groups.get(&outing.group).map_or(&[][..], Members::all);
+            if !members.is_empty()
+                && outing.begun == hunch.since
+                && members[outing.at % members.len()] == hunch.page
+            {
+                (outing.at, outing.passed) = (outing.at + 1, outing.passed + 1);
+            }
+        }
+    }
+    /// How likely a page has changed because of an outing that is under way, and how many of how many pages beside it had.
+    #[must_use]
+    pub fn told(&self, target: &str, last_visit: u64) -> Option<(f64, u32, u32)> {
+        let groups = groups_of(target);
+        let outings = self
+            .outings
+            .iter()
+            .filter(|outing| groups.contains(&Some(outing.group)) && last_visit < outing.begun);
+        let best = outings.max_by(|a, b| a.chance().total_cmp(&b.chance()))?;
+        Some((best.chance(), best.hits, best.tries))
+    }
+    /// Whether an outing is under way.
+    #[must_use]
+    pub fn is_out(&self) -> bool {
+        !self.outings.is_empty()
+    }
+}
+
+impl Outing {
+    fn chance(&self) -> f64 {
+        (HITS_FIRST + f64::from(self.hits)) / (HITS_FIRST + MISSES_FIRST + f64::from(self.tries))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kin() -> Kin {
+        let mut kin = Kin::default();
+        for page in 0..10 {
+            kin.join(page, &format!("/a/{page}.html"));
+            kin.join(100 + page, &format!("/b/{page}.html"));
+        }
+        kin
+    }
+
+    #[test]
+    fn a_change_leads_to_the_pages_beside_it_and_hits_lead_on() {
+        let mut kin = kin();
+        assert_eq!(kin.best(100), None);
+        kin.visited(3, "/a/3.html", 10, 100, true);
+        let first = kin.best(100).unwrap();
+        assert!(first.chance > 0.2 && first.chance < 0.25 && first.since == 100);
+        // The page of the same name elsewhere did not change, that of the directory did.
+        kin.visited(103, "/b/3.html", 20, 101, false);
+        kin.visited(4, "/a/4.html", 20, 102, true);
+        let next = kin.best(103).unwrap();
+        assert!(next.chance > 0.5, "{next:?}");
+        let mut seen = Vec::new();
+        while let Some(hunch) = kin.best(104).filter(|hunch| hunch.chance > 0.5) {
+            seen.push(hunch.page);
+            kin.pass(&hunch);
+        }
+        assert_eq!(seen[..6], [4, 5, 6, 7, 8, 9], "from the page that changed on");
+        assert!(seen.contains(&0) && !seen.iter().any(|page| *page > 99), "{seen:?}");
+    }
+
+    #[test]
+    fn an_outing_that_finds_nothing_ends() {
+        let mut kin = Kin::default();
+        (0..100).for_each(|page| kin.join(page, &format!("/a/{page}.html")));
+        kin.visited(0, "/a/0.html", 10, 100, true);
+        let mut tries = 0;
+        while let Some(hunch) = kin.best(200) {
+            kin.pass(&hunch);
+            kin.visited(hunch.page, &format!("/a/{}.html", hunch.page), 10, 200, false);
+            tries += 1;
+        }
+        assert!((20..40).contains(&tries), "{tries}");
+        kin.visited(0, "/a/0.html", 200, 300, true);
+        assert!(kin.best(300).is_some());
+        assert_eq!(kin.best(300 + LASTS + 1), None, "it does not last for ever");
+    }
+
+    #[test]
+    fn directories_and_names_are_told_apart() {
+        let [directory, name] = groups_of("/en/faq.html?x=1");
+        assert_eq!(groups_of("/en/other.html")[0], directory);
+        assert_eq!(groups_of("/ja/faq.html")[1], name);
+        assert_eq!(groups_of("/en/"), [directory, None]);
+        assert_eq!(groups_of("/en/index.html"), [directory, None]);
+    }
+}
