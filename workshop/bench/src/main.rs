@@ -18,6 +18,7 @@ mod load;
 mod meter;
 mod process;
 mod register;
+mod revisit;
 mod sat_bare;
 mod sat_cell;
 mod sat_compare;
@@ -47,6 +48,7 @@ enum Comparison {
     Warc(warc_compare::Args),
     Fetch(fetch_compare::Args),
     Crawl(crawl_compare::Args),
+    Revisit(revisit::Args),
     /// Loads the store for one variant of it
     #[command(hide = true)]
     SatLoad(sat_cell::LoadArgs),
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
         Comparison::Snapshot(args) => return ended(snapshot::run(&args)),
         Comparison::Fetch(args) => return ended(fetch_compare::run(&args)),
         Comparison::Crawl(args) => return ended(crawl_compare::run(&args)),
+        Comparison::Revisit(args) => revisit::run(&args),
         Comparison::CrawlBare(args) => crawl_bare::run(&args),
         Comparison::FetchCell(args) => fetch_cell::run(&args),
         Comparison::FetchBare(args) => fetch_bare::run(&args),

@@ -1,0 +1,99 @@
+//! `cargo xtask bench revisit`: every estimator and allocation over recorded histories of real pages, at equal budgets.
+//!
+//! A trace says when each page of a site appeared, changed and vanished. The [`replay`] plays it from a cold start: the pages
+//! that are known may be visited so often a day, evenly spread, and a planner chooses which. [`score`] says how fresh the copy
+//! was over the last three quarters of the window (D20). [`estimates`] asks another question: how near an estimator comes to a rate
+//! that is known.
+
+mod bounds;
+mod contender;
+mod crawler;
+mod estimates;
+mod hints;
+mod replay;
+mod report;
+mod scheduled;
+mod score;
+#[cfg(test)]
+mod tests;
+mod trace;
+
+use anyhow::{Context, Result, ensure};
+use base::clock::{Clock, RealClock};
+use base::limits::REVISIT_INTERVAL_MIN;
+use base::{Interval, Timestamp};
+use contender::Contender;
+use frontier::Policy;
+use std::path::PathBuf;
+use trace::Trace;
+
+/// When to look again: every estimator and allocation over recorded histories of pages, at equal budgets
+#[derive(Debug, clap::Args)]
+#[command(after_help = "Examples:
+  cargo xtask bench revisit --traces ../shared/data/traces
+  cargo xtask bench revisit --traces ../shared/data/traces --every 30 --from 2022-01-01 --to 2026-08-01 --json
+  cargo xtask bench revisit --traces ../shared/data/traces --policy kin/root --policy paper/scaled
+  cargo xtask bench revisit --traces ../shared/data/traces --every 30 --crawler
+  cargo xtask bench revisit --estimates")]
+pub(crate) struct Args {
+    /// The directory with NAME.events.tsv.gz and NAME.pages.tsv.gz
+    #[arg(long, value_name = "DIR", required_unless_present = "estimates")]
+    traces: Option<PathBuf>,
+    /// Mean days between visits to a page
+    #[arg(long, value_name = "DAYS", value_delimiter = ',', default_values_t = [7.0, 30.0, 100.0], value_parser = days)]
+    every: Vec<f64>,
+    /// Begin here; without it, with the first event of each trace
+    #[arg(long, value_name = "DATE", value_parser = moment)]
+    from: Option<Timestamp>,
+    /// End here; without it, with the last event of each trace
+    #[arg(long, value_name = "DATE", value_parser = moment)]
+    to: Option<Timestamp>,
+    /// Only these policies, such as `kin/root`
+    #[arg(long = "policy", value_name = "POLICY", value_delimiter = ',')]
+    policies: Vec<Policy>,
+    /// Let the frontier itself crawl the traces by the default policy, in simulated time, and compare it with the replay
+    #[arg(long, conflicts_with = "estimates")]
+    crawler: bool,
+    /// How near each estimator comes to rates that are known, on simulated pages
+    #[arg(long, conflicts_with_all = ["traces", "from", "to", "policies"])]
+    estimates: bool,
+    /// Print one object a line
+    #[arg(long)]
+    json: bool,
+}
+
+fn days(text: &str) -> Result<f64, String> {
+    let days: f64 = text.parse().map_err(|_| format!("`{text}` is no number of days"))?;
+    let is_fit = days.is_finite() && days * 86_400.0 >= REVISIT_INTERVAL_MIN.as_seconds_f64();
+    if is_fit { Ok(days) } else { Err(format!("want more than 0 days, {REVISIT_INTERVAL_MIN} at least")) }
+}
+
+fn moment(text: &str) -> Result<Timestamp, base::time::TimeError> {
+    Timestamp::parse(text, RealClock::start().now())
+}
+
+/// Runs the comparison.
+pub(crate) fn run(args: &Args) -> Result<()> {
+    if args.estimates {
+        estimates::run(args.json);
+        return Ok(());
+    }
+    if let (Some(from), Some(to)) = (args.from, args.to) {
+        ensure!(from < to, "nothing lies between `--from {from}` and `--to {to}`");
+    }
+    #[expect(clippy::cast_precision_loss, reason = "seconds since 1970")]
+    let seconds = |at: Option<Timestamp>| at.map(|at| at.as_seconds() as f64);
+    let directory = args.traces.as_ref().context("`--traces` names no directory")?;
+    let traces = Trace::read_all(directory, (seconds(args.from), seconds(args.to)))?;
+    let contenders = if args.crawler { Contender::crawler() } else { Contender::all(&args.policies) };
+    for every_days in &args.every {
+        let every = Interval::from_days(1).times(*every_days);
+        let played = contender::play_all(&contenders, &traces, every);
+        if args.json {
+            report::print_json(&played, &traces, *every_days);
+        } else {
+            report::print(&played, &traces, *every_days);
+        }
+    }
+    Ok(())
+}
