@@ -40,14 +40,14 @@ fn main() {
     let targets: Vec<String> = (0..PAGES).map(|page| format!("/{}/{page}.html", page / 50)).collect();
     let (begun, mut learning) = (spent(), 0.0);
     for round in 0..=ROUNDS {
-        for page in 0..PAGES {
+        for (page, target) in targets.iter().enumerate() {
             for (number, server) in servers.iter_mut().enumerate() {
                 let at = BEGIN + round * MONTH + u64::try_from(page * 2_592).unwrap_or(0);
                 server.pace.tick(at);
                 if round == 0 {
                     server.pages.push((Belief::default(), 0, 0.0));
                     policy.estimator.begin(&mut server.pages[page].0, &server.pace);
-                    server.kin.join(u32::try_from(page).unwrap_or(0), &targets[page]);
+                    server.kin.join(u32::try_from(page).unwrap_or(0), target);
                 } else {
                     let is_changed = chance.unit() < 0.05;
                     let before = if number == 0 { spent() } else { 0.0 };
@@ -61,13 +61,7 @@ fn main() {
                     learning += if number == 0 { spent() - before } else { 0.0 };
                     server.load.remove(*own, 0);
                     server.pace.visits(Reason::Turn(*turn), at, PAGES as u64);
-                    server.kin.visited(
-                        u32::try_from(page).unwrap_or(0),
-                        &targets[page],
-                        at - MONTH,
-                        at,
-                        is_changed,
-                    );
+                    server.kin.visited(u32::try_from(page).unwrap_or(0), target, at - MONTH, at, is_changed);
                     if let Some(hunch) = server.kin.best(at) {
                         server.kin.pass(&hunch);
                     }
