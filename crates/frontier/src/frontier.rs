@@ -13,7 +13,9 @@
 
 pub(crate) mod alias;
 pub(crate) mod done;
+pub(crate) mod early;
 pub(crate) mod errand;
+pub(crate) mod explain;
 pub(crate) mod fill;
 pub(crate) mod keep;
 pub(crate) mod learn;
@@ -262,6 +264,7 @@ impl Frontier {
         let mut server = Server::new(name.clone(), prefix, pause, width, self.start.plus(pause));
         server.is_agreed = is_agreed;
         server.gates_new = self.policy.has_budget() && self.policy.counts_new;
+        server.recall_budget();
         self.servers.push(server);
         self.by_prefix.insert(prefix.into(), number);
         number

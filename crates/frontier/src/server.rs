@@ -4,6 +4,7 @@
 use crate::codec::{Fields, put, put_bytes};
 use crate::hand::{Hand, Rank};
 use crate::load::{Division, Load};
+use crate::moment::{at_seconds, seconds};
 use crate::neighbour::Neighbourhoods;
 use crate::revisit::kin::Kin;
 use crate::revisit::pace::Pace;
@@ -74,7 +75,8 @@ pub(crate) struct Server {
     pub kin: Kin,
     /// Pages that feeds or sitemaps said have changed, and when.
     pub hinted: VecDeque<(u32, u64)>,
-    /// Requests of its budget that were not made yet, counted up to a moment.
+    /// Requests of its budget that were not made yet, counted up to a moment. The pace keeps both as one moment for the next
+    /// run: up to when the budget is spent.
     credit: f64,
     credit_at: Timestamp,
     /// Before this moment no page is visited again: the budget. Nor for the first time, if that counts.
@@ -179,9 +181,7 @@ impl Server {
     }
     /// Whether the budget of so many requests a second allows one more at `now`; if not, it will at `gate_at`.
     pub(crate) fn may_spend(&mut self, requests: f64, now: Timestamp) -> bool {
-        let passed = now.since(self.credit_at).as_seconds_f64();
-        self.credit = (self.credit + passed * requests).min((requests * CREDIT_SECONDS).max(CREDIT_MAX));
-        self.credit_at = self.credit_at.max(now);
+        self.earn(requests, now);
         let is_open = self.credit >= 1.0;
         if !is_open {
             let missing = Interval::from_seconds(1).times((1.0 - self.credit) / requests.max(1e-9));
@@ -189,19 +189,41 @@ impl Server {
         }
         is_open
     }
+    fn earn(&mut self, requests: f64, now: Timestamp) {
+        let passed = now.since(self.credit_at).as_seconds_f64();
+        self.credit = (self.credit + passed * requests).min((requests * CREDIT_SECONDS).max(CREDIT_MAX));
+        self.credit_at = self.credit_at.max(now);
+    }
     /// The budget is looked at again in a moment.
     pub(crate) fn wait_a_moment(&mut self, now: Timestamp) {
         self.gate_at = now.plus(Interval::from_seconds(1));
     }
-    /// Takes over what an earlier run knew of the budget: what was not asked for since its last visit.
-    pub(crate) fn recall_budget(&mut self) {
-        if let Some(at) = self.kept.pace.last_visit() {
-            self.credit_at = crate::moment::at_seconds(at);
+    /// Takes over up to when an earlier run spent the budget. A server that has none yet has one from now on; tells whether that
+    /// is so.
+    pub(crate) fn recall_budget(&mut self) -> bool {
+        let spent_until = self.kept.pace.spent_until();
+        match spent_until {
+            Some(until) => self.credit_at = at_seconds(until),
+            None => self.kept.pace.begin(seconds(self.credit_at)),
         }
+        spent_until.is_none()
     }
-    /// A request of the budget is made.
-    pub(crate) fn spend(&mut self) {
-        self.credit -= 1.0;
+    /// A request of the budget of so many a second is made. Tells up to when the budget is spent, in seconds: a later run
+    /// has what is earned from then on, and so neither loses what is left now nor has it twice.
+    pub(crate) fn spend(&mut self, requests: f64) -> u64 {
+        self.credit = (self.credit - 1.0).max(0.0);
+        let left = Interval::from_seconds(1).times(self.credit / requests.max(1e-9));
+        let until = seconds(self.credit_at.minus(left).plus(Interval::from_micros(999_999)));
+        self.kept.pace.spent(until);
+        until
+    }
+    /// A request of the budget is heard of that an earlier run made at a moment and ended before it kept that. What is older
+    /// than the account was counted.
+    pub(crate) fn spend_late(&mut self, requests: f64, at: Timestamp) {
+        if at > self.credit_at {
+            self.earn(requests, at);
+            self.spend(requests);
+        }
     }
     /// When a robots file may be asked for here, if there is one to ask for.
     pub(crate) fn errand_due(&self) -> Option<Timestamp> {
@@ -284,7 +306,7 @@ impl Server {
         let wait = wait.min(SERVER_PAUSE_MAX);
         let until = now.plus(wait);
         self.ready_at = self.ready_at.max(until);
-        self.kept.not_before = crate::moment::seconds(self.ready_at) + 1;
+        self.kept.not_before = seconds(self.ready_at) + 1;
     }
     pub(crate) fn forget_failures(&mut self) {
         if self.kept.failures > 0 {

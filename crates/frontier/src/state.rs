@@ -415,6 +415,25 @@ mod tests {
     }
 
     #[test]
+    fn a_state_from_before_beliefs_were_kept_is_read_as_it_was_meant() {
+        // `http://a.example/`, seen and visited in 2027, as form 1 has it.
+        let mut bytes = vec![1];
+        put_bytes(&mut bytes, b"http://a.example/");
+        bytes.extend_from_slice(&[0, 2, 0, 0, Ended::Fetched as u8, 0]);
+        [1_800_000_000, 0, 0, 30_001_440, 0, 200].iter().for_each(|number| put(&mut bytes, *number));
+        [1_800_000_000_000_000, 0, 4, 1, 0].iter().for_each(|number| put(&mut bytes, *number));
+        [864_000, 600_000, 3_600, 86_400, 90_000].iter().for_each(|number| put(&mut bytes, *number));
+        Version::Gone.write(&mut bytes);
+        bytes.extend_from_slice(&7_u64.to_le_bytes());
+        [&b"\"x\""[..], b"", b""].iter().for_each(|text| put_bytes(&mut bytes, text));
+        let state = State::read(&bytes).unwrap();
+        assert_eq!((state.url.as_str(), state.priority, state.visits), ("http://a.example/", 2, 4));
+        assert_eq!((state.interval, state.wait, state.version), (90_000, 90_000, Version::Gone));
+        assert_eq!((state.main, state.etag.as_str(), state.hinted), (7, "\"x\"", 0));
+        assert_eq!(state.belief, Belief::default());
+    }
+
+    #[test]
     fn a_date_that_cannot_be_is_no_word() {
         let mut state = State { last_answer: 1_700_000_000_000_000, ..State::default() };
         for (date, days) in [

@@ -289,7 +289,9 @@ impl Frontier {
         self.new += kept.new;
         self.planned += kept.load.pages();
         state.kept = kept;
-        state.recall_budget();
+        if state.recall_budget() {
+            self.touch(server);
+        }
     }
     fn server_called(&mut self, name: &str) -> Option<u32> {
         let home = PageUrl::parse(&format!("http://{name}/")).ok()?;

@@ -124,6 +124,9 @@ impl Frontier {
 
     fn apply(&mut self, server: u32, hand: &Hand, mut state: State, lesson: &Lesson<'_>) -> Result<()> {
         let before = state.clone();
+        if lesson.page.is_none() && !matches!(lesson.told, Told::Refused(_)) {
+            self.pay_late(server, hand, &before, lesson.at);
+        }
         let pace = &mut self.servers[server as usize].kept.pace;
         let again = lesson::learn(&mut state, lesson, &self.policy, pace, self.settings.seed);
         let at_once = again == Again::AtOnce;

@@ -1,5 +1,8 @@
 //! The machine on a web of a few lines: every behaviour that a crawl relies on, in simulated time.
 
+mod budget;
+mod pages;
+
 use super::done::{Done, Worth};
 use super::learn::Learned;
 use super::{Frontier, Next, Step};
@@ -25,10 +28,13 @@ fn settings() -> Settings {
     Settings { scope, pause: PAUSE, links_remembered: 1 << 12, ..Settings::default() }
 }
 fn open(disk: &SimulatedDisk, settings: Settings, now: Timestamp) -> Frontier {
+    open_by(Policy::paper(), disk, settings, now)
+}
+fn open_by(policy: Policy, disk: &SimulatedDisk, settings: Settings, now: Timestamp) -> Frontier {
     let mut options = crate::store_options(now);
     (options.log_bytes, options.segment_bytes, options.read_threads) = (4 << 20, 1 << 20, 0);
     let store = sat::Store::open(Arc::new(disk.clone()), Path::new("/f"), options).unwrap();
-    Frontier::open(store, settings, Policy::paper(), now).unwrap()
+    Frontier::open(store, settings, policy, now).unwrap()
 }
 
 /// What a page answers: its status, its links, its blocks of text.
@@ -484,98 +490,4 @@ fn more_than_a_day_holds_is_put_off_and_comes_back() {
     let visited: std::collections::BTreeSet<&str> =
         world.visits.iter().map(|(url, _)| url.as_str()).collect();
     assert!(visited.len() > 7_000, "{}", visited.len());
-}
-
-#[test]
-fn captures_of_others_become_estimates_and_old_ones_fold_the_page_anew() {
-    let mut frontier = open(&SimulatedDisk::new(1), settings(), START);
-    let page = url("http://a.example/");
-    let at = |days: u64| START.minus(Interval::from_days(1_000)).plus(Interval::from_days(days));
-    let content = |number: u8| Told::Content([number; 16]);
-    frontier.know(&[(page.clone(), at(0))]).unwrap();
-    let visits = [(0, 1), (10, 1), (20, 2), (30, 2), (40, 3)];
-    let lessons: Vec<_> =
-        visits.iter().map(|(day, version)| lesson(&page, at(*day), content(*version), &[])).collect();
-    for lesson in lessons.iter().skip(1) {
-        assert_eq!(frontier.learn(lesson).unwrap(), Learned::Yes);
-    }
-    let late = frontier.explain(&page, START).unwrap();
-    assert_eq!((late.visits, late.changes), (4, 2));
-    assert_eq!(frontier.learn(&lessons[0]).unwrap(), Learned::Older);
-    assert_eq!(frontier.refold(&lessons).unwrap(), Learned::Yes);
-    let anew = frontier.explain(&page, START).unwrap();
-    assert_eq!((anew.visits, anew.changes, anew.elapsed), (5, 2, Interval::from_days(40)));
-    // 10 d / ln(40/20)
-    assert_eq!(anew.estimate.unwrap().as_seconds() / 86_400, 14);
-    assert_eq!(frontier.learn(&lessons[4]).unwrap(), Learned::Yes, "what was learned changes nothing");
-    assert_eq!(frontier.explain(&page, START).unwrap(), anew);
-    let servers = frontier.servers(START);
-    assert_eq!((servers[0].pages, servers[0].new), (1, 0));
-}
-
-#[test]
-fn feeds_are_looked_at_daily_and_requisites_rarely() {
-    for (role, from, to) in [(Role::Feed, 0, 1), (Role::News, 0, 1), (Role::Requisite, 7, 400)] {
-        let mut frontier = open(&SimulatedDisk::new(1), settings(), START);
-        let page = url("http://a.example/x");
-        frontier.add(&[Found { url: page.clone(), role, announced: None }], 0, START).unwrap();
-        frontier.settle(START).unwrap();
-        for visit in 0..20 {
-            let at = START.plus(Interval::from_days(30 * visit));
-            frontier.learn(&lesson(&page, at, Told::Content([1; 16]), &[])).unwrap();
-        }
-        let interval = frontier.explain(&page, START).unwrap().interval.unwrap();
-        assert!(
-            interval >= Interval::from_days(from) && interval <= Interval::from_days(to),
-            "{role:?} {interval}"
-        );
-    }
-}
-
-#[test]
-fn a_change_beside_the_main_text_is_no_reason_to_look_more_often() {
-    let mut frontier = open(&SimulatedDisk::new(1), settings(), START);
-    let page = url("http://a.example/");
-    frontier.know(&[(page.clone(), START)]).unwrap();
-    for visit in 0..5_u8 {
-        let at = START.plus(Interval::from_days(visit.into()));
-        let text = Some(Text { main: 7, blocks: &[] });
-        let lesson = Lesson { text, ..lesson(&page, at, Told::Content([visit; 16]), &[]) };
-        frontier.learn(&lesson).unwrap();
-    }
-    let told = frontier.explain(&page, START).unwrap();
-    assert_eq!((told.visits, told.changes, told.interval), (5, 0, Some(Interval::from_days(2))));
-}
-
-#[test]
-fn a_page_that_is_sent_to_and_fro_is_left_alone() {
-    let other = |at: &PageUrl, _: Timestamp| {
-        let scheme = if at.scheme() == base::url::Scheme::Http {
-            base::url::Scheme::Https
-        } else {
-            base::url::Scheme::Http
-        };
-        (301, vec![at.with_scheme(scheme)], Vec::new())
-    };
-    let mut world = World::new(settings(), other);
-    world.add(&["http://a.example/"]);
-    world.run(Interval::from_days(60));
-    assert!(world.visits.len() < 40, "{}", world.visits.len());
-}
-
-#[test]
-fn no_page_is_due_before_its_interval_has_passed() {
-    for second in [0, 1, 30, 59] {
-        let mut frontier = open(&SimulatedDisk::new(1), settings(), START);
-        let page = url("http://a.example/");
-        frontier.know(&[(page.clone(), START)]).unwrap();
-        let mut at = START.plus(Interval::from_seconds(second));
-        for visit in 0..30_u8 {
-            frontier.learn(&lesson(&page, at, Told::Content([visit; 16]), &[])).unwrap();
-            let told = frontier.explain(&page, at).unwrap();
-            let wait = told.next_due.unwrap().since(at);
-            assert!(wait >= told.interval.unwrap() && wait >= Interval::from_minutes(1), "{wait} {told:?}");
-            at = at.plus(wait).plus(Interval::from_seconds(second));
-        }
-    }
 }

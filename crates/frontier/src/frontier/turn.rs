@@ -150,7 +150,7 @@ impl Frontier {
         let Some(to) = address else { return self.look_up(server, rank, url) };
         self.take_address(server, to, now)?;
         let page = self.take_out(server, rank);
-        self.pay(server, rank, state, now);
+        self.pay(server, rank, state);
         Some(Step::Visit(page, to, request(url, state)))
     }
     fn look_up(&mut self, server: u32, rank: Rank, url: &PageUrl) -> Option<Step> {

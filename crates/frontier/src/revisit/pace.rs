@@ -1,7 +1,9 @@
 //! What a server as a whole has shown: how often its pages change, whether visits came late, what may be asked of it.
 //!
-//! **Invariant:** a pace depends on what was learned of the server's pages, in the order in which the archive has it, and on
-//! nothing else; so a schedule that is learned again is the same (D3).
+//! **Invariant:** how long a page waits depends on what was learned of the server's pages, in the order in which the archive has
+//! it, and on nothing else here; so a schedule that is learned again is the same (D3). The clock of turns, the share of early
+//! visits and the moment up to which the budget is spent change as visits are made. They order the queue and open
+//! the gate, and no wait depends on them.
 
 use super::allocate::{Allocation, Level};
 use super::estimate::{Belief, PRIOR_CHANGES};
@@ -70,7 +72,7 @@ pub struct Pace {
     expected: f64,
     /// The share of visits that come long before their time, because something made them worth it.
     early: f64,
-    /// The clock of turns, in seconds, when it was last set, and both as they were some visits ago.
+    /// The clock of turns, the moment up to which the budget is spent, and both as they were some visits ago, in seconds.
     turns: f64,
     turns_at: f64,
     turns_before: (f64, f64),
@@ -150,26 +152,34 @@ impl Pace {
         self.expected = ACTIVITY_FIRST + (self.expected - ACTIVITY_FIRST) * kept;
     }
 
-    /// A page is visited at a moment in seconds, out of the budget of a server with so many pages.
+    /// The budget of a server counts from a moment in seconds, unless it has begun before.
+    pub(crate) fn begin(&mut self, at: u64) {
+        if self.turns_at == 0.0 {
+            self.turns_at = Interval::from_seconds(at).as_seconds_f64();
+            self.turns_before = (self.turns, self.turns_at);
+        }
+    }
+    /// The budget is spent up to a moment in seconds.
+    pub(crate) fn spent(&mut self, until: u64) {
+        self.begin(until);
+        self.turns_at = Interval::from_seconds(until).as_seconds_f64();
+    }
+    /// A page is visited out of the budget of a server with so many pages, which is spent by that up to a moment in seconds.
     ///
     /// The clock of turns shows the turn of the page that was visited last by schedule. It runs faster than time when there are more
     /// visits than planned, and slower when there are fewer, so that pages keep their shares whatever the budget does. It orders the
     /// queue, and has no part in when a page is said to be due.
-    pub fn visits(&mut self, reason: Reason, at: u64, pages: u64) {
+    pub fn visits(&mut self, reason: Reason, until: u64, pages: u64) {
         let share = 1.0 / count(pages.max(32));
-        let at = Interval::from_seconds(at).as_seconds_f64();
-        if self.turns_at == 0.0 {
-            self.turns_before = (self.turns, at);
-        }
+        self.spent(until);
         self.early += (f64::from(u8::from(reason == Reason::Early)) - self.early) * share;
         match reason {
             Reason::Turn(turn) => self.turns = self.turns.max(turn),
             Reason::First { spacing } => self.turns += spacing,
             Reason::Early => {}
         }
-        self.turns_at = at;
         self.turns_before.0 += (self.turns - self.turns_before.0) * share;
-        self.turns_before.1 += (at - self.turns_before.1) * share;
+        self.turns_before.1 += (self.turns_at - self.turns_before.1) * share;
     }
     /// How fast the clock of turns goes.
     fn turns_pace(&self) -> f64 {
@@ -223,9 +233,9 @@ impl Pace {
     pub(crate) fn turn_after(&self, wait: Interval) -> f64 {
         self.turns + wait.as_seconds_f64()
     }
-    /// When a page was last visited out of the budget, in seconds.
+    /// Up to when the budget is spent, in seconds; nothing before it has begun.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds since 1970")]
-    pub(crate) fn last_visit(&self) -> Option<u64> {
+    pub(crate) fn spent_until(&self) -> Option<u64> {
         (self.turns_at > 0.0).then_some(self.turns_at as u64)
     }
     /// The division is looked for anew: the policy is another.

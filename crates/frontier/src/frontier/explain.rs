@@ -1,0 +1,263 @@
+//! Why a page is visited when it is, or never (O2, D17).
+
+use super::turn::refusal;
+use super::{Frontier, Held};
+use crate::error::Result;
+use crate::hand::{Hand, split_key};
+use crate::load;
+use crate::moment::{at_seconds, moment, seconds};
+use crate::scope::Verdict;
+use crate::state::{Ended, State};
+use crate::tell::Explanation;
+use crate::trap::{fit, shape};
+use base::{Interval, PageUrl, Timestamp};
+use fetch::robots::Need;
+use sat::{Minute, Number};
+
+impl Frontier {
+    /// A page's life so far, its next visit and why, or why never.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn explain(&mut self, url: &PageUrl, now: Timestamp) -> Result<Explanation> {
+        let proper = self.by_proper_name(url, &url.key());
+        let url = proper.as_ref().unwrap_or(url);
+        let key = url.key();
+        let server = self.known_server(url);
+        let mut told = Explanation {
+            url: url.as_str().to_owned(),
+            key: key.as_str().to_owned(),
+            server: url.server().as_str().to_owned(),
+            address: server.and_then(|server| self.servers[server as usize].kept.address),
+            state: "unknown",
+            policy: self.policy.to_string(),
+            ..Explanation::default()
+        };
+        match self.store.get(key.as_str().as_bytes())? {
+            None => told.reason = self.if_added(url, server, now),
+            Some(record) => {
+                let state = State::read(&record.value).unwrap_or_default();
+                self.tell_state(&mut told, &state, (record.number, record.due), server, now)?;
+            }
+        }
+        Ok(told)
+    }
+    /// What would happen to an unknown URL.
+    fn if_added(&mut self, url: &PageUrl, server: Option<u32>, now: Timestamp) -> String {
+        let is_offered = |hand: &Hand| hand.key() == url.key().as_str().as_bytes();
+        if self.offered.iter().any(is_offered) {
+            return "it was found just now and is about to be taken up".to_owned();
+        }
+        if let Some(never) = self.why_never(url, server, now) {
+            return format!("it is not known, and would not be visited: {never}");
+        }
+        "it is not known; added, it would be visited as soon as its server has rested".to_owned()
+    }
+    /// Why a URL is never visited.
+    fn why_never(&mut self, url: &PageUrl, server: Option<u32>, now: Timestamp) -> Option<String> {
+        if (self.excluded)(url.key().as_str()) {
+            return Some("it was taken down".to_owned());
+        }
+        if let Verdict::Leave(rule) = self.settings.scope.judge(url) {
+            return Some(rule);
+        }
+        if let Some(line) = self.settings.opt_out.refuses(url) {
+            return Some(format!("the opt-out list says so, {line}"));
+        }
+        if let Err(unfit) = fit(url) {
+            return Some(unfit.as_str().to_owned());
+        }
+        let state = &mut self.servers[server? as usize];
+        let standing = state.robots_known(url.scheme())?;
+        match standing.needs(now) {
+            Need::Known(rules) => {
+                let refusal = refusal(&rules, url)?;
+                let base::Refusal::Robots(line) = refusal else { return None };
+                Some(format!("the robots file of its server says `{line}`"))
+            }
+            Need::Unreachable(until) => {
+                Some(format!("the robots file of its server cannot be had; it is asked for again at {until}"))
+            }
+            Need::Ask(_) => None,
+        }
+    }
+
+    fn tell_state(
+        &mut self,
+        told: &mut Explanation,
+        state: &State,
+        (number, due): (Number, Minute),
+        server: Option<u32>,
+        now: Timestamp,
+    ) -> Result<()> {
+        state.url.clone_into(&mut told.url);
+        told.role = state.role;
+        told.first_seen = Some(state.first_seen());
+        told.found_on = self.url_of(state.found_on)?;
+        (told.visits, told.changes) = (state.visits, state.changes);
+        told.elapsed = Interval::from_seconds(state.elapsed);
+        told.unchanged_sum = Interval::from_seconds(state.unchanged);
+        told.side_changes = state.side_changes;
+        told.estimate = self.policy.estimator.estimate(&state.belief, &state.history());
+        told.interval = (state.wait > 0).then(|| Interval::from_seconds(state.wait));
+        told.last_visit = (!state.is_new()).then(|| Timestamp::from_micros(state.last_visit)).flatten();
+        told.next_due = Some(moment(state.next_due));
+        told.hint = hint(state);
+        told.last_outcome = (!state.is_new()).then(|| last_outcome(state));
+        told.state = word(state);
+        let queued = matches!(self.held.get(&number.0), Some(Held::Queued(..) | Held::Out(..)));
+        told.queued_for = Some(if queued { now } else { moment(due) });
+        told.limited_by = server.and_then(|server| self.limit(server, state, (number, due), now));
+        told.budget_share = server.and_then(|server| self.share(server, state));
+        let never = PageUrl::parse(&state.url).ok().and_then(|url| self.why_never(&url, server, now));
+        told.reason = never.unwrap_or_else(|| reason(state, told) + &self.why_early(server, state));
+        Ok(())
+    }
+    /// Why it may be visited before its time.
+    fn why_early(&self, server: Option<u32>, state: &State) -> String {
+        let Some(server) = server.map(|server| &self.servers[server as usize]) else { return String::new() };
+        let last = Timestamp::from_micros(state.last_visit).map_or(0, seconds);
+        if state.visits > 0 && state.hinted > last {
+            let chance = server.kept.pace.trust.of_hint() * 100.0;
+            return format!(
+                "; a feed or a sitemap says that it changed, and such hints were right in {chance:.0} of 100 cases here"
+            );
+        }
+        match server.kin.told(&split_key_of(state).1, last) {
+            Some((chance, hits, tries)) if state.visits > 0 => format!(
+                "; of the pages beside it {hits} of {tries} changed lately, so it has with a chance of {:.0} % and may be visited earlier",
+                chance * 100.0
+            ),
+            _ => String::new(),
+        }
+    }
+    fn url_of(&mut self, number: Option<Number>) -> Result<Option<String>> {
+        let Some(number) = number else { return Ok(None) };
+        let record = self.store.get_number(number)?;
+        Ok(record.and_then(|record| State::read(&record.value)).map(|state| state.url))
+    }
+    /// What makes a page wait longer than its own estimate.
+    fn limit(
+        &self,
+        server: u32,
+        state: &State,
+        page: (Number, Minute),
+        now: Timestamp,
+    ) -> Option<&'static str> {
+        let kept = &self.servers[server as usize];
+        let (_, target) = split_key_of(state);
+        if state.dropped || (kept.division.is_some() && page.1 > state.next_due) {
+            return Some("overload");
+        }
+        match self.held.get(&page.0.0) {
+            Some(Held::Deferred) => Some("trap"),
+            Some(Held::Queued(..)) if kept.kept.failures > 0 && kept.rests_until(now).is_some() => {
+                Some("back-off")
+            }
+            Some(Held::Queued(..)) => Some("pause"),
+            _ if state.is_new() && !kept.shapes.takes(shape(&target)) => Some("trap"),
+            _ if page.1 > state.next_due && kept.places.is_dead(&target) => Some("neighbourhood"),
+            _ if page.1.0 > state.next_due.0 + 1 => Some("queue"),
+            _ => None,
+        }
+    }
+    /// The part of its server's requests that a page gets.
+    fn share(&self, server: u32, state: &State) -> Option<f64> {
+        state.load_interval(&self.policy)?;
+        let all = self.outlook(server).requests;
+        let own = if state.dropped { 0.0 } else { load::in_requests(load::Load::share(state.wait)) };
+        (all > 0.0).then(|| (own / all).min(1.0))
+    }
+}
+
+fn split_key_of(state: &State) -> (String, String) {
+    let key = PageUrl::parse(&state.url).map(|url| url.key().as_str().to_owned()).unwrap_or_default();
+    let (prefix, target) = split_key(&key);
+    (prefix.to_owned(), target.to_owned())
+}
+fn hint(state: &State) -> Option<String> {
+    if !state.last_modified.is_empty() {
+        return Some(format!("Last-Modified: {}", state.last_modified));
+    }
+    let told = state.hinted.max(state.announced);
+    (told > 0).then(|| format!("announced: {}", at_seconds(told)))
+}
+fn last_outcome(state: &State) -> String {
+    match (state.outcome, state.status) {
+        (Ended::Failed | Ended::Moved | Ended::Gone, status) => {
+            format!("{} ({status})", state.outcome.as_str())
+        }
+        (outcome, _) => outcome.as_str().to_owned(),
+    }
+}
+/// A state in one word.
+fn word(state: &State) -> &'static str {
+    match state.outcome {
+        _ if state.is_new() => "new",
+        _ if state.dropped => "dropped",
+        outcome if outcome.is_refusal() => "refused",
+        Ended::Failed | Ended::Unreachable => "failing",
+        Ended::Gone => "gone",
+        Ended::Moved => "moved",
+        _ if state.is_gone() => "gone",
+        _ => "live",
+    }
+}
+/// Why a page is visited when it is.
+fn reason(state: &State, told: &Explanation) -> String {
+    let interval = Interval::from_seconds(state.wait);
+    let limited = match told.limited_by {
+        Some("overload") if state.dropped => {
+            return "it changes faster than its server can be asked, and was dropped so that other pages stay fresh".to_owned();
+        }
+        Some("overload") => "; its server's means are divided among its pages, so it waits longer",
+        Some("neighbourhood") => "; its neighbours are gone, so it waits longer",
+        Some("queue") => "; its server has more to do than fits into a day, so it waits longer",
+        Some("trap") => "; it waits because pages of its shape have shown nothing new",
+        Some("pause") => "; it waits for its turn on its server",
+        Some("back-off") => "; its server failed and is left alone for a while",
+        _ => "",
+    };
+    let why = match word(state) {
+        "new" => "it was never visited".to_owned(),
+        "failing" => {
+            format!("it failed {} times in a row and is tried again after {interval}", state.failures)
+        }
+        "refused" => format!("it was {} and is judged again after {interval}", state.outcome.as_str()),
+        "gone" => format!("it is gone, and looked for again after {interval}"),
+        _ if !state.filtered.is_empty() => {
+            format!(
+                "the filter does not want it ({}), so it is looked at rarely, after {interval}",
+                state.filtered
+            )
+        }
+        _ => why_interval(state, told, interval),
+    };
+    format!("{why}{limited}")
+}
+fn why_interval(state: &State, told: &Explanation, interval: Interval) -> String {
+    let by_budget = !told.policy.starts_with("paper") && told.policy != "fixed";
+    match (told.estimate, state.visits) {
+        (Some(estimate), 0 | 1) if by_budget => format!(
+            "it was visited once, and is taken to change about every {estimate} as other pages of its server; by its share of the budget it is visited again after {interval}"
+        ),
+        (Some(estimate), _) if by_budget => format!(
+            "{} of {} intervals showed a change, so it changes about every {estimate}, and by its share of the budget it is visited every {interval}",
+            state.changes,
+            state.visits.saturating_sub(1),
+        ),
+        (Some(estimate), _) => format!(
+            "{} of {} intervals showed a change, so it changes about every {estimate} and is visited every {interval}",
+            state.changes,
+            state.visits.saturating_sub(1),
+        ),
+        (None, 0 | 1) if state.history().age.is_some() => {
+            format!("it was visited once, and by its own word had not changed for {interval}")
+        }
+        (None, 0 | 1) => format!("it was visited once, and the second visit comes after a random {interval}"),
+        _ if state.changes > 0 => {
+            format!("every visit so far showed a change, so the interval was halved to {interval}")
+        }
+        _ => format!("no visit so far showed a change, so the interval grew to {interval}"),
+    }
+}

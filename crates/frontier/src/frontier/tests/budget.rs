@@ -1,0 +1,266 @@
+//! The budget: how visits are spread over a server's pages, and what is visited before its time.
+
+use super::*;
+use crate::{Allocation, Estimator};
+use std::collections::BTreeSet;
+
+/// Every page once in ten days on average.
+fn ten_days() -> Policy {
+    Policy { every: Interval::from_days(10), ..Policy::default() }
+}
+
+impl World {
+    fn by(
+        policy: Policy,
+        disk: &SimulatedDisk,
+        page: impl Fn(&PageUrl, Timestamp) -> Page + 'static,
+    ) -> Self {
+        let mut world = Self::new(settings(), page);
+        world.frontier = open_by(policy, disk, settings(), START);
+        world
+    }
+    /// Ends after a commit, and goes on after so long.
+    fn restart(&mut self, policy: Policy, disk: &SimulatedDisk, after: Interval) {
+        self.frontier.commit_durably(self.now).unwrap();
+        self.die(policy, disk, after);
+    }
+    /// Ends at once, and goes on after so long.
+    fn die(&mut self, policy: Policy, disk: &SimulatedDisk, after: Interval) {
+        disk.cut_now();
+        disk.restart();
+        self.now = self.now.plus(after);
+        self.frontier = open_by(policy, disk, settings(), self.now);
+    }
+    /// Learns from the archive what was visited since a moment.
+    fn learn_since(&mut self, moment: Timestamp) {
+        for (page, at) in self.visits.iter().filter(|(_, at)| *at >= moment) {
+            let page = url(page);
+            let (_, _, blocks) = (self.page)(&page, *at);
+            let digest = base::ContentDigest::of(format!("{page} {blocks:?}").as_bytes());
+            let told = Told::Content(*digest.as_bytes().first_chunk().unwrap());
+            assert_eq!(self.frontier.learn(&lesson(&page, *at, told, &[])).unwrap(), Learned::Yes);
+        }
+    }
+    fn hint(&mut self, page: &str) {
+        let found = Found { announced: Some(self.now), ..Found::page(url(page)) };
+        self.frontier.found(&[found], self.now).unwrap();
+    }
+    /// Visits of pages with this part in their URL since a moment.
+    fn since(&self, moment: Timestamp, part: &str) -> Vec<&(String, Timestamp)> {
+        self.visits.iter().filter(|(url, at)| *at >= moment && url.contains(part)).collect()
+    }
+    /// How many pages with this part in their URL were visited since a moment.
+    fn distinct(&self, moment: Timestamp, part: &str) -> usize {
+        let pages = self.since(moment, part).into_iter().map(|(url, _)| url.as_str());
+        pages.collect::<BTreeSet<&str>>().len()
+    }
+}
+
+/// Pages `/DIRECTORY/NUMBER`, none of which links to another.
+fn add(world: &mut World, directory: &str, numbers: std::ops::Range<u32>) {
+    let pages: Vec<String> = numbers.map(|number| format!("http://a.example/{directory}/{number}")).collect();
+    world.add(&pages.iter().map(String::as_str).collect::<Vec<_>>());
+}
+/// Text of its own for every page, another one from each of these moments on.
+fn text(page: &PageUrl, changes: &[Timestamp], now: Timestamp) -> Page {
+    let version = changes.iter().filter(|change| **change <= now).count();
+    let hash = base::chance::hash_bytes(version as u64, page.as_str().as_bytes());
+    (200, Vec::new(), vec![u32::try_from(hash >> 32).unwrap()])
+}
+fn days(days: u64) -> Interval {
+    Interval::from_days(days)
+}
+
+#[test]
+fn the_budget_is_spent_and_spread() {
+    let mut world = World::by(ten_days(), &SimulatedDisk::new(1), |page, now| text(page, &[], now));
+    add(&mut world, "p", 0..100);
+    world.run(days(20));
+    let from = world.now;
+    world.run(days(40));
+    let visits = world.since(from, "/p/");
+    assert!((380..=420).contains(&visits.len()), "{} of 400", visits.len());
+    for hours in visits.windows(4) {
+        // 2.4 hours lie between two visits; two that were not made may be made up for.
+        assert!(hours[3].1.since(hours[0].1) >= Interval::from_hours(2), "{hours:?}");
+    }
+    let fewest = (0..100).map(|page| world.count(&format!("/p/{page}"))).min().unwrap();
+    assert!(fewest >= 3, "no page is forgotten: {fewest}");
+}
+
+#[test]
+fn what_changes_is_visited_more_often() {
+    let busy = |page: &PageUrl, now: Timestamp| {
+        let every: Vec<Timestamp> = (1..200).map(|day| START.plus(days(3 * day))).collect();
+        text(page, if page.path().ends_with('0') { &every } else { &[] }, now)
+    };
+    // Without kin, which would follow the changes of one page to all.
+    let policy = Policy { estimator: Estimator::Gamma, ..ten_days() };
+    let mut world = World::by(policy, &SimulatedDisk::new(1), busy);
+    add(&mut world, "p", 0..100);
+    world.run(days(100));
+    let from = world.now;
+    world.run(days(100));
+    let often = world.since(from, "0").iter().filter(|(url, _)| url.ends_with('0')).count();
+    let all = world.since(from, "/p/").len();
+    assert!(often * 10 > all * 15 / 10, "{often} of {all} visits go to a tenth of the pages");
+}
+
+#[test]
+fn a_server_that_has_more_to_do_than_it_may_be_asked_forgets_nobody() {
+    let policy = Policy { every: Interval::from_minutes(1), ..Policy::default() };
+    let mut world = World::by(policy, &SimulatedDisk::new(1), |page, now| text(page, &[], now));
+    add(&mut world, "p", 0..50);
+    let feed = Found { url: url("http://a.example/feed"), role: Role::Feed, announced: None };
+    world.frontier.add(&[feed], 0, world.now).unwrap();
+    world.frontier.settle(world.now).unwrap();
+    world.run(days(2));
+    assert!(world.frontier.servers(world.now)[0].overloaded);
+    let from = world.now;
+    world.run(days(3));
+    assert!(world.since(from, "/feed").len() >= 3, "the feed is looked at once a day");
+    let from = world.now;
+    add(&mut world, "new", 0..100);
+    world.run(Interval::from_hours(1));
+    // Once visited, a new page is one of the others, and may come again within the hour.
+    let (new, old) = (world.distinct(from, "/new/"), world.since(from, "/p/").len());
+    assert!(new == 100 && old >= 100, "{new} new ones, {old} others in between");
+}
+
+#[test]
+fn a_change_leads_to_the_pages_beside_it() {
+    let changed = START.plus(days(60));
+    let site = move |page: &PageUrl, now: Timestamp| {
+        let changes = [changed];
+        text(page, if page.path().starts_with("/a/") { &changes } else { &[] }, now)
+    };
+    let unseen = |policy: Policy| {
+        let mut world = World::by(policy, &SimulatedDisk::new(1), site);
+        // A page of the one directory after ten of the other, so that by schedule alone their turns are spread over all days.
+        for page in 0..30 {
+            add(&mut world, "a", page..page + 1);
+            add(&mut world, "b", 100 + 10 * page..110 + 10 * page);
+        }
+        world.run(days(63));
+        30 - world.distinct(changed, "/a/")
+    };
+    let alone = unseen(Policy { estimator: Estimator::Gamma, ..ten_days() });
+    let together = unseen(ten_days());
+    assert!(together <= 3 && alone >= 12, "{together} are unseen after three days, {alone} without kin");
+}
+
+#[test]
+fn a_hint_brings_a_visit_forward_and_who_cries_wolf_is_not_heard() {
+    let changed = START.plus(days(30));
+    let site = move |page: &PageUrl, now: Timestamp| {
+        let changes = [changed];
+        text(page, if page.path() == "/p/7" { &changes } else { &[] }, now)
+    };
+    let mut world = World::by(ten_days(), &SimulatedDisk::new(1), site);
+    add(&mut world, "p", 0..100);
+    world.run(days(30));
+    let from = world.now;
+    world.hint("http://a.example/p/7");
+    let told = world.frontier.explain(&url("http://a.example/p/7"), world.now).unwrap();
+    assert!(told.reason.contains("a sitemap says that it changed"), "{}", told.reason);
+    world.run(Interval::from_hours(6));
+    assert_eq!(world.since(from, "/p/7").iter().filter(|(url, _)| url.ends_with("/7")).count(), 1);
+    assert_eq!(world.frontier.servers(world.now)[0].hints, (1, 0, 0));
+    // From here on everything is said to have changed every day, and nothing has.
+    for _ in 0..60 {
+        (0..100).for_each(|page| world.hint(&format!("http://a.example/p/{page}")));
+        world.run(days(1));
+    }
+    let (right, wrong, _) = world.frontier.servers(world.now)[0].hints;
+    assert!(right <= 1 && wrong > 40, "{right} {wrong}");
+    let from = world.now;
+    world.run(days(10));
+    assert!((90..=110).contains(&world.since(from, "/p/").len()), "the budget stays the budget");
+}
+
+#[test]
+fn the_budget_outlives_restarts() {
+    let disk = SimulatedDisk::new(1);
+    let mut world = World::by(ten_days(), &disk, |page, now| text(page, &[], now));
+    add(&mut world, "p", 0..20);
+    world.run(Interval::from_hours(1));
+    let from = world.now;
+    for _ in 0..60 {
+        world.restart(ten_days(), &disk, Interval::from_hours(23));
+        world.run(Interval::from_hours(1));
+    }
+    // Two a day, if it ran all day; what was missed is made up for, but no more than two at once.
+    let visits = world.since(from, "/p/").len();
+    assert!((90..=125).contains(&visits), "{visits}");
+}
+
+#[test]
+fn a_part_of_a_visit_outlives_restarts() {
+    let disk = SimulatedDisk::new(1);
+    let policy = Policy { every: days(16), ..Policy::default() };
+    let mut world = World::by(policy, &disk, |page, now| text(page, &[], now));
+    add(&mut world, "p", 0..20);
+    world.run(days(20));
+    let from = world.now;
+    for _ in 0..60 {
+        world.restart(policy, &disk, Interval::from_hours(23));
+        world.run(Interval::from_hours(1));
+    }
+    // 1.25 a day: one is made, and what is left of the other waits for three days.
+    let visits = world.since(from, "/p/").len();
+    assert!((72..=76).contains(&visits), "{visits} of 75");
+}
+
+#[test]
+fn who_dies_again_and_again_asks_for_no_more() {
+    let disk = SimulatedDisk::new(1);
+    let mut world = World::by(ten_days(), &disk, |page, now| text(page, &[], now));
+    add(&mut world, "p", 0..20);
+    world.run(days(20));
+    // All pages are due by now.
+    world.restart(ten_days(), &disk, days(10));
+    let from = world.now;
+    for _ in 0..100 {
+        world.run(Interval::from_minutes(10));
+        world.die(ten_days(), &disk, Interval::from_minutes(1));
+        world.learn_since(from);
+    }
+    // Two that were not made before, and those of eighteen hours.
+    let visits = world.since(from, "/p/").len();
+    assert!((2..=4).contains(&visits), "{visits}");
+}
+
+#[test]
+fn another_policy_counts_loads_anew() {
+    let disk = SimulatedDisk::new(1);
+    let mut world = World::by(Policy::paper(), &disk, |page, now| text(page, &[], now));
+    add(&mut world, "p", 0..50);
+    world.run(days(30));
+    let load = |world: &World| world.frontier.servers(world.now)[0].load;
+    let by_paper = load(&world);
+    world.restart(ten_days(), &disk, Interval::ZERO);
+    assert!((load(&world) * 864_000.0 - 50.0).abs() < 1e-3, "fifty pages every ten days: {}", load(&world));
+    world.restart(Policy::paper(), &disk, Interval::ZERO);
+    assert_eq!(load(&world), by_paper);
+}
+
+#[test]
+fn every_policy_comes_to_an_end_of_its_day() {
+    for estimator in Estimator::ALL {
+        for allocation in Allocation::ALL {
+            let policy = Policy { every: days(2), ..Policy::new(estimator, allocation) };
+            let busy = |page: &PageUrl, now: Timestamp| {
+                let every: Vec<Timestamp> = (1..40).map(|day| START.plus(days(day))).collect();
+                text(page, if page.path().ends_with('3') { &every } else { &[] }, now)
+            };
+            let mut world = World::by(policy, &SimulatedDisk::new(1), busy);
+            add(&mut world, "p", 0..20);
+            world.run(days(30));
+            let visits = world.visits.len();
+            // As printed there is no budget to spend: a server of which nothing is known is taken for one whose pages change
+            // every hundred days, and none needs to come again within the month.
+            let fewest = if allocation == Allocation::Printed { 20 } else { 30 };
+            assert!((fewest..2_000).contains(&visits), "{policy}: {visits}");
+        }
+    }
+}
