@@ -115,7 +115,7 @@ pub(crate) fn plain_media_type(value: &str) -> Arc<str> {
 }
 
 /// The head of an answer, with its empty line, and the body.
-pub(crate) fn split_answer(block: &[u8]) -> (&[u8], &[u8]) {
+pub fn split_answer(block: &[u8]) -> (&[u8], &[u8]) {
     let mut from = 0;
     while let Some(line_end) = memchr::memchr(b'\n', block.get(from..).unwrap_or_default()) {
         let next = from + line_end + 1;

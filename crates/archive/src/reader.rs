@@ -287,6 +287,15 @@ impl Reader {
         Ok(original.under(&head.unwrap_or_else(|| own.to_vec())))
     }
 
+    /// The head that a revisit is shown by, if it has one of its own: as [`Reader::document`] chooses it.
+    pub(crate) fn head_of(&self, entry: &Entry) -> Result<Option<Vec<u8>>, Error> {
+        if entry.status == Some(304) {
+            return self.head_before(entry);
+        }
+        let own = split_answer(&self.record(entry)?.block).0.to_vec();
+        Ok(Some(own).filter(|own| http::status(own).is_some()))
+    }
+
     /// Reads every block of the index once.
     pub(crate) fn verify_runs(&self) -> Result<(), Error> {
         self.runs.iter().try_for_each(|run| run.verify())

@@ -76,10 +76,17 @@ impl Sorter {
         Ok(self.finish_with()?.map(|sorted| sorted.map(|(version, _)| version)))
     }
     /// Hands them all out, each with what goes with it.
-    pub fn finish_with(mut self) -> Result<impl Iterator<Item = Result<(Version, Vec<u8>), Error>>, Error> {
+    pub fn finish_with(self) -> Result<impl Iterator<Item = Result<(Version, Vec<u8>), Error>>, Error> {
+        let failed = failed_to_read(&self.spool);
+        let decoded = move |item: Result<Box<[u8]>, Error>| {
+            decode(&item?).ok_or_else(|| failed(io::ErrorKind::InvalidData.into()))
+        };
+        Ok(self.finish_encoded()?.map(decoded))
+    }
+    /// Hands them all out as [`Version::from_bytes`] reads them.
+    pub fn finish_encoded(mut self) -> Result<impl Iterator<Item = Result<Box<[u8]>, Error>>, Error> {
         self.held.sort_unstable();
-        let path = self.spool.clone();
-        let failed = move |source| Error::io("read back what was sorted in", &path, source);
+        let failed = failed_to_read(&self.spool);
         let mut pieces = Vec::new();
         let spilled = std::mem::take(&mut self.spilled);
         let read_bytes = (self.memory_bytes / (spilled.len() + 1)).clamp(READ_BYTES_MIN, READ_BYTES_MAX);
@@ -101,7 +108,7 @@ impl Sorter {
                 Some(Err(error)) => return Some(Err(failed(error))),
                 _ => {}
             }
-            Some(decode(&item).ok_or_else(|| failed(io::ErrorKind::InvalidData.into())))
+            Some(Ok(item))
         }))
     }
 
@@ -125,6 +132,11 @@ impl Sorter {
         }
         output.into_inner().map_err(io::IntoInnerError::into_error)
     }
+}
+
+fn failed_to_read(spool: &Path) -> impl Fn(io::Error) -> Error + use<> {
+    let path = spool.to_owned();
+    move |source| Error::io("read back what was sorted in", &path, source)
 }
 
 enum Piece {
@@ -177,6 +189,19 @@ fn sort_key(order: Order, version: &Version) -> Vec<u8> {
             key.extend_from_slice(&version.validity.from().as_micros().to_be_bytes());
             key
         }
+    }
+}
+
+impl Version {
+    /// The version with everything it needs, and something that goes with it, to be kept elsewhere for a while.
+    #[must_use]
+    pub fn to_bytes(&self, beside: &[u8]) -> Vec<u8> {
+        encode(self, beside)
+    }
+    /// Reads what [`Version::to_bytes`] wrote.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<(Self, Vec<u8>)> {
+        decode(bytes)
     }
 }
 

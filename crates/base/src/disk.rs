@@ -19,6 +19,7 @@ pub use real::RealDisk;
 pub use simulated::{Fault, SimulatedDisk, Survival};
 
 use std::fmt::Debug;
+use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,4 +77,8 @@ pub trait DiskFile: Debug + Send + Sync {
     /// Reserves room up to `length` bytes, so that writing there cannot fail for want of space. The length of the
     /// file becomes at least `length`; what was not written reads as zeros.
     fn allocate(&self, length: u64) -> io::Result<()>;
+    /// The file of the system, if it is one: to read from, for who moves bytes without looking at them.
+    fn as_file(&self) -> Option<&File> {
+        None
+    }
 }

@@ -82,6 +82,9 @@ impl<'a> Head<'a> {
     pub fn raw(&self) -> &'a [u8] {
         self.raw
     }
+    pub(crate) fn places(&self) -> &'a [Place] {
+        self.places
+    }
     /// The version that the first line names.
     #[must_use]
     pub fn version(&self) -> Version {

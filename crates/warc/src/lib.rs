@@ -42,7 +42,7 @@ pub use head::Head;
 pub use header::Fields;
 pub use member::zstandard::{DICTIONARY_BYTES_MAX, Dictionary};
 pub use member::{Compression, Level, ZstdLevel};
-pub use read::{Error, Lost, Reader, Tail};
+pub use read::{Error, Lost, Reader, Tail, Unpacker};
 pub use record::{Kind, Profile, Record, RecordId, RecordRef, Truncated, Version};
 pub use removed::{removed, removed_bytes_min};
 pub use segments::{Joined, Logical, Segments};

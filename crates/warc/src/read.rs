@@ -17,6 +17,7 @@ mod input;
 mod layout;
 mod resume;
 mod single;
+mod unpack;
 
 use crate::head::{Head, Place};
 use crate::header::HEAD_BYTES_MAX;
@@ -30,6 +31,7 @@ use layout::{Wrong, find_record};
 pub use resume::Lost;
 use std::io::{self, BufRead, Read};
 use std::ops::Range;
+pub use unpack::Unpacker;
 
 /// Why a file cannot be read on.
 #[derive(Debug, thiserror::Error)]

@@ -59,6 +59,9 @@ fn is_file(entry: &DirEntry) -> io::Result<bool> {
 pub(super) struct RealFile(pub(super) File);
 
 impl DiskFile for RealFile {
+    fn as_file(&self) -> Option<&File> {
+        Some(&self.0)
+    }
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()> {
         self.0.read_exact_at(buffer, offset)
     }
