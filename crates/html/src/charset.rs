@@ -150,7 +150,10 @@ fn label_behind<'a>(text: &'a str, word: &[u8]) -> Option<&'a [u8]> {
 }
 
 fn find_ignoring_case(text: &[u8], word: &[u8]) -> Option<usize> {
-    text.windows(word.len()).position(|window| window.eq_ignore_ascii_case(word))
+    let first = word.first()?;
+    let is_here =
+        |at: &usize| text.get(*at..*at + word.len()).is_some_and(|found| found.eq_ignore_ascii_case(word));
+    memchr::memchr2_iter(first.to_ascii_lowercase(), first.to_ascii_uppercase(), text).find(is_here)
 }
 
 #[cfg(test)]

@@ -30,16 +30,21 @@ mod reference;
 pub mod sitemap;
 mod srcset;
 mod text;
+mod title;
 mod token;
 mod xml;
 
 pub use links::{Link, LinkKind};
 pub use page::{Page, read};
-pub use text::{BLOCKS_MAX, Text};
+pub use text::{BLOCKS_MAX, Text, visible_text};
+pub use title::title;
 
 /// As many links as are taken from one page: more is a trap or a mistake.
 pub const LINKS_MAX: usize = 10_000;
 /// As much of a title as is kept, in bytes.
 pub const TITLE_BYTES_MAX: usize = 1_024;
+/// As much of the visible text of a page as [`visible_text`] gives, in bytes: the longest novels have half of it, and
+/// what is longer is a table or a trap.
+pub const TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
 /// As many entries as are taken from one feed or sitemap: what the sitemap protocol allows.
 pub const ENTRIES_MAX: usize = 50_000;

@@ -1,11 +1,11 @@
 //! One walk over the tags of a page that gathers everything.
 
 use crate::links::{Link, LinkKind, Links};
-use crate::reference::{in_attribute, in_text};
+use crate::reference::in_attribute;
 use crate::text::{Gather, Text};
 use crate::token::name::{Attribute, element};
 use crate::token::{Name, Token, Tokenizer};
-use crate::{TITLE_BYTES_MAX, charset, srcset};
+use crate::{charset, srcset, title};
 use base::PageUrl;
 use base::exclusion::Directives;
 use std::borrow::Cow;
@@ -79,9 +79,7 @@ impl<'a> Walk<'a> {
     }
 
     fn finish(self, charset: charset::Found) -> Page {
-        let title = self.title.unwrap_or_default();
-        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-        let text = self.text.finish();
+        let (title, text) = (self.title.unwrap_or_default(), self.text.finish());
         Page { charset, title, lang: self.lang, links: self.links.finish(), asks: self.asks, text }
     }
 
@@ -178,18 +176,11 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The text of an element that holds no markup: the first title counts, examples are shown, the rest is not.
+    /// The text of an element that holds no markup: the first title counts.
     fn raw_text(&mut self, text: &str) {
         match self.raw {
-            element::TITLE if self.title.is_none() => {
-                let start = text.get(..text.floor_char_boundary(4 * TITLE_BYTES_MAX)).unwrap_or_default();
-                let mut title = in_text(start).replace('\0', "\u{fffd}");
-                title.truncate(title.floor_char_boundary(TITLE_BYTES_MAX));
-                self.title = Some(title);
-            }
-            // Ampersands here are no references, so they are written as such.
-            element::XMP | 0 => self.text.text(&text.replace('&', "&amp;")),
-            _ => {}
+            element::TITLE if self.title.is_none() => self.title = Some(title::shown(text)),
+            element => self.text.raw(element, text),
         }
     }
 }
@@ -221,7 +212,7 @@ fn refresh_target(content: &str) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::LINKS_MAX;
+    use crate::{LINKS_MAX, TITLE_BYTES_MAX};
 
     fn page(html: &str) -> Page {
         read(&PageUrl::parse("http://a.example/dir/page").unwrap(), None, html.as_bytes(), "utsushi")

@@ -7,24 +7,26 @@
 //! blocks, in blocks of many digits, or behind words such as "updated", and do not count.
 //!
 //! **Invariant:** digests are the same for ever for the same page (they are stored); memory is bounded by
-//! [`BLOCK_BYTES_MAX`] and the sample.
+//! [`blocks::BLOCK_BYTES_MAX`] and the sample.
 
 mod block;
+mod blocks;
 mod digest;
 mod run;
 mod sample;
 mod steady;
+mod whole;
 mod zone;
 
-use crate::token::name::{Attribute, element};
+pub use whole::visible_text;
+
 use crate::token::{Name, Tokenizer};
 use block::{Block, Weight};
+use blocks::Blocks;
 use sample::Sample;
 use steady::Steady;
 use zone::Zones;
 
-/// A block that is longer is cut.
-const BLOCK_BYTES_MAX: usize = 64 * 1024;
 /// Blocks with fewer letters are labels.
 const LETTERS_MIN: usize = 20;
 /// Blocks with more letters are no line that tells when the page was made, or how often it was seen.
@@ -59,9 +61,13 @@ pub struct Text {
 /// Gathers the text of a page while it is read.
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
-    zones: Zones,
-    block: Block,
-    in_link: bool,
+    blocks: Blocks,
+    sums: Sums,
+}
+
+/// What the blocks of a page come to.
+#[derive(Debug, Default)]
+struct Sums {
     chars: usize,
     all: Part,
     skeleton: Part,
@@ -100,79 +106,46 @@ impl Part {
 impl Gather {
     /// A tag opens an element.
     pub(crate) fn start(&mut self, name: Name<'_>, tag: &Tokenizer<'_>) {
-        match name.key {
-            // Without a target it is the name of a place.
-            element::A => self.in_link = tag.attribute(Attribute::Href).is_some(),
-            element::BR => self.block.part(),
-            _ => {
-                if breaks(name) {
-                    self.end_block();
-                }
-                self.zones.start(name, tag);
-            }
-        }
+        self.blocks.start(name, tag, |block, zones| self.sums.add_block(block, zones));
     }
-
     /// A tag closes an element.
     pub(crate) fn end(&mut self, name: Name<'_>) {
-        if breaks(name) {
-            self.end_block();
-        } else if name.key == element::A {
-            self.in_link = false;
-        }
-        self.zones.end(name.key);
+        self.blocks.end(name, |block, zones| self.sums.add_block(block, zones));
     }
-
     /// Text as the page writes it, with its character references.
     pub(crate) fn text(&mut self, text: &str) {
-        if self.zones.is_hidden() {
-            return;
-        }
-        let mut rest = text;
-        while rest.len() > BLOCK_BYTES_MAX {
-            // Between words, so that no character reference is cut.
-            let most = rest.floor_char_boundary(BLOCK_BYTES_MAX);
-            let piece = rest.get(..most).and_then(|piece| piece.rfind(' ')).map_or(most, |blank| blank + 1);
-            let (now, later) = rest.split_at(piece);
-            self.push(now);
-            rest = later;
-        }
-        self.push(rest);
+        self.blocks.text(text, |block, zones| self.sums.add_block(block, zones));
     }
-
-    fn push(&mut self, text: &str) {
-        self.block.push(text, self.in_link);
-        if self.block.text().len() > BLOCK_BYTES_MAX {
-            // Cut where the folded text says, so that white space does not matter.
-            let tail = self.block.split_off(BLOCK_BYTES_MAX);
-            self.end_block();
-            self.block = tail;
-        }
+    /// The text of an element that holds no markup.
+    pub(crate) fn raw(&mut self, element: u64, text: &str) {
+        self.blocks.raw(element, text, |block, zones| self.sums.add_block(block, zones));
     }
+    /// All that was gathered.
+    pub(crate) fn finish(mut self) -> Text {
+        self.blocks.finish(|block, zones| self.sums.add_block(block, zones));
+        self.sums.finish()
+    }
+}
 
-    fn end_block(&mut self) {
-        if self.block.is_empty() {
-            self.block.clear();
-            return;
-        }
-        let (weight, digest) = (self.block.weight(), self.block.digest());
+impl Sums {
+    fn add_block(&mut self, block: &Block, zones: &Zones) {
+        let (weight, digest) = (block.weight(), block.digest());
         self.chars += weight.chars;
         self.all.add(digest, weight.letters);
-        let is_bare = self.block.skeleton(weight, &mut self.bare);
+        let is_bare = block.skeleton(weight, &mut self.bare);
         let bare =
             if is_bare { (!self.bare.is_empty()).then(|| digest::of(&self.bare)) } else { Some(digest) };
         if let Some(bare) = bare {
             self.skeleton.add(bare, 0);
-            self.tell(weight, bare);
+            self.tell(block, weight, bare);
         }
-        self.sample.add(self.block.text());
-        self.weigh(weight, digest);
-        self.block.clear();
+        self.sample.add(block.text());
+        self.weigh(block, zones, weight, digest);
     }
 
     /// Tells the block, if there is something to read in it.
-    fn tell(&mut self, weight: Weight, bare: u64) {
-        let is_linked = self.block.linked * 2 > self.block.text().len();
+    fn tell(&mut self, block: &Block, weight: Weight, bare: u64) {
+        let is_linked = block.linked * 2 > block.text().len();
         if weight.letters >= TOLD_LETTERS_MIN && !is_linked && self.blocks.len() < BLOCKS_MAX {
             #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
             self.blocks.push(bare as u32);
@@ -180,26 +153,26 @@ impl Gather {
     }
 
     /// Adds the block to the parts it belongs to.
-    fn weigh(&mut self, weight: Weight, digest: u64) {
+    fn weigh(&mut self, block: &Block, zones: &Zones, weight: Weight, digest: u64) {
         let Weight { letters, digits, .. } = weight;
         let is_label = letters < LETTERS_MIN || digits * 3 > letters;
-        let is_frame = self.zones.is_frame();
-        let is_core = self.zones.is_core() && !is_frame;
+        let is_frame = zones.is_frame();
+        let is_core = zones.is_core() && !is_frame;
         if !is_frame && self.all.letters <= FEW_LETTERS_MAX {
-            self.add_few(weight, digest);
+            self.add_few(block, weight, digest);
         }
         if is_label && !is_core {
             return;
         }
         if is_frame || letters > STAMP_LETTERS_MAX {
-            return self.add(digest, letters, is_frame, is_core);
+            return self.add(block, zones, digest, letters);
         }
-        let (text, has_digit) = (self.block.text(), self.block.has_digit(weight));
+        let (text, has_digit) = (block.text(), block.has_digit(weight));
         let is_whole = !is_label && !steady::is_stamp(text, has_digit);
         match if is_whole { Steady::Whole } else { steady::write(text, has_digit, &mut self.bare) } {
-            Steady::Whole => self.add(digest, letters, is_frame, is_core),
+            Steady::Whole => self.add(block, zones, digest, letters),
             Steady::Words => {
-                self.add(digest::of(&self.bare), block::letters(&self.bare), is_frame, is_core);
+                self.add(block, zones, digest::of(&self.bare), block::letters(&self.bare));
             }
             Steady::Nothing => {}
         }
@@ -207,8 +180,8 @@ impl Gather {
 
     /// Adds the block to what there is on a small page. A number on it counts, unless its line is one that changes by
     /// itself.
-    fn add_few(&mut self, weight: Weight, digest: u64) {
-        let (text, has_digit) = (self.block.text(), self.block.has_digit(weight));
+    fn add_few(&mut self, block: &Block, weight: Weight, digest: u64) {
+        let (text, has_digit) = (block.text(), block.has_digit(weight));
         let is_whole = !steady::is_stamp(text, has_digit);
         match if is_whole { Steady::Whole } else { steady::write(text, has_digit, &mut self.bare) } {
             Steady::Whole => self.few.add(digest, weight.letters),
@@ -217,10 +190,10 @@ impl Gather {
         }
     }
 
-    fn add(&mut self, digest: u64, letters: usize, is_frame: bool, is_core: bool) {
-        if is_core {
+    fn add(&mut self, block: &Block, zones: &Zones, digest: u64, letters: usize) {
+        if zones.is_core() && !zones.is_frame() {
             self.core.add(digest, letters);
-            if self.zones.is_main() {
+            if zones.is_main() {
                 self.main.add(digest, letters);
             }
         }
@@ -228,18 +201,16 @@ impl Gather {
             return;
         }
         self.broad.add(digest, letters);
-        if is_frame {
+        if zones.is_frame() {
             return;
         }
         self.open.add(digest, letters);
-        if self.block.linked * 2 <= self.block.text().len() {
+        if block.linked * 2 <= block.text().len() {
             self.body.add(digest, letters);
         }
     }
 
-    /// All that was gathered.
-    pub(crate) fn finish(mut self) -> Text {
-        self.end_block();
+    fn finish(self) -> Text {
         let main = self.part().digest;
         Text {
             chars: self.chars,
@@ -264,21 +235,5 @@ impl Gather {
             None if is_enough(&self.broad) => self.broad,
             None => self.all,
         }
-    }
-}
-
-/// Whether an element stands on lines of its own.
-fn breaks(name: Name<'_>) -> bool {
-    use element::*;
-    match name.key {
-        ADDRESS | ARTICLE | ASIDE | BODY | CENTER | DD | DETAILS | DIALOG | DIR | DIV | DL | DT
-        | FIELDSET | FIGURE | FOOTER | FORM | FRAME | H1 | H2 | H3 | H4 | H5 | H6 | HEAD | HEADER | HR
-        | HTML | IFRAME | LEGEND | LI | LISTING | MAIN | MENU | NAV | NOFRAMES | NOSCRIPT | OL | OPTION
-        | P | PRE | SECTION | SELECT | SUMMARY | TABLE | TBODY | TD | TFOOT | TH | THEAD | TITLE | TR
-        | UL | XMP => true,
-        0 => ["blockquote", "figcaption", "plaintext"]
-            .iter()
-            .any(|known| name.text.eq_ignore_ascii_case(known)),
-        _ => false,
     }
 }

@@ -75,6 +75,15 @@ impl<'a> Tokenizer<'a> {
         self.values.get(place).filter(|_| self.given >> place & 1 == 1).copied()
     }
 
+    /// How much of the text is read.
+    pub(crate) fn place(&self) -> usize {
+        self.at
+    }
+    /// Whether all of the text is read; what was read last may then go on behind it.
+    pub(crate) fn is_at_end(&self) -> bool {
+        self.at >= self.text.len()
+    }
+
     /// What comes next.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Token<'a>> {

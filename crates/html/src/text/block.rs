@@ -12,6 +12,8 @@ pub(super) struct Block {
     space: bool,
     /// How many of its bytes stand in links.
     pub(super) linked: usize,
+    /// It was cut, and the next block is the rest of it.
+    pub(super) goes_on: bool,
 }
 
 /// What there is in a block.
@@ -99,13 +101,15 @@ impl Block {
     pub(super) fn split_off(&mut self, bytes: usize) -> Self {
         let text = self.text.split_off(self.text.floor_char_boundary(bytes));
         let linked = self.linked.saturating_sub(self.text.len());
-        Self { text, space: std::mem::take(&mut self.space), linked }
+        self.goes_on = true;
+        Self { text, space: std::mem::take(&mut self.space), linked, goes_on: false }
     }
 
     pub(super) fn clear(&mut self) {
         self.text.clear();
         self.space = false;
         self.linked = 0;
+        self.goes_on = false;
     }
 
     pub(super) fn weight(&self) -> Weight {

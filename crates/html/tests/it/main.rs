@@ -10,6 +10,7 @@ mod noise;
 mod oracle;
 mod peer;
 mod text;
+mod title;
 
 /// The directory of public data, or a loud word that something was not tested.
 fn shared(what: &str) -> Option<std::path::PathBuf> {

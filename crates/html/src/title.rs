@@ -1,0 +1,280 @@
+//! The title of a page, found without reading the page.
+//!
+//! Nearly every page has its title near its front, so a page is decoded and walked only as far as its first title goes.
+//! A search of the bytes for `<title` tells how far that may be, and that there is nothing to find where there is none.
+//! What stands in a comment or a script is no title; only the walk tells, so then it goes on, four times as far.
+//!
+//! **Invariant:** this is the title that [`crate::read`] finds, whatever the page holds: of what was decoded, a title
+//! counts when it ends in there, or when all of it that is kept is there. The bytes are walked at most three times.
+
+use crate::reference::in_text;
+use crate::token::name::element;
+use crate::token::{Token, Tokenizer};
+use crate::{TITLE_BYTES_MAX, charset};
+use encoding_rs::{CoderResult, Decoder, Encoding};
+
+/// As much of a title as is written is looked at; what its character references stand for is shorter.
+const WRITTEN_BYTES_MAX: usize = 4 * TITLE_BYTES_MAX;
+/// As far as is walked behind the place where a title may begin; few are longer.
+const MARGIN_BYTES: usize = 1_024;
+/// Where the walk stops first in an encoding whose bytes cannot be searched, in margins.
+const START_MARGINS: usize = 4;
+/// How much further it goes each time.
+const GROWTH: usize = 4;
+
+/// The title of a page from a host under this top-level domain, its white space folded; empty when there is none.
+///
+/// ```
+/// assert_eq!(html::title(None, None, b"<!-- <title>no</title> --><title>\n Hi &amp; ho</title>"), "Hi & ho");
+/// ```
+#[must_use]
+pub fn title(domain: Option<&str>, content_type: Option<&str>, bytes: &[u8]) -> String {
+    let encoding = charset::find_from(domain, content_type, bytes).encoding;
+    first(encoding, bytes, MARGIN_BYTES)
+}
+
+fn first(encoding: &'static Encoding, bytes: &[u8], margin_bytes: usize) -> String {
+    // In these a letter of ASCII is its byte, and a byte of ASCII its letter.
+    let is_searched = encoding.is_ascii_compatible();
+    let first = if is_searched {
+        tag_from(bytes, 0).map(|at| at + margin_bytes)
+    } else {
+        Some(START_MARGINS * margin_bytes)
+    };
+    let Some(mut stop) = first else { return String::new() };
+    let mut front = Front::of(encoding, bytes);
+    loop {
+        stop = stop.min(bytes.len());
+        front.decode_to(stop);
+        let is_whole = stop == bytes.len();
+        let looked = look(&front.text);
+        match looked {
+            Looked::Title(found) => return shown(found),
+            Looked::Open(found) if is_whole => return shown(found),
+            _ if is_whole => return String::new(),
+            _ => {}
+        }
+        // The tag may have been cut off.
+        let next = if is_searched { tag_from(bytes, stop.saturating_sub(TAG.len())) } else { Some(stop) };
+        stop = match (next, looked) {
+            (Some(at), _) => (at + margin_bytes).max(GROWTH * stop),
+            (None, Looked::Nothing) => return String::new(),
+            (None, _) => GROWTH * stop,
+        };
+    }
+}
+
+/// A title as it is shown, from what stands between its tags.
+pub(crate) fn shown(written: &str) -> String {
+    let start = written.get(..written.floor_char_boundary(WRITTEN_BYTES_MAX)).unwrap_or_default();
+    let mut title = in_text(start).replace('\0', "\u{fffd}");
+    title.truncate(title.floor_char_boundary(TITLE_BYTES_MAX));
+    title.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// What there is in the front of a page.
+#[derive(Clone, Copy)]
+enum Looked<'a> {
+    /// The first title as it is written, which nothing behind can change.
+    Title(&'a str),
+    /// A title, or something that may be one, goes on behind; what there is of it.
+    Open(&'a str),
+    /// No title, and nothing that could become one: whatever is open holds what looks like one, and will hold it.
+    Nothing,
+}
+
+fn look(front: &str) -> Looked<'_> {
+    let (mut tokens, mut in_title, mut read) = (Tokenizer::html(front), false, 0);
+    while let Some(token) = tokens.next() {
+        match token {
+            Token::Start(name) if name.key == element::TITLE => {
+                // Its text may begin behind the front.
+                in_title = true;
+                continue;
+            }
+            Token::Raw(text) if in_title => {
+                // A character may be cut off, so a few bytes more.
+                let is_enough = text.len() >= WRITTEN_BYTES_MAX + 4;
+                return if is_enough || !tokens.is_at_end() {
+                    Looked::Title(text)
+                } else {
+                    Looked::Open(text)
+                };
+            }
+            _ => in_title = false,
+        }
+        read = tokens.place();
+    }
+    if tag_from(front.as_bytes(), read).is_some() { Looked::Open("") } else { Looked::Nothing }
+}
+
+/// The text of the front of a page.
+struct Front<'a> {
+    decoder: Decoder,
+    /// What is not decoded yet.
+    rest: &'a [u8],
+    decoded_bytes: usize,
+    text: String,
+}
+
+impl<'a> Front<'a> {
+    fn of(encoding: &'static Encoding, bytes: &'a [u8]) -> Self {
+        Self { decoder: encoding.new_decoder(), rest: bytes, decoded_bytes: 0, text: String::new() }
+    }
+
+    /// Decodes as far as `stop`, which lies behind the last.
+    fn decode_to(&mut self, stop: usize) {
+        let (mut now, later) =
+            self.rest.split_at_checked(stop - self.decoded_bytes).unwrap_or((self.rest, b""));
+        (self.rest, self.decoded_bytes) = (later, stop);
+        loop {
+            // Most text is as long as its bytes, and what is longer takes another turn.
+            self.text.reserve(now.len() + CHARACTER_BYTES_MAX);
+            let (result, read, _) = self.decoder.decode_to_string(now, &mut self.text, later.is_empty());
+            now = now.get(read..).unwrap_or_default();
+            if result == CoderResult::InputEmpty {
+                return;
+            }
+        }
+    }
+}
+
+/// Room in which a decoder always gets on.
+const CHARACTER_BYTES_MAX: usize = 16;
+
+const TAG: &[u8] = b"<title";
+/// As many places as are looked at in one step.
+const STEP: usize = 64;
+
+/// Where a title may begin at or behind `from`.
+fn tag_from(bytes: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    while let Some(window) = bytes.get(at..).and_then(<[u8]>::first_chunk::<{ STEP + 2 }>) {
+        if begins_in(window)
+            && let Some(found) = tag_within(bytes, at, at + STEP)
+        {
+            return Some(found);
+        }
+        at += STEP;
+    }
+    tag_within(bytes, at, bytes.len())
+}
+
+/// Whether `<ti` is there, in any case: without branches, so that the compiler makes it some steps of many bytes.
+fn begins_in(window: &[u8; STEP + 2]) -> bool {
+    let [places @ .., _, _] = window;
+    let [_, seconds @ .., _] = window;
+    let [_, _, thirds @ ..] = window;
+    let hits = places.iter().zip(seconds).zip(thirds).map(|((first, second), third)| {
+        u8::from(*first == b'<') & u8::from(second | 0x20 == b't') & u8::from(third | 0x20 == b'i')
+    });
+    hits.fold(0, |any, hit| any | hit) != 0
+}
+
+/// Where the tag begins between two places.
+fn tag_within(bytes: &[u8], from: usize, to: usize) -> Option<usize> {
+    let is_tag =
+        |at: &usize| bytes.get(*at..*at + TAG.len()).is_some_and(|found| found.eq_ignore_ascii_case(TAG));
+    (from..to).find(is_tag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::PageUrl;
+
+    /// The title is that of the whole page.
+    #[track_caller]
+    fn check_same(content_type: Option<&str>, bytes: &[u8]) -> String {
+        let url = PageUrl::parse("http://a.example/").unwrap();
+        let found = title(Some("example"), content_type, bytes);
+        let start = String::from_utf8_lossy(bytes.get(..300).unwrap_or(bytes));
+        let page = crate::read(&url, content_type, bytes, "u");
+        assert_eq!(found, page.title, "{start}");
+        // However soon the walk stops, it goes on when it must.
+        for margin_bytes in [1, 7, 20] {
+            assert_eq!(
+                first(page.charset.encoding, bytes, margin_bytes),
+                page.title,
+                "{margin_bytes}: {start}"
+            );
+        }
+        found
+    }
+
+    #[track_caller]
+    fn check(html: &str, expected: &str) {
+        assert_eq!(check_same(None, html.as_bytes()), expected);
+    }
+
+    #[test]
+    fn the_first_title_that_says_something_counts() {
+        check("", "");
+        check("<p>no title", "");
+        check("<TITLE>a</TITLE><title>b</title>", "a");
+        check("<title></title><title>b</title>", "b");
+        check("<title> </title><title>b</title>", "");
+        check(
+            "<!--<title>a</title>--><script>'<title>b</title>'</script><p x='<title>c'><tItLe\n>d</title\n>",
+            "d",
+        );
+        check("<titles>a</titles><title/>b</title>", "b");
+        check("<svg><title>a</title></svg>", "a");
+        check("<title>a", "a");
+        check("<title>a</titl", "a</titl");
+        check("<title>a &lt; b &copy\0", "a < b ©\u{fffd}");
+        check("<plaintext><title>a</title>", "");
+    }
+
+    #[test]
+    fn a_title_may_stand_anywhere_and_be_cut_off_anywhere() {
+        for before in [0, 1, 61, 63, 64, 65, 1_000, 1_100, 5_000, 70_000] {
+            for (name, end) in
+                [("a title", "</title>"), ("漢字", "</title x=y>"), ("<b>", ""), ("", "</title>")]
+            {
+                let behind = "z".repeat(30_000);
+                check_same(None, format!("{}<title>{name}{end}{behind}", " ".repeat(before)).as_bytes());
+                check_same(
+                    None,
+                    format!("<!--<title>{}--><title>{name}{end}", "y".repeat(before)).as_bytes(),
+                );
+                check_same(None, format!("<title x='{}'>{name}{end}{behind}", "y".repeat(before)).as_bytes());
+                check_same(None, format!("<title>{}{name}{end}{behind}", "漢".repeat(before)).as_bytes());
+            }
+        }
+        for length in MARGIN_BYTES - 20..MARGIN_BYTES + 20 {
+            for name in ["a", "漢", "", "<"] {
+                check_same(None, format!("<title x='{}'>{name}</title>", "y".repeat(length)).as_bytes());
+                check_same(None, format!("<title>{}</title>{name}", "y".repeat(length)).as_bytes());
+                check_same(None, format!("<title></title>{}<title>a{name}", "y".repeat(length)).as_bytes());
+            }
+        }
+        let html = "<script>/*<title>*/</script><title>a &amp; 漢</title>".as_bytes();
+        (0..=html.len()).for_each(|end| drop(check_same(Some("text/html; charset=utf-8"), &html[..end])));
+    }
+
+    #[test]
+    fn a_title_is_found_in_every_encoding() {
+        let html = format!("<p>{}<title>図書館の title</title><p>本", "本".repeat(3_000));
+        for encoding in [encoding_rs::SHIFT_JIS, encoding_rs::EUC_JP, encoding_rs::ISO_2022_JP] {
+            let label = format!("text/html; charset={}", encoding.name());
+            assert_eq!(check_same(Some(&label), &encoding.encode(&html).0), "図書館の title");
+        }
+        let units: Vec<u8> = html.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        assert_eq!(check_same(None, &[b"\xff\xfe", units.as_slice()].concat()), "図書館の title");
+        assert_eq!(check_same(Some("text/html; charset=utf-16le"), &units), "図書館の title");
+        assert_eq!(check_same(None, &[b"\xef\xbb\xbf", html.as_bytes()].concat()), "図書館の title");
+        // Escapes may stand between the letters of a tag.
+        check_same(Some("text/html; charset=iso-2022-jp"), b"<ti\x1b(Btle>a</title>");
+        check_same(Some("text/html; charset=hz-gb-2312"), b"<title>a</title>");
+    }
+
+    #[test]
+    fn survives_h8_hostile_shapes_as_the_reader_does() {
+        for (name, html) in crate::hostile::shapes() {
+            for page in [html.clone(), format!("{html}<title>{name}</title>"), format!("<title>{html}")] {
+                check_same(Some("text/html; charset=utf-8"), page.as_bytes());
+            }
+        }
+    }
+}
