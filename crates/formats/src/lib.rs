@@ -39,12 +39,14 @@
 #![warn(clippy::indexing_slicing)]
 
 pub mod cdxj;
+mod columns;
 mod error;
 mod json;
 mod kept;
 mod member;
 pub mod parquet;
 mod pick;
+pub mod results;
 mod row;
 mod sort;
 mod source;

@@ -12,6 +12,7 @@ mod kept;
 mod memory;
 mod parquet;
 mod pywb;
+mod results;
 mod tools;
 mod wacz;
 mod warc_file;
