@@ -19,6 +19,7 @@ mod opened;
 mod pause;
 mod rebuild;
 mod running;
+mod scan;
 mod seeds;
 mod servers;
 mod sim;
@@ -61,6 +62,8 @@ pub(crate) enum Command {
     Get(get::Args),
     /// The web as it was: the versions that were valid at a moment or during a period
     Snapshot(snapshot::Args),
+    /// Run an analysis over a snapshot, on all cores, whatever the documents do to it
+    Scan(scan::Args),
     /// Take over WARC, WACZ and ARC files of anyone
     Import(import::Args),
     /// The whole archive, or a choice of it, as WARC or in another form
@@ -121,6 +124,7 @@ async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> 
         Command::History(args) => history::run(args, context),
         Command::Get(args) => get::run(args, context),
         Command::Snapshot(args) => snapshot::run(args, context),
+        Command::Scan(args) => scan::run(args, context),
         Command::Import(args) => import::run(args, context),
         Command::Export(args) => export::run(args, context),
         Command::Verify(args) => verify::run(args, context),

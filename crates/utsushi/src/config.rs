@@ -49,6 +49,8 @@ pub(crate) struct Config {
     pub(crate) archive: Archive,
     /// How the states of pages are kept.
     pub(crate) store: Store,
+    /// How analyses are run.
+    pub(crate) scan: Scan,
     /// What is told to whoever watches.
     pub(crate) metrics: Metrics,
     /// The egress guard.
@@ -112,6 +114,19 @@ pub(crate) struct Store {
     pub(crate) log_bytes: u64,
     /// The size of a data file.
     pub(crate) segment_bytes: u32,
+}
+
+/// `[scan]`
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Scan {
+    /// How many workers there are; 0 for one on each processor.
+    pub(crate) jobs: usize,
+    /// What a program may take.
+    pub(crate) limits: ::scan::Limits,
+    /// After so many documents a program is started anew.
+    pub(crate) restart_every: u64,
+    /// A document that failed so often alone is set aside.
+    pub(crate) strikes_max: u32,
 }
 
 /// `[metrics]`

@@ -40,6 +40,10 @@ fn raise_file_limit() {
 }
 
 fn main() -> ExitCode {
+    // A part in a scan is played before anything else, by one thread.
+    if let Some(ended) = scan::role::play(std::env::args_os()) {
+        return ended;
+    }
     raise_file_limit();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -114,6 +114,11 @@ impl Output {
         self.results.is_terminal()
     }
 
+    /// Whether results go nowhere any more: for who would work for hours.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.results.is_quiet()
+    }
+
     /// A result on a terminal must not run into a bar on the same terminal.
     fn write_result(&self, text: &str) {
         self.write_bytes(text.as_bytes());

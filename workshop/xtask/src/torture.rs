@@ -125,6 +125,20 @@ const TORTURES: &[Torture] = &[
         about: "fail, fill or cut the state store's writes, fail its reads, find what was acknowledged",
     },
     Torture {
+        name: "scan-kill",
+        package: "utsushi",
+        filter: "killed_scan_",
+        rounds: 200,
+        about: "kill workers and programs of a scan, and the scan itself once in ten: the results are the same",
+    },
+    Torture {
+        name: "scan-poison",
+        package: "utsushi",
+        filter: "poisoned_scan_",
+        rounds: 10_000,
+        about: "so many documents, one in a hundred of which kills its analyser: those are set aside, and nothing else",
+    },
+    Torture {
         name: "year",
         package: "crawl",
         filter: "year_is_",
@@ -223,7 +237,7 @@ mod tests {
         let message = find("feather").map(|torture| torture.name).unwrap_err().to_string();
         let known = "`archive-accepted`, `archive-cut`, `archive-detects`, `archive-model`, `archive-oracle`, \
                      `crawl-kill`, `disk`, `fetch-hostile`, `guard`, `guard-model`, `kill`, `sat-detects`, `sat-model`, `sat-survives`, \
-                     `year`";
+                     `scan-kill`, `scan-poison`, `year`";
         assert_eq!(message, format!("there is no torture `feather`; there are {known}"));
     }
 }

@@ -6,6 +6,7 @@
 
 mod findings;
 mod middle;
+mod scanned;
 mod summary;
 
 use super::crawl::{BYTES_MAX, CAPTURES_MAX};
@@ -102,11 +103,13 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let mut findings = findings::read(files, &scene.web, clock.now());
     let middle = middle::look(&writer.archive_path(), began, clock.now(), &mut findings)
         .context("cannot read back what was archived")?;
+    let scanned =
+        scanned::look(&writer.archive_path(), clock.now()).context("cannot analyse what was archived")?;
     let exit = if findings.damaged > 0 { Exit::Found } else { Exit::Done };
     let page = findings.page.as_ref().map(|page| page.url.as_str().to_owned());
     let politeness = scene.serving.politeness();
     let pause = context.config.crawl.pause;
-    let told = summary::Told { report, politeness, findings, middle, pause, directory: &writer };
+    let told = summary::Told { report, politeness, findings, middle, scanned, pause, directory: &writer };
     if context.output.json() {
         context.output.object(&json!({ "summary": told.to_json() }));
     } else {

@@ -6,6 +6,8 @@ mod forms;
 mod list;
 
 pub(crate) use choices::Choices;
+pub(super) use describe::{Described, Describer};
+pub(super) use list::SORT_BYTES_MAX;
 
 use super::Context;
 use super::destination::Destination;
@@ -18,7 +20,6 @@ use anyhow::Context as _;
 use archive::{Choice, Reader, Version};
 use base::clock::{Clock as _, RealClock};
 use clap::ValueEnum;
-use describe::{Described, Describer};
 use formats::warc_file::About;
 use forms::{Kept, Written};
 use serde_json::json;

@@ -2,11 +2,13 @@
 
 use super::Context;
 use super::destination::Unfinished;
+use super::scan::SCANS;
 use crate::exit::{Advised, Exit};
+use crate::node::directory::Writer;
 use crate::output::json_line;
 use crate::words::{bytes, count_of};
 use anyhow::Context as _;
-use archive::{Archive, Receipt, Target};
+use archive::{Archive, Key, Receipt, Target};
 use base::clock::{Clock as _, RealClock};
 use base::printable;
 use serde_json::{Value, json};
@@ -72,15 +74,47 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
         archive.takedown(target, &args.reason, clock.now(), &mut told).context("cannot take it down")?
     };
     archive.close().context("it is taken down, but the archive could not be closed in order")?;
-    context.output.result(&to_json(&receipt), || to_text(&receipt));
+    let (scans, failure) = remove_from_scans(&writer, target);
+    let (receipt, scans) = (&receipt, &scans);
+    context.output.result(&to_json(receipt, scans), || to_text(receipt, scans));
     if let Some(path) = &args.output {
         let mut file = Unfinished::create(path)?;
-        let text =
-            if context.output.json() { json_line(&to_json(&receipt))? } else { printable_text(&receipt) };
+        let text = if context.output.json() {
+            json_line(&to_json(receipt, scans))?
+        } else {
+            printable_text(receipt, scans)
+        };
         file.write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))?;
         file.finish()?;
     }
+    if let Some(failure) = failure {
+        let what = "it is taken down, but a scan may still hold some of it: give the command again when no scan runs";
+        return Err(anyhow::Error::new(failure).context(what));
+    }
     Ok(if receipt.captures == 0 { Exit::Found } else { Exit::Done })
+}
+
+/// What scans held of it: results of unfinished ones, and documents that were set aside.
+#[derive(Debug, Default)]
+struct FromScans {
+    results: u64,
+    set_aside: u64,
+}
+
+/// Goes through all of them, whatever one of them says, and tells the first failure.
+fn remove_from_scans(writer: &Writer, target: &Target) -> (FromScans, Option<::scan::Error>) {
+    let (mut removed, mut failure) = (FromScans::default(), None);
+    let found = std::fs::read_dir(writer.directory().path().join(SCANS)).into_iter().flatten().flatten();
+    for scan in found.map(|found| found.path()).filter(|path| path.is_dir()) {
+        match ::scan::Kept::at(&scan).remove(|url| target.holds(&Key::of(url))) {
+            Ok((results, set_aside)) => {
+                removed.results += results;
+                removed.set_aside += set_aside;
+            }
+            Err(error) => drop(failure.get_or_insert(error)),
+        }
+    }
+    (removed, failure)
 }
 
 /// Says what would be removed, and asks; an error unless the answer is yes.
@@ -110,10 +144,9 @@ fn confirm(args: &Args, archive: &mut Archive, target: &Target, context: &Contex
 }
 
 /// What no program can see to.
-const OUT_OF_REACH: &str =
-    "files that were exported or copied elsewhere are out of reach: remove it from those, too";
+const OUT_OF_REACH: &str = "files that were exported or copied elsewhere, results of scans among them, are out of reach: remove it from those, too";
 
-fn to_json(receipt: &Receipt) -> Value {
+fn to_json(receipt: &Receipt, scans: &FromScans) -> Value {
     let moved = |entry: &archive::Entry| json!({ "url": entry.url, "at": entry.at.to_rfc3339(), "file": &*entry.location.file, "offset": entry.location.offset });
     let files = receipt.files.iter().map(|(file, groups)| (file.to_string(), Value::from(*groups)));
     json!({ "receipt": {
@@ -126,18 +159,20 @@ fn to_json(receipt: &Receipt) -> Value {
         "bytes": receipt.bytes,
         "files": files.collect::<serde_json::Map<_, _>>(),
         "moved": receipt.moved.iter().map(moved).collect::<Vec<_>>(),
+        "scan_results": scans.results,
+        "set_aside": scans.set_aside,
         "out_of_reach": OUT_OF_REACH,
     }})
 }
 
-fn to_text(receipt: &Receipt) -> String {
+fn to_text(receipt: &Receipt, scans: &FromScans) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
-    let _ = write_text(receipt, &mut text);
+    let _ = write_text(receipt, scans, &mut text);
     text
 }
 
-fn write_text(receipt: &Receipt, text: &mut String) -> std::fmt::Result {
+fn write_text(receipt: &Receipt, scans: &FromScans, text: &mut String) -> std::fmt::Result {
     let Receipt { id, target, reason, at, pages, captures, .. } = receipt;
     writeln!(text, "receipt         {id}")?;
     writeln!(text, "taken down      {target}")?;
@@ -158,10 +193,14 @@ fn write_text(receipt: &Receipt, text: &mut String) -> std::fmt::Result {
             entry.at
         )?;
     }
+    if scans.results + scans.set_aside > 0 {
+        let (results, aside) = (count_of(scans.results, "document"), count_of(scans.set_aside, "document"));
+        writeln!(text, "scans           {results} of unfinished ones, {aside} that were set aside")?;
+    }
     writeln!(text, "from now on     it is neither visited nor imported again")?;
     writeln!(text, "not here        {OUT_OF_REACH}")
 }
 
-fn printable_text(receipt: &Receipt) -> String {
-    to_text(receipt).lines().map(|line| format!("{}\n", printable(line))).collect()
+fn printable_text(receipt: &Receipt, scans: &FromScans) -> String {
+    to_text(receipt, scans).lines().map(|line| format!("{}\n", printable(line))).collect()
 }

@@ -6,7 +6,7 @@ use super::value::{
     log_form, optional_socket, policy, proxy, sentences, socket, whole, word,
 };
 use base::Interval;
-use base::limits::{BODY_BYTES_MAX, REVISIT_INTERVAL_MAX, SERVER_PAUSE_MAX};
+use base::limits::{BODY_BYTES_MAX, DECODED_BYTES_MAX, REVISIT_INTERVAL_MAX, SERVER_PAUSE_MAX};
 use fetch::{Certificates, Roots};
 use frontier::Mode;
 use std::ops::RangeInclusive;
@@ -22,7 +22,7 @@ const REQUESTS_PER_DAY_MAX: u64 = 1_000_000_000;
 const EVERY_MIN: Interval = Interval::from_minutes(1);
 
 /// The settings in the order of `default.toml`.
-pub(crate) const SETTINGS: [Setting; 61] = [
+pub(crate) const SETTINGS: [Setting; 71] = [
     Setting {
         key: "crawl.pause",
         take: |c, v| interval(v, Interval::from_seconds(1)..=SERVER_PAUSE_MAX).map(|t| c.crawl.pause = t),
@@ -258,6 +258,62 @@ pub(crate) const SETTINGS: [Setting; 61] = [
             Ok(())
         },
         show: |c| c.store.segment_bytes.to_string(),
+    },
+    Setting {
+        key: "scan.jobs",
+        take: |c, v| whole(v, 0..=1_024).map(|n| c.scan.jobs = n),
+        show: |c| c.scan.jobs.to_string(),
+    },
+    Setting {
+        key: "scan.progress_limit",
+        take: |c, v| {
+            interval(v, Interval::from_micros(100_000)..=Interval::from_days(1))
+                .map(|t| c.scan.limits.progress = t.into())
+        },
+        show: |c| quoted(Interval::from(c.scan.limits.progress)),
+    },
+    Setting {
+        key: "scan.document_limit",
+        take: |c, v| {
+            interval(v, Interval::from_micros(100_000)..=Interval::from_days(7))
+                .map(|t| c.scan.limits.document = t.into())
+        },
+        show: |c| quoted(Interval::from(c.scan.limits.document)),
+    },
+    Setting {
+        key: "scan.memory_bytes_max",
+        take: |c, v| bytes(v, 16 * MIB..=1024 * GIB).map(|n| c.scan.limits.memory_bytes = n),
+        show: |c| c.scan.limits.memory_bytes.to_string(),
+    },
+    Setting {
+        key: "scan.processes_max",
+        take: |c, v| whole(v, 1..=4_096).map(|n| c.scan.limits.processes = n),
+        show: |c| c.scan.limits.processes.to_string(),
+    },
+    Setting {
+        key: "scan.answer_bytes_max",
+        take: |c, v| memory(v, 1024..=256 * MIB).map(|n| c.scan.limits.answer_bytes = n),
+        show: |c| c.scan.limits.answer_bytes.to_string(),
+    },
+    Setting {
+        key: "scan.document_bytes_max",
+        take: |c, v| memory(v, 1024..=DECODED_BYTES_MAX as u64).map(|n| c.scan.limits.document_bytes = n),
+        show: |c| c.scan.limits.document_bytes.to_string(),
+    },
+    Setting {
+        key: "scan.scratch_bytes_max",
+        take: |c, v| bytes(v, 0..=1024 * GIB).map(|n| c.scan.limits.file_bytes = n),
+        show: |c| c.scan.limits.file_bytes.to_string(),
+    },
+    Setting {
+        key: "scan.restart_every",
+        take: |c, v| whole(v, 1..=1_000_000_000).map(|n| c.scan.restart_every = n),
+        show: |c| c.scan.restart_every.to_string(),
+    },
+    Setting {
+        key: "scan.strikes_max",
+        take: |c, v| whole(v, 1..=100).map(|n| c.scan.strikes_max = n),
+        show: |c| c.scan.strikes_max.to_string(),
     },
     Setting {
         key: "metrics.listen",

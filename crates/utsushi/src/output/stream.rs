@@ -73,6 +73,11 @@ impl Stream {
         self.state().bar = bar;
     }
 
+    /// Whether nothing is written any more, because it failed or nobody reads.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.state().failure.is_some()
+    }
+
     /// Remembers that writing failed: from now on the stream is quiet.
     pub(super) fn fail(&self, error: io::Error) {
         self.state().failure.get_or_insert(error);

@@ -51,6 +51,8 @@ fn the_demo_ends_by_itself_and_what_it_says_is_in_the_archive() {
     assert!(summary["pages"].as_u64().unwrap() > 50, "{summary}");
     assert_eq!(summary["politeness"]["violations"], 0, "{summary}");
     assert_eq!(summary["lost"], 0, "{summary}");
+    assert!(summary["scan"]["documents"].as_u64().unwrap() > 50, "{summary}");
+    assert!(summary["scan"]["languages"][0][1].as_u64().unwrap() > 10, "{summary}");
     let acknowledged: Vec<_> = said.lines().filter_map(self::place).collect();
     assert_eq!(acknowledged, places(&data), "one line a capture, in order");
     assert_eq!(summary["read_back"].as_u64().unwrap(), acknowledged.len() as u64);
@@ -102,6 +104,7 @@ fn the_demo_shows_people_what_it_found() {
         "One page's life",
         "still valid",
         "The web as of the middle of the run",
+        "Which languages it is in, by an analysis of ",
         " snapshot --at ",
         "\nknown           ",
         "\nSERVER    ",

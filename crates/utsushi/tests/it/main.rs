@@ -20,6 +20,7 @@ mod import;
 mod killed_crawl;
 mod made;
 mod program;
+mod scan;
 mod sim_serve;
 mod site;
 mod snapshot;

@@ -2,6 +2,7 @@
 
 use super::findings::{Findings, PageLife};
 use super::middle::Middle;
+use super::scanned::Scanned;
 use crate::commands::told;
 use crate::node::directory::Writer;
 use crate::when;
@@ -12,6 +13,8 @@ use base::Interval;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
+/// The most languages that are shown.
+const LANGUAGES_SHOWN_MAX: usize = 4;
 /// The most visits of a page's life that are shown.
 const VISITS_SHOWN_MAX: usize = 8;
 
@@ -21,6 +24,7 @@ pub(super) struct Told<'a> {
     pub(super) politeness: sim::observe::Report,
     pub(super) findings: Findings,
     pub(super) middle: Middle,
+    pub(super) scanned: Scanned,
     pub(super) pause: Interval,
     pub(super) directory: &'a Writer,
 }
@@ -45,6 +49,11 @@ impl Told<'_> {
             "read_back": self.findings.records,
             "damaged": self.findings.damaged,
             "snapshot": { "at": self.middle.at.to_rfc3339(), "versions": self.middle.versions },
+            "scan": {
+                "documents": self.scanned.documents,
+                "workers": self.scanned.workers,
+                "languages": self.scanned.languages.iter().map(|(language, count)| json!([language, count])).collect::<Vec<_>>(),
+            },
             "page": self.findings.page.as_ref().map(|page| page.url.as_str()),
             "politeness": self.politeness.to_json(),
         })
@@ -61,6 +70,7 @@ impl Told<'_> {
             let _ = write_life(&mut text, page);
         }
         let _ = write_middle(&mut text, &self.middle);
+        let _ = write_scanned(&mut text, &self.scanned);
         let _ = self.write_hints(&mut text);
         text
     }
@@ -139,6 +149,7 @@ impl Told<'_> {
             writeln!(text, "  utsushi --data {data} history '{}'", page.url)?;
             writeln!(text, "  utsushi --data {data} get '{}' --at {at}", page.url)?;
         }
+        writeln!(text, "  utsushi --data {data} scan --at {at} --builtin titles")?;
         writeln!(text, "  utsushi --data {data} snapshot --at {at} --format wacz -o web.wacz")?;
         writeln!(text, "  zcat {}/*.warc.gz | less", self.directory.archive_path().display())?;
         writeln!(text, "  utsushi sim serve          the same kind of web, for any crawler")
@@ -179,6 +190,16 @@ fn write_middle(text: &mut String, middle: &Middle) -> std::fmt::Result {
     }
     let more = middle.versions - middle.first.len() as u64;
     writeln!(text, "  and {} beside", count_of(more, "page"))
+}
+
+fn write_scanned(text: &mut String, scanned: &Scanned) -> std::fmt::Result {
+    let Scanned { documents, seconds, workers, languages } = scanned;
+    let (pages, workers) = (count_of(*documents, "page"), count_of(*workers as u64, "worker"));
+    writeln!(text, "\nWhich languages it is in, by an analysis of {pages} on {workers} in {seconds:.1} s")?;
+    for (language, count) in languages.iter().take(LANGUAGES_SHOWN_MAX) {
+        row(text, if language.is_empty() { "none" } else { language }, *count, "")?;
+    }
+    Ok(())
 }
 
 fn row(text: &mut String, name: &str, count: u64, remark: &str) -> std::fmt::Result {

@@ -3,18 +3,21 @@
 use crate::exit::Advised;
 use crate::when;
 use archive::{Asked, Choice, Flag, MediaRange, Recipe, Relations, Scope, Unit};
+use base::interval::PeriodError;
+use base::time::TimeError;
 use base::{Period, Timestamp};
+use std::fmt::Write as _;
 
 /// Which versions of which pages.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which versions")]
 pub(crate) struct Choices {
     /// What was valid at this moment: RFC 3339, a date, 14 digits, or an age such as `3d ago`
-    #[arg(long, value_name = "T", value_parser = when::moment)]
-    at: Option<Timestamp>,
+    #[arg(long, value_name = "T", value_parser = Said::moment)]
+    at: Option<Said<Timestamp>>,
     /// What shares an instant with this period, half open; either end may be left out
-    #[arg(long, value_name = "FROM..TO", value_parser = when::period)]
-    during: Option<Period>,
+    #[arg(long, value_name = "FROM..TO", value_parser = Said::period)]
+    during: Option<Said<Period>>,
     /// Only what stands so to the period: `before`, `after`, `meets`, `met-by`, `overlaps`, `overlapped-by`, `starts`,
     /// `started-by`, `during`, `contains`, `finishes`, `finished-by`, `equals`; several with commas
     #[arg(long, value_name = "RELATIONS")]
@@ -45,8 +48,27 @@ pub(crate) struct Choices {
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = language)]
     language: Vec<String>,
     /// Only what changed at this moment or later
-    #[arg(long, value_name = "T", value_parser = when::moment)]
-    changed_since: Option<Timestamp>,
+    #[arg(long, value_name = "T", value_parser = Said::moment)]
+    changed_since: Option<Said<Timestamp>>,
+}
+
+/// A time, and how it was said: `1d ago` is another one tomorrow.
+#[derive(Clone, Debug)]
+struct Said<T> {
+    text: String,
+    value: T,
+}
+
+impl Said<Timestamp> {
+    fn moment(text: &str) -> Result<Self, TimeError> {
+        when::moment(text).map(|value| Self { text: text.to_owned(), value })
+    }
+}
+
+impl Said<Period> {
+    fn period(text: &str) -> Result<Self, PeriodError> {
+        when::period(text).map(|value| Self { text: text.to_owned(), value })
+    }
 }
 
 impl Choices {
@@ -90,17 +112,65 @@ impl Choices {
         &self.language
     }
 
+    /// Two moments: the web at the second is compared with that at the first. Whatever is asked of versions is asked of those
+    /// at the second.
+    pub(crate) fn between(&self) -> anyhow::Result<(Choice, Choice)> {
+        let refuse = |why: &'static str| {
+            let advice =
+                "give `--during FROM..TO` and leave out `--at`, `--relation`, `--recipe` and `--unit`";
+            Err(Advised::new("cannot choose what changed", advice, anyhow::anyhow!(why)).into())
+        };
+        let Some(during) = &self.during else { return refuse("`--only-changed` compares two moments") };
+        if self.at.is_some() || self.relation.is_some() || self.recipe.is_some() || self.unit.is_some() {
+            return refuse("`--only-changed` takes the versions at the end of the period");
+        }
+        let period = during.value;
+        let to = if period.to() == Timestamp::MAX { when::latest() } else { period.to() };
+        let later = Asked { during: None, at: Some(to), ..self.asked() };
+        let earlier = Asked {
+            at: Some(period.from()),
+            site: later.site.clone(),
+            prefix: later.prefix.clone(),
+            ..Asked::default()
+        };
+        Ok((checked(earlier)?, checked(later)?))
+    }
+
+    /// The choices as they were written, to know them again.
+    pub(crate) fn as_written(&self) -> String {
+        let mut words = String::new();
+        let mut add = |flag: &str, value: Option<String>| {
+            if let Some(value) = value {
+                let _ = write!(words, " --{flag} {value}");
+            }
+        };
+        let several = |values: Vec<String>| (!values.is_empty()).then(|| values.join(","));
+        add("at", self.at.as_ref().map(|at| at.text.clone()));
+        add("during", self.during.as_ref().map(|during| during.text.clone()));
+        add("relation", self.relation.as_ref().map(ToString::to_string));
+        add("recipe", self.recipe.as_ref().map(ToString::to_string));
+        add("unit", self.unit.as_ref().map(ToString::to_string));
+        add("flag", several(self.flag.iter().map(|flag| flag.as_str().to_owned()).collect()));
+        add("site", self.site.as_ref().map(|site| format!("{site:?}")));
+        add("prefix", self.prefix.as_ref().map(|prefix| format!("{prefix:?}")));
+        add("type", several(self.media_type.iter().map(ToString::to_string).collect()));
+        add("status", several(self.status.iter().map(u16::to_string).collect()));
+        add("language", several(self.language.clone()));
+        add("changed-since", self.changed_since.as_ref().map(|since| since.text.clone()));
+        words.trim_start().to_owned()
+    }
+
     fn asked(&self) -> Asked {
         Asked {
-            at: self.at,
-            during: self.during,
+            at: self.at.as_ref().map(|at| at.value),
+            during: self.during.as_ref().map(|during| during.value),
             relations: self.relation,
             recipe: self.recipe,
             unit: self.unit,
             flags: self.flag.clone(),
             statuses: self.status.clone(),
             media_types: self.media_type.clone(),
-            changed_since: self.changed_since,
+            changed_since: self.changed_since.as_ref().map(|since| since.value),
             site: self.site.clone(),
             prefix: self.prefix.clone(),
         }

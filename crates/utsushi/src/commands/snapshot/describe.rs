@@ -13,9 +13,9 @@ use std::cell::Cell;
 use std::path::Path;
 
 /// A chosen version, and what is known of its content.
-pub(super) struct Described {
-    pub(super) version: Version,
-    pub(super) facts: Facts,
+pub(in crate::commands) struct Described {
+    pub(in crate::commands) version: Version,
+    pub(in crate::commands) facts: Facts,
 }
 
 impl From<Version> for Described {
@@ -25,11 +25,11 @@ impl From<Version> for Described {
 }
 
 /// Described versions, in any order.
-pub(super) type Versions<'a> = Box<dyn Iterator<Item = anyhow::Result<Described>> + 'a>;
+pub(in crate::commands) type Versions<'a> = Box<dyn Iterator<Item = anyhow::Result<Described>> + 'a>;
 
 /// Chooses versions by language, and says what is known of them.
 #[derive(Debug)]
-pub(super) struct Describer<'a> {
+pub(in crate::commands) struct Describer<'a> {
     reader: &'a Reader,
     table: derived::Reader,
     languages: &'a [String],
@@ -41,7 +41,7 @@ const ADVICE: &str = "a crawl, or `utsushi rebuild derived`, fills it";
 
 impl<'a> Describer<'a> {
     /// A describer that lets through what is in one of `languages`, or everything if there are none.
-    pub(super) fn new(reader: &'a Reader, languages: &'a [String]) -> anyhow::Result<Self> {
+    pub(in crate::commands) fn new(reader: &'a Reader, languages: &'a [String]) -> anyhow::Result<Self> {
         let table = reader.derived();
         if !languages.is_empty() && !table.exists().context("cannot look for what is known of languages")? {
             let advice = format!("leave out `--language`; or wait until languages are known: {ADVICE}");
@@ -55,7 +55,7 @@ impl<'a> Describer<'a> {
     }
 
     /// Describes versions if that is wanted or needed; else they are handed on as they come.
-    pub(super) fn describe<'v>(
+    pub(in crate::commands) fn describe<'v>(
         &'v self,
         versions: impl Iterator<Item = anyhow::Result<Version>> + 'v,
         is_wanted: bool,
@@ -92,7 +92,7 @@ impl<'a> Describer<'a> {
     }
 
     /// That versions were left out because nobody has read them, if there were any.
-    pub(super) fn left_out(&self) -> Option<String> {
+    pub(in crate::commands) fn left_out(&self) -> Option<String> {
         let unread = self.unread.get();
         let is_told = unread > 0 && !self.languages.is_empty();
         is_told.then(|| {

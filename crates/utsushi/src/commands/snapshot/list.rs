@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use std::io::{self, Write};
 
 /// So much of the list is held in memory; the rest waits on disk.
-pub(super) const SORT_BYTES_MAX: usize = 64 * 1024 * 1024;
+pub(in crate::commands) const SORT_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 /// Sorts the versions and writes a line of each.
 pub(super) fn write(

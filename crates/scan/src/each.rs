@@ -1,0 +1,160 @@
+//! One program a document: a plain filter, which reads a document from its standard input and writes what it finds.
+//!
+//! To the worker this is a program that speaks the [protocol](crate::protocol), so that there is one way to blame, to
+//! limit and to restart. It lives in the same sandbox as what it starts.
+//!
+//! An exit code of 0 is an answer, and so is 1 from a program that had nothing to complain of: `grep` ends so when it
+//! finds nothing. Anything else is a failure, and this process ends the same way.
+
+use crate::protocol::{self, Head};
+use crate::role::{Spoken, say};
+use crate::tree;
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io::{self, Read, Write};
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
+use std::process::{Command, ExitCode, ExitStatus, Stdio};
+use std::thread;
+
+/// A head longer than this is not put into the environment, which has little room.
+const HEAD_BYTES_MAX: usize = 64 * 1024;
+/// So much of the end of what a program complains of is passed on.
+const WORDS_BYTES_MAX: usize = 8 * 1024;
+
+pub(crate) fn run(spoken: &Spoken, program: &[OsString]) -> ExitCode {
+    let Some((name, arguments)) = program.split_first() else { return ExitCode::FAILURE };
+    if let Err(error) = tree::adopt() {
+        say(&format!("cannot look after the program: {error}\n"));
+        return ExitCode::FAILURE;
+    }
+    let answer_bytes_max = spoken.limits.answer_bytes;
+    let mut ended = ExitCode::SUCCESS;
+    let served = protocol::serve_with(io::stdin().lock(), io::stdout().lock(), |head, body, out| {
+        let mut command = Command::new(name);
+        command.args(arguments).process_group(0);
+        describe(&mut command, head);
+        let done = one(command, body, answer_bytes_max)?;
+        // Whatever the program left behind ends with it.
+        tree::end_all(&[]);
+        if let Some(code) =
+            failure(done.status, &done.words).filter(|_| done.output.len() <= answer_bytes_max)
+        {
+            say(&done.words);
+            ended = code;
+            return Err(io::ErrorKind::Interrupted.into());
+        }
+        writeln!(out, "={} {}", done.output.len(), head.document)?;
+        out.write_all(&done.output)
+    });
+    match served {
+        Err(error) if ended == ExitCode::SUCCESS => {
+            say(&format!("cannot run `{}`: {error}\n", name.display()));
+            ExitCode::from(crate::role::EXIT_CANNOT_RUN)
+        }
+        _ => ended,
+    }
+}
+
+/// What the program may want to know of the document.
+fn describe(command: &mut Command, head: Head<'_>) {
+    if let Some(url) = head.get("url").filter(|url| !url.contains('\0')) {
+        command.env("UTSUSHI_URL", url);
+    }
+    if head.as_str().len() <= HEAD_BYTES_MAX {
+        command.env("UTSUSHI_HEAD", head.as_str());
+    }
+}
+
+/// What came of one run.
+struct Done {
+    status: ExitStatus,
+    output: Vec<u8>,
+    words: String,
+}
+
+fn one(mut command: Command, body: &[u8], answer_bytes_max: usize) -> io::Result<Done> {
+    let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
+    let (input, output, complaints) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
+    let (output, words) = thread::scope(|scope| {
+        // A filter may stop reading when it has seen enough; that is its right.
+        scope.spawn(move || input.map(|mut input| input.write_all(body)));
+        let words = scope.spawn(move || read_end(complaints, WORDS_BYTES_MAX));
+        // One more byte than an answer may have tells that it is too long; the worker says so.
+        let output = read_start(output, answer_bytes_max.saturating_add(1));
+        (output, words.join().unwrap_or_default())
+    });
+    let status = child.wait()?;
+    Ok(Done { status, output, words: String::from_utf8_lossy(&words).into_owned() })
+}
+
+/// Reads to the end and keeps the beginning: whoever writes is never told that nobody reads.
+fn read_start(from: Option<impl Read>, bytes_max: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if let Some(mut from) = from {
+        let _ = from.by_ref().take(bytes_max as u64).read_to_end(&mut bytes);
+        let _ = io::copy(&mut from, &mut io::sink());
+    }
+    bytes
+}
+
+/// The same, and keeps the end.
+fn read_end(from: Option<impl Read>, bytes_max: usize) -> Vec<u8> {
+    let (mut bytes, mut room) = (VecDeque::new(), [0; 4 * 1024]);
+    let Some(mut from) = from else { return Vec::new() };
+    while let Ok(read @ 1..) = from.read(&mut room) {
+        bytes.extend(room.get(..read).unwrap_or_default());
+        let surplus = bytes.len().saturating_sub(bytes_max);
+        bytes.drain(..surplus);
+    }
+    bytes.into()
+}
+
+/// How this process has to end, if the program failed.
+fn failure(status: ExitStatus, words: &str) -> Option<ExitCode> {
+    match (status.code(), status.signal()) {
+        (Some(0), _) => None,
+        (Some(1), _) if words.trim().is_empty() => None,
+        (Some(code), _) => Some(ExitCode::from(u8::try_from(code).unwrap_or(1))),
+        (None, signal) => Some(ExitCode::from(128 + u8::try_from(signal.unwrap_or(0)).unwrap_or(0))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shell(script: &str, body: &[u8]) -> Done {
+        let mut command = Command::new("sh");
+        command.args(["-c", script]);
+        one(command, body, 1_000).unwrap()
+    }
+
+    #[track_caller]
+    fn check(script: &str, output: &str, is_failure: bool) {
+        let done = shell(script, b"a\nb\n");
+        assert_eq!(String::from_utf8_lossy(&done.output), output, "{script}");
+        assert_eq!(failure(done.status, &done.words).is_some(), is_failure, "{script}: {}", done.words);
+    }
+
+    #[test]
+    fn a_filter_answers_with_what_it_writes() {
+        check("cat", "a\nb\n", false);
+        check("grep b", "b\n", false);
+        check("grep c", "", false);
+        check("head -n 1", "a\n", false);
+        check("exec <&-; echo x", "x\n", false);
+        check("grep b; exit 3", "b\n", true);
+        check("echo oops >&2; exit 1", "", true);
+        check("echo note >&2; echo x", "x\n", false);
+        check("kill -ABRT $$", "", true);
+        check("seq 1 100000 >&2; echo x", "x\n", false);
+        let long: String = (0..500).map(|_| "y\n").collect();
+        check("yes | head -n 5000", &format!("{long}y"), false);
+    }
+
+    #[test]
+    fn a_filter_that_reads_nothing_of_a_long_document_is_not_waited_for() {
+        let done = shell("echo x", &vec![b'x'; 4 << 20]);
+        assert_eq!(done.output, b"x\n");
+    }
+}

@@ -1,0 +1,84 @@
+//! What can go wrong with a scan as a whole.
+
+use crate::wire::Fault;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Why a scan could not be done.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The archive cannot be read.
+    #[error("cannot read the archive")]
+    Archive(#[from] archive::Error),
+    /// A file of the job cannot be read or written.
+    #[error("cannot {action} `{}`", path.display())]
+    Io {
+        /// What was tried.
+        action: &'static str,
+        /// On what.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// A file of the job holds something else.
+    #[error("`{}` is damaged: {what}", path.display())]
+    Damaged {
+        /// Which one.
+        path: PathBuf,
+        /// What is wrong.
+        what: &'static str,
+    },
+    /// Another scan works on the same job.
+    #[error("process {owner} works on this scan already")]
+    Locked {
+        /// Its process id.
+        owner: String,
+    },
+    /// The output belongs to a scan that was asked for otherwise and is not finished.
+    #[error("an unfinished scan with other choices writes to this output: `{was}`")]
+    OtherJob {
+        /// How it was asked for.
+        was: String,
+        /// Where it is kept.
+        directory: PathBuf,
+    },
+    /// The program has never answered.
+    #[error("the program did not answer its first document, `{url}`: {}{}", fault.what, in_words(&fault.words))]
+    NeverAnswered {
+        /// Which document.
+        url: String,
+        /// How the program failed.
+        fault: Fault,
+    },
+    /// The program cannot be started.
+    #[error("cannot run `{program}`: {why}")]
+    NoProgram {
+        /// Which one.
+        program: String,
+        /// Why.
+        why: String,
+    },
+    /// The sandbox does not hold on this machine.
+    #[error("cannot confine the program: {0}")]
+    NoSandbox(String),
+    /// Workers cannot work.
+    #[error("the workers cannot work: {0}")]
+    Workers(String),
+    /// Someone asked to stop.
+    #[error("it was stopped before its end")]
+    Stopped,
+    /// Results cannot be handed on.
+    #[error("cannot hand on a result")]
+    Sink(#[source] Box<dyn std::error::Error + Send + Sync>),
+}
+
+impl Error {
+    pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
+        Self::Io { action, path: path.to_owned(), source }
+    }
+}
+
+fn in_words(words: &str) -> String {
+    if words.is_empty() { String::new() } else { format!("; its last words: {}", base::printable(words)) }
+}

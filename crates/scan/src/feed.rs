@@ -1,0 +1,190 @@
+//! Reads the documents of a job, compressed as they are, and offers them to the dispatcher (P1).
+
+use crate::error::Error;
+use crate::journal::{Done, Row, Settled};
+use crate::pointers::{Pointer, Pointers, Reading};
+use crate::protocol::add_field;
+use crate::settings::Supply;
+use crate::wire::{Cause, Fault, Parcel};
+use archive::derived::Facts;
+use archive::{Reader, Source, Sweep, Version};
+use base::Timestamp;
+use serde_json::Value;
+
+/// Documents one after the other, in the order of the list.
+#[derive(Debug)]
+pub(crate) struct Feed<'a> {
+    reader: &'a Reader,
+    done: &'a Done,
+    lanes: Vec<Lane>,
+    /// Whether programs want to be told what the index knows.
+    has_fields: bool,
+    document_bytes_max: u64,
+}
+
+/// A stretch of the list, read in one sweep.
+#[derive(Debug)]
+struct Lane {
+    reading: Reading,
+    sweep: Sweep,
+    from: u64,
+    to: u64,
+    is_over: bool,
+}
+
+/// What the list had next.
+#[derive(Debug)]
+pub(crate) enum Fed {
+    /// A document, on its way.
+    Parcel(Parcel),
+    /// One that cannot be read.
+    Unfit(Row),
+}
+
+impl<'a> Feed<'a> {
+    /// One lane, or as many as there are workers where each has its part.
+    pub(crate) fn new(
+        reader: &'a Reader,
+        pointers: &Pointers,
+        done: &'a Done,
+        (supply, jobs): (Supply, usize),
+        (has_fields, document_bytes_max): (bool, u64),
+    ) -> Result<Self, Error> {
+        let stretches = if supply == Supply::Static { split(pointers, jobs)? } else { vec![(0, u64::MAX)] };
+        let lane = |(from, to)| {
+            Ok(Lane { reading: pointers.read()?, sweep: Sweep::new(reader), from, to, is_over: false })
+        };
+        let lanes = stretches.into_iter().map(lane).collect::<Result<_, Error>>()?;
+        Ok(Self { reader, done, lanes, has_fields, document_bytes_max })
+    }
+    /// Whether a lane has come to its end.
+    pub(crate) fn is_over(&self, lane: usize) -> bool {
+        self.lanes.get(lane).is_none_or(|lane| lane.is_over)
+    }
+
+    /// The next document of a lane.
+    pub(crate) fn next(&mut self, lane: usize) -> Result<Option<Fed>, Error> {
+        let (done, has_fields, bytes_max) = (self.done, self.has_fields, self.document_bytes_max);
+        let Some(lane) = self.lanes.get_mut(lane).filter(|lane| !lane.is_over) else { return Ok(None) };
+        let (from, to) = (lane.from, lane.to);
+        let pointer = lane.reading.next_but(|number| number < from || done.holds(number))?;
+        let Some(pointer) = pointer.filter(|pointer| pointer.number < to) else {
+            lane.is_over = true;
+            return Ok(None);
+        };
+        match parcel(self.reader, &mut lane.sweep, &pointer, (bytes_max, has_fields)) {
+            Ok(Ok(parcel)) => Ok(Some(Fed::Parcel(parcel))),
+            Ok(Err(what)) => Ok(Some(Fed::Unfit(unfit(pointer, what)))),
+            Err(archive::Error::Damaged { path, offset, what }) => {
+                let what = format!("`{}` is damaged at byte {offset}: {what}", path.display());
+                Ok(Some(Fed::Unfit(unfit(pointer, what))))
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+}
+
+/// Parts of the list with as many stored bytes each as one can make without cutting a document.
+fn split(pointers: &Pointers, jobs: usize) -> Result<Vec<(u64, u64)>, Error> {
+    let mut lengths = Vec::new();
+    for pointer in pointers.read()? {
+        lengths.push(pointer?.own.map_or(0, |own| own.location.length));
+    }
+    let (total, jobs) = (lengths.iter().sum::<u64>(), jobs.max(1) as u64);
+    let (mut parts, mut from, mut seen) = (Vec::new(), 0, 0);
+    for (number, length) in (0..).zip(lengths) {
+        seen += length;
+        let part = parts.len() as u64 + 1;
+        if part < jobs && seen * jobs >= total * part {
+            parts.push((from, number + 1));
+            from = number + 1;
+        }
+    }
+    parts.push((from, u64::MAX));
+    parts.resize(usize::try_from(jobs).unwrap_or(1), (u64::MAX, u64::MAX));
+    Ok(parts)
+}
+
+fn unfit(pointer: Pointer, what: String) -> Row {
+    let fault = Fault { cause: Cause::Unfit, what, words: String::new() };
+    Row { number: pointer.number, url: pointer.url, at: pointer.at, settled: Settled::SetAside(fault) }
+}
+
+/// The document of a pointer, or why it cannot be handed out.
+fn parcel(
+    reader: &Reader,
+    sweep: &mut Sweep,
+    pointer: &Pointer,
+    (bytes_max, has_fields): (u64, bool),
+) -> Result<Result<Parcel, String>, archive::Error> {
+    let known = if has_fields || pointer.own.is_none() { pointer.version() } else { None };
+    let (source, is_answer) = match (&pointer.own, &known) {
+        (Some(own), _) => {
+            let (location, sum) = (own.location.clone(), Some(own.sum));
+            (Some(Source { location, sum, head: None, payload: None }), own.is_answer)
+        }
+        (None, Some((version, _))) => (reader.source(&version.payload)?, true),
+        (None, None) => return Ok(Err("the list of documents does not say what it is".to_owned())),
+    };
+    let Some(source) = source else {
+        return Ok(Err("its bytes are not in the archive".to_owned()));
+    };
+    if source.location.length > bytes_max {
+        return Ok(Err(format!(
+            "it is longer than `{bytes_max}` bytes, the most that is handed to an analysis"
+        )));
+    }
+    let file = sweep.file(&source.location)?;
+    Ok(Ok(Parcel {
+        number: pointer.number,
+        at: pointer.at,
+        location: source.location,
+        file,
+        sum: source.sum,
+        is_answer,
+        url: pointer.url.clone(),
+        fields: known
+            .filter(|_| has_fields)
+            .map(|(version, facts)| fields(&version, &facts))
+            .unwrap_or_default(),
+        head: source.head,
+        payload: source.payload,
+    }))
+}
+
+/// What the index knows of a document, for programs.
+fn fields(version: &Version, facts: &Facts) -> String {
+    let entry = &version.payload;
+    let moment = |at: Timestamp| Value::from(at.to_rfc3339());
+    let validity = version.validity;
+    let mut fields = String::with_capacity(512);
+    let mut add = |name, value: Value| add_field(&mut fields, name, &value);
+    add("url", entry.url.clone().into());
+    add("at", moment(entry.at));
+    add("valid_from", moment(validity.from()));
+    if validity.to() != Timestamp::MAX {
+        add("valid_to", moment(validity.to()));
+    }
+    if let Some(status) = entry.status {
+        add("status", status.into());
+    }
+    if !entry.media_type.is_empty() {
+        add("type", (*entry.media_type).into());
+    }
+    add("flag", entry.flag.as_str().into());
+    if let Some(digest) = entry.payload {
+        add("digest", digest.to_string().into());
+    }
+    if entry.truncated {
+        add("truncated", true.into());
+    }
+    let words = [("language", &facts.language), ("type_found", &facts.media_type)];
+    for (name, word) in words {
+        word.iter().for_each(|word| add(name, (**word).into()));
+    }
+    facts.title.iter().for_each(|title| add("title", title.as_str().into()));
+    facts.charset.iter().for_each(|(charset, _)| add("charset", (**charset).into()));
+    add("file", (*entry.location.file).into());
+    add("offset", entry.location.offset.into());
+    fields
+}

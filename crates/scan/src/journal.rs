@@ -1,0 +1,278 @@
+//! What a job has found out so far: a frame for each document that is settled, in the order in which they were (D14).
+//!
+//! **Invariant:** a document is settled at most once; what is in the journal is not analysed again.
+
+use crate::error::Error;
+use crate::frames::{self, Frames, Writer};
+use crate::wire::{Answer, Cause, Fault, Rest, put_bytes};
+use base::Timestamp;
+use base::disk::Disk;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A document that is settled.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Its number in the job.
+    pub number: u64,
+    /// What was asked for, as it was requested.
+    pub url: String,
+    /// When it was captured.
+    pub at: Timestamp,
+    /// What became of it.
+    pub settled: Settled,
+}
+
+impl Row {
+    /// The row as bytes, to be kept elsewhere for a while.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        encode(self)
+    }
+    /// Reads what [`Row::to_bytes`] wrote.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        decode(bytes)
+    }
+}
+
+/// What became of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// It was answered.
+    Answered(Answer),
+    /// It was set aside.
+    SetAside(Fault),
+    /// It was taken down after it was answered.
+    Removed,
+}
+
+const ANSWERED: u8 = 0;
+const SET_ASIDE: u8 = 1;
+const REMOVED: u8 = 2;
+
+fn encode(row: &Row) -> Vec<u8> {
+    let mut frame = Vec::new();
+    encode_into(row, &mut frame);
+    frame
+}
+
+fn encode_into(row: &Row, frame: &mut Vec<u8>) {
+    frame.push(match row.settled {
+        Settled::Answered(_) => ANSWERED,
+        Settled::SetAside(_) => SET_ASIDE,
+        Settled::Removed => REMOVED,
+    });
+    frame.extend_from_slice(&row.number.to_le_bytes());
+    frame.extend_from_slice(&row.at.as_micros().to_le_bytes());
+    put_bytes(frame, row.url.as_bytes());
+    match &row.settled {
+        Settled::Answered(answer) => answer.put(frame),
+        Settled::SetAside(fault) => {
+            frame.push(fault.cause.code());
+            put_bytes(frame, fault.what.as_bytes());
+            put_bytes(frame, fault.words.as_bytes());
+        }
+        Settled::Removed => {}
+    }
+}
+
+fn decode(frame: &[u8]) -> Option<Row> {
+    let mut rest = Rest(frame);
+    let [kind] = rest.chunk()?;
+    let number = u64::from_le_bytes(rest.chunk()?);
+    let at = Timestamp::from_micros(i64::from_le_bytes(rest.chunk()?))?;
+    let url = rest.text()?.to_owned();
+    let settled = match kind {
+        ANSWERED => Settled::Answered(Answer::read(rest.0)?),
+        SET_ASIDE => {
+            let [code] = rest.chunk()?;
+            let cause = Cause::ALL.into_iter().find(|cause| cause.code() == code)?;
+            Settled::SetAside(Fault { cause, what: rest.text()?.to_owned(), words: rest.text()?.to_owned() })
+        }
+        REMOVED => Settled::Removed,
+        _ => return None,
+    };
+    Some(Row { number, url, at, settled })
+}
+
+/// Which documents are settled: a bit each.
+#[derive(Clone, Debug, Default)]
+pub struct Done {
+    bits: Vec<u64>,
+    /// How many were answered.
+    pub answered: u64,
+    /// How many were set aside.
+    pub set_aside: u64,
+    /// How many were taken down.
+    pub removed: u64,
+}
+
+impl Done {
+    /// Whether a document is settled.
+    #[must_use]
+    pub fn holds(&self, number: u64) -> bool {
+        let (word, bit) = place(number);
+        self.bits.get(word).is_some_and(|bits| bits & bit != 0)
+    }
+    /// How many are settled.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.answered + self.set_aside + self.removed
+    }
+    /// Settles a document; false if it was.
+    pub(crate) fn add(&mut self, number: u64, settled: &Settled) -> bool {
+        let (word, bit) = place(number);
+        if self.bits.len() <= word {
+            self.bits.resize(word + 1, 0);
+        }
+        let Some(bits) = self.bits.get_mut(word).filter(|bits| **bits & bit == 0) else { return false };
+        *bits |= bit;
+        match settled {
+            Settled::Answered(_) => self.answered += 1,
+            Settled::SetAside(_) => self.set_aside += 1,
+            Settled::Removed => self.removed += 1,
+        }
+        true
+    }
+}
+
+fn place(number: u64) -> (usize, u64) {
+    (usize::try_from(number / 64).unwrap_or(usize::MAX - 1), 1 << (number % 64))
+}
+
+/// The journal of a job.
+#[derive(Debug)]
+pub(crate) struct Journal {
+    disk: Arc<dyn Disk>,
+    path: PathBuf,
+    writer: Writer,
+    room: Vec<u8>,
+}
+
+impl Journal {
+    /// Opens the journal at `path`, or begins one, and says what is settled.
+    pub(crate) fn open(disk: Arc<dyn Disk>, path: &Path) -> Result<(Self, Done), Error> {
+        let mut done = Done::default();
+        let writer = match Frames::open(&*disk, path) {
+            Ok(mut frames) => {
+                let mut end = 0;
+                while let Some(frame) = frames.next()? {
+                    let Some(row) = decode(frame) else { break };
+                    done.add(row.number, &row.settled);
+                    end = frames.position();
+                }
+                Writer::resume(&*disk, path, end)?
+            }
+            Err(Error::Io { source, .. }) if source.kind() == std::io::ErrorKind::NotFound => {
+                Writer::create(&*disk, path)?
+            }
+            Err(error) => return Err(error),
+        };
+        Ok((Self { disk, path: path.to_owned(), writer, room: Vec::new() }, done))
+    }
+    pub(crate) fn push(&mut self, row: &Row) -> Result<(), Error> {
+        self.room.clear();
+        encode_into(row, &mut self.room);
+        self.writer.push(&[&self.room])
+    }
+    /// From here on a killed process loses none of it.
+    pub(crate) fn flush(&mut self) -> Result<(), Error> {
+        self.writer.flush()
+    }
+    /// From here on nothing loses any of it.
+    pub(crate) fn sync(&mut self) -> Result<(), Error> {
+        self.writer.sync()
+    }
+    /// Everything in it, in order.
+    pub(crate) fn read(&self) -> Result<Entries, Error> {
+        Ok(Entries { frames: Frames::open(&*self.disk, &self.path)?, done: Done::default() })
+    }
+}
+
+/// Writes the journal at `path` anew: of the documents `gone` nothing is told but that they were taken down.
+pub(crate) fn rewrite(disk: &dyn Disk, path: &Path, gone: &[u64]) -> Result<(), Error> {
+    let removed = |number: &u64| {
+        let (number, url, at) = (*number, String::new(), Timestamp::MIN);
+        encode(&Row { number, url, at, settled: Settled::Removed })
+    };
+    let removed: Vec<Vec<u8>> = gone.iter().map(removed).collect();
+    frames::rewrite(disk, path, &removed, |frame| {
+        let row = decode(frame)?;
+        (gone.binary_search(&row.number).is_err()).then_some(frame)
+    })
+}
+
+/// A walk through a journal.
+#[derive(Debug)]
+pub struct Entries {
+    frames: Frames,
+    done: Done,
+}
+
+impl Iterator for Entries {
+    type Item = Result<Row, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let row = match self.frames.next() {
+                Ok(frame) => decode(frame?)?,
+                Err(error) => return Some(Err(error)),
+            };
+            if self.done.add(row.number, &row.settled) {
+                return Some(Ok(row));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::disk::SimulatedDisk;
+
+    fn rows() -> Vec<Row> {
+        let row = |number, settled| Row {
+            number,
+            url: "http://a.example/写し".to_owned(),
+            at: Timestamp::from_micros(7).unwrap(),
+            settled,
+        };
+        let fault = Fault { cause: Cause::Greedy, what: "写し".to_owned(), words: "\"\n".to_owned() };
+        vec![
+            row(3, Settled::Answered(Answer::Json("{}".to_owned()))),
+            row(200, Settled::SetAside(fault)),
+            row(0, Settled::Answered(Answer::Bytes(vec![255]))),
+            row(64, Settled::Removed),
+        ]
+    }
+
+    #[test]
+    fn what_is_settled_stays_so() {
+        let (disk, path) = (Arc::new(SimulatedDisk::new(1)), Path::new("/journal"));
+        let (mut journal, done) = Journal::open(disk.clone(), path).unwrap();
+        assert_eq!(done.count(), 0);
+        rows().iter().for_each(|row| journal.push(row).unwrap());
+        // A document that comes twice counts once.
+        journal.push(&Row { settled: Settled::Removed, ..rows()[0].clone() }).unwrap();
+        journal.sync().unwrap();
+        let (journal, done) = Journal::open(disk, path).unwrap();
+        assert_eq!((done.answered, done.set_aside, done.removed), (2, 1, 1));
+        assert!(
+            [0, 3, 64, 200].into_iter().all(|number| done.holds(number))
+                && !done.holds(1)
+                && !done.holds(9_999)
+        );
+        assert_eq!(journal.read().unwrap().map(Result::unwrap).collect::<Vec<_>>(), rows());
+    }
+
+    #[test]
+    fn what_is_no_entry_is_refused() {
+        for row in rows() {
+            let frame = encode(&row);
+            assert_eq!(decode(&frame).as_ref(), Some(&row));
+            (0..21).for_each(|end| assert_eq!(decode(&frame[..end]), None));
+        }
+        assert_eq!(decode(&[9; 40]), None);
+    }
+}

@@ -1,0 +1,394 @@
+//! A scan: one thread reads, two for each worker send and hear, and this one hands on what comes (P1–P3).
+//!
+//! ```text
+//! feeder ──> Dispatch ──> sender ──pipe──> worker ──pipes──> program
+//!               ^                            │
+//!               └── hearer <──────pipe───────┘
+//!                     └──> caller's sink
+//! ```
+//!
+//! **Invariant:** all decisions are [`Dispatch`]'s; the threads move bytes. Whatever waits has a bound: what is read and
+//! not settled, what is on its way to a worker, what is on its way to the sink.
+
+mod crew;
+mod watch;
+
+use crate::aside;
+use crate::dispatch::Dispatch;
+use crate::error::Error;
+use crate::feed::{Fed, Feed};
+use crate::journal::{Done, Row, Settled};
+use crate::pointers::Pointers;
+use crate::settings::{Settings, Supply, Work};
+use crate::trace::{Lane, Sampler, Trace};
+use crate::wire::Parcel;
+use crate::{bound, check, tree};
+use archive::{Reader, Sweep};
+use base::clock::RealClock;
+use base::disk::DiskFile;
+use crew::Crew;
+pub(crate) use crew::spoken;
+use std::collections::VecDeque;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::thread;
+use std::time::Duration;
+
+/// Where the results of a scan go.
+pub trait Sink {
+    /// A document is settled; each is, once.
+    fn settled(&mut self, row: Row) -> Result<(), Error>;
+    /// Some time has passed: how far it has come. Called several times a second.
+    fn tick(&mut self, state: &State) -> Result<(), Error>;
+}
+
+/// How far a scan has come.
+#[derive(Clone, Debug, Default)]
+pub struct State {
+    /// How long it runs.
+    pub elapsed: Duration,
+    /// Documents that were answered by now, in this run.
+    pub answered: u64,
+    /// Documents that were set aside by now, in this run.
+    pub set_aside: u64,
+    /// What each worker does, in a word.
+    pub workers: Vec<&'static str>,
+}
+
+/// What a scan came to.
+#[derive(Clone, Debug, Default)]
+pub struct Summary {
+    /// Documents that were answered in this run.
+    pub answered: u64,
+    /// Documents that were set aside in this run.
+    pub set_aside: u64,
+    /// How often a program was started anew because it failed.
+    pub failures: u64,
+    /// How often a worker was.
+    pub worker_deaths: u64,
+    /// What each worker did.
+    pub trace: Trace,
+}
+
+/// So much is read ahead of what is settled, beside what the workers have.
+const HELD_BYTES: usize = 8 * 1024 * 1024;
+/// And so much for each worker.
+const HELD_BYTES_EACH: usize = 4 * 1024 * 1024;
+/// So many documents, for each worker.
+const HELD_DOCUMENTS_EACH: usize = 2_048;
+/// So many are offered at once.
+const OFFERED_AT_ONCE: usize = 32;
+/// So many batches of results are on their way to the sink.
+const BATCHES_MAX: usize = 8;
+/// How often the sink is told how far it has come.
+const TICK: Duration = Duration::from_millis(100);
+/// A look that comes so much later than the last one says nothing about workers.
+const LATE: Duration = Duration::from_secs(1);
+
+/// What all threads see.
+pub(super) struct Shared<'a> {
+    settings: &'a Settings,
+    state: Mutex<Live>,
+    /// Something in `state` changed that someone may wait for.
+    changed: Condvar,
+    clock: Arc<RealClock>,
+    crew: Crew,
+}
+
+/// The part that changes.
+pub(super) struct Live {
+    dispatch: Dispatch,
+    lanes: Vec<Lane>,
+    /// When a worker was last heard of, or given something.
+    heard: Vec<Duration>,
+    /// Nothing is to be begun any more.
+    is_over: bool,
+    failure: Option<Error>,
+    failures: u64,
+    worker_deaths: u64,
+}
+
+/// Documents that were settled, on their way to the sink.
+pub(super) enum Event {
+    /// Rows, each with its document if it was set aside.
+    Rows(Vec<(Row, Option<Arc<Parcel>>)>),
+    /// A worker's keeper has nothing more to do.
+    Gone,
+}
+
+impl Shared<'_> {
+    fn lock(&self) -> MutexGuard<'_, Live> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+    fn wait<'g>(&self, guard: MutexGuard<'g, Live>) -> MutexGuard<'g, Live> {
+        // A little patience costs nothing and makes up for a word that was missed.
+        let waited = self.changed.wait_timeout(guard, Duration::from_millis(200));
+        waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+    fn now(&self) -> Duration {
+        self.clock.real_elapsed()
+    }
+    /// Ends everything, because of `failure`.
+    fn fail(&self, failure: Error) {
+        let mut live = self.lock();
+        live.failure.get_or_insert(failure);
+        live.is_over = true;
+        drop(live);
+        self.changed.notify_all();
+    }
+}
+
+/// Runs the analysis over all documents of `pointers` that are not `done`, and hands what comes of each to `sink`. What is
+/// set aside is kept in `aside`.
+///
+/// The calling process becomes the parent of whatever the workers leave behind, and ends it: it must have no other children
+/// while this runs.
+pub fn run(
+    settings: &Settings,
+    (reader, pointers, done): (&Reader, &Pointers, &Done),
+    aside: &Path,
+    sink: &mut dyn Sink,
+    should_stop: &dyn Fn() -> bool,
+) -> Result<Summary, Error> {
+    check::program(settings)?;
+    tree::adopt()
+        .map_err(|source| Error::io("look after processes below", Path::new("/proc/self"), source))?;
+    bound::sweep();
+    let jobs = settings.jobs.max(1);
+    let mut dispatch = Dispatch::new(jobs, settings.supply, settings.strikes_max);
+    // What is built in answers, and what has answered before it was stopped.
+    if matches!(settings.work, Work::Builtin(_)) || done.answered > 0 {
+        dispatch.trust();
+    }
+    let live = Live {
+        dispatch,
+        lanes: vec![Lane::default(); jobs],
+        heard: vec![Duration::ZERO; jobs],
+        is_over: false,
+        failure: None,
+        failures: 0,
+        worker_deaths: 0,
+    };
+    let (state, changed) = (Mutex::new(live), Condvar::new());
+    let shared = Shared { settings, state, changed, clock: RealClock::start(), crew: Crew::new(jobs) };
+    let has_fields = !matches!(settings.work, Work::Builtin(_));
+    let caps = (has_fields, settings.limits.document_bytes as u64);
+    let feed = Feed::new(reader, pointers, done, (settings.supply, jobs), caps)?;
+    let (events, received) = sync_channel(BATCHES_MAX);
+    let mut run = Run {
+        shared: &shared,
+        sink,
+        aside: aside.to_owned(),
+        sweep: Sweep::new(reader),
+        summary: Summary::default(),
+        ticked: Duration::ZERO,
+        gone: 0,
+        jobs,
+    };
+    thread::scope(|scope| {
+        let (watched, to_feed) = (&shared, events.clone());
+        scope.spawn(move || feed_all(watched, feed, &to_feed));
+        for seat in 0..jobs {
+            let (shared, events) = (&shared, events.clone());
+            scope.spawn(move || crew::keep(shared, seat, &events));
+        }
+        drop(events);
+        let ended = run.receive(&received, should_stop);
+        if let Err(error) = ended {
+            shared.fail(error);
+        }
+        shared.crew.end();
+        // Whoever still wants to hand something on must not wait for ever.
+        while received.recv().is_ok() {}
+    });
+    // Workers that were killed did not tidy up behind their programs.
+    let _ = std::fs::remove_dir_all(&settings.scratch);
+    let summary = std::mem::take(&mut run.summary);
+    let mut live = shared.lock();
+    match live.failure.take() {
+        Some(failure) => Err(failure),
+        None => Ok(summary),
+    }
+}
+
+/// Reads documents and offers them, as long as there is room.
+fn feed_all(shared: &Shared<'_>, mut feed: Feed<'_>, events: &SyncSender<Event>) {
+    let is_static = shared.settings.supply == Supply::Static;
+    let jobs = shared.settings.jobs.max(1);
+    let mut files = OpenFiles::default();
+    let (bytes_max, documents_max) = (HELD_BYTES + jobs * HELD_BYTES_EACH, jobs * HELD_DOCUMENTS_EACH);
+    loop {
+        let lane = {
+            let mut live = shared.lock();
+            let mut has_room =
+                |live: &Live| live.dispatch.has_room(bytes_max, documents_max) && files.has_room();
+            while !live.is_over && !has_room(&live) {
+                live = shared.wait(live);
+            }
+            if live.is_over {
+                return;
+            }
+            if is_static { hungriest(&live.dispatch, &feed, jobs) } else { Some(0) }
+        };
+        let (mut parcels, mut unfit, mut bytes) = (Vec::new(), Vec::new(), 0);
+        let at_once = if is_static { 1 } else { OFFERED_AT_ONCE };
+        while let Some(lane) =
+            lane.filter(|_| parcels.len() + unfit.len() < at_once && bytes < HELD_BYTES_EACH)
+        {
+            match feed.next(lane) {
+                Ok(Some(Fed::Parcel(parcel))) => {
+                    bytes += parcel.bytes();
+                    files.add(&parcel.file);
+                    parcels.push(parcel);
+                }
+                Ok(Some(Fed::Unfit(row))) => unfit.push((row, None)),
+                Ok(None) => break,
+                Err(error) => return shared.fail(error),
+            }
+        }
+        let is_over = (0..jobs).all(|lane| feed.is_over(lane));
+        let seat = lane.filter(|_| is_static);
+        let mut live = shared.lock();
+        parcels.into_iter().for_each(|parcel| live.dispatch.offer(parcel, seat));
+        if !unfit.is_empty() {
+            drop(live);
+            if events.send(Event::Rows(unfit)).is_err() {
+                return;
+            }
+            live = shared.lock();
+        }
+        if is_over {
+            live.dispatch.end_feed();
+        }
+        drop(live);
+        shared.changed.notify_all();
+        if is_over {
+            return;
+        }
+    }
+}
+
+/// Files of documents that are not settled.
+#[derive(Default)]
+struct OpenFiles(VecDeque<Weak<dyn DiskFile>>);
+
+/// So many files are open at once; a process may have a thousand, and more only if it is lucky.
+const FILES_MAX: usize = 256;
+
+impl OpenFiles {
+    fn add(&mut self, file: &Arc<dyn DiskFile>) {
+        if !self.0.back().is_some_and(|last| last.ptr_eq(&Arc::downgrade(file))) {
+            self.0.push_back(Arc::downgrade(file));
+        }
+    }
+    /// Whether another may be opened. One document can always be read.
+    fn has_room(&mut self) -> bool {
+        if self.0.len() >= FILES_MAX {
+            self.0.retain(|file| file.strong_count() > 0);
+        }
+        self.0.len() < FILES_MAX
+    }
+}
+
+/// The worker that has the least of its own part at hand, and has a part left.
+fn hungriest(dispatch: &Dispatch, feed: &Feed<'_>, jobs: usize) -> Option<usize> {
+    (0..jobs).filter(|seat| !feed.is_over(*seat)).min_by_key(|seat| dispatch.waiting_for(*seat))
+}
+
+/// What the calling thread holds.
+struct Run<'a, 's> {
+    shared: &'a Shared<'a>,
+    sink: &'s mut dyn Sink,
+    aside: PathBuf,
+    sweep: Sweep,
+    summary: Summary,
+    ticked: Duration,
+    gone: usize,
+    jobs: usize,
+}
+
+impl Run<'_, '_> {
+    /// Hands on what comes until every keeper is gone.
+    fn receive(&mut self, events: &Receiver<Event>, should_stop: &dyn Fn() -> bool) -> Result<(), Error> {
+        let mut sampler = Sampler::new(self.jobs);
+        let mut next_tick = TICK;
+        let ended = loop {
+            let now = self.shared.now();
+            match events.recv_timeout(next_tick.saturating_sub(now).min(TICK)) {
+                Ok(Event::Rows(rows)) => self.hand_on(rows)?,
+                Ok(Event::Gone) => self.gone += 1,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break Ok(()),
+            }
+            if self.gone == self.jobs {
+                break Ok(());
+            }
+            let now = self.shared.now();
+            if now >= next_tick {
+                next_tick = now + TICK;
+                if should_stop() {
+                    break Err(Error::Stopped);
+                }
+                self.tick(now, &mut sampler)?;
+            }
+        };
+        self.drain(events)?;
+        let seconds = self.shared.now().as_secs_f64();
+        let mut live = self.shared.lock();
+        let documents = self.summary.answered + self.summary.set_aside;
+        let (supply, workers) = (self.shared.settings.supply.as_str(), std::mem::take(&mut live.lanes));
+        self.summary.trace = Trace { supply, seconds, documents, workers };
+        (self.summary.failures, self.summary.worker_deaths) = (live.failures, live.worker_deaths);
+        drop(live);
+        ended
+    }
+
+    /// What was settled before the end is settled.
+    fn drain(&mut self, events: &Receiver<Event>) -> Result<(), Error> {
+        while let Ok(event) = events.try_recv() {
+            if let Event::Rows(rows) = event {
+                self.hand_on(rows)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn hand_on(&mut self, rows: Vec<(Row, Option<Arc<Parcel>>)>) -> Result<(), Error> {
+        for (row, parcel) in rows {
+            match row.settled {
+                Settled::Answered(_) => self.summary.answered += 1,
+                _ => {
+                    self.summary.set_aside += 1;
+                    let member = parcel.as_ref().and_then(|parcel| {
+                        self.sweep.member(&parcel.location, None).ok().map(|member| (parcel, member))
+                    });
+                    let kept = member.as_ref().map(|(parcel, member)| (&***parcel, &**member));
+                    aside::keep(&self.aside, &row, kept)?;
+                }
+            }
+            self.sink.settled(row)?;
+        }
+        Ok(())
+    }
+
+    fn tick(&mut self, now: Duration, sampler: &mut Sampler) -> Result<(), Error> {
+        // Whoever was kept from looking, by a slow reader of the results or a stopped process, has not seen anyone hang.
+        if now.saturating_sub(self.ticked) > LATE {
+            self.shared.lock().heard.fill(now);
+        }
+        self.ticked = now;
+        watch::hung_workers(self.shared, now);
+        if sampler.is_due(now.as_secs_f64()) {
+            let used = self.shared.crew.cpu_seconds();
+            sampler.take(now.as_secs_f64(), &used, &mut self.shared.lock().lanes);
+        }
+        let state = State {
+            elapsed: now,
+            answered: self.summary.answered,
+            set_aside: self.summary.set_aside,
+            workers: watch::in_words(self.shared),
+        };
+        self.sink.tick(&state)
+    }
+}

@@ -1,0 +1,455 @@
+//! A worker that looks after a program: one loop over its pipes and those of the dispatcher.
+//!
+//! Documents go to the program as fast as it takes them, whether it has answered or not; how many may be on their way is
+//! the dispatcher's decision (P2). When the program fails, those that it was given and did not answer are reported, it is
+//! started anew with the next document, and the worker goes on (P3).
+//!
+//! **Invariant:** what was given and is not answered stands in `given`, in order; whatever is reported leaves it.
+//!
+//! **Invariant:** the program and everything that it started have ended before its failure is reported.
+
+use super::READ_BYTES;
+use super::program::{Heard, Program};
+use crate::open::{Opener, Unfit};
+use crate::protocol::{Answers, Garbage, put_head};
+use crate::role::Spoken;
+use crate::tree;
+use crate::wire::{self, Arrived, Cause, Fault, Report};
+use base::clock::RealClock;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::AsFd;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// How often the memory and the processes of the program are looked at.
+const WATCH_EVERY: Duration = Duration::from_millis(100);
+/// Reports wait until there are so many bytes of them,
+const REPORT_BYTES: usize = 16 * 1024;
+/// While there are so many, the program is not listened to, and so waits.
+const UNSENT_BYTES_MAX: usize = 4 * 1024 * 1024;
+/// or so long.
+const REPORT_EVERY: Duration = Duration::from_millis(2);
+
+pub(super) fn run(spoken: &Spoken, program: &[OsString]) -> Result<(), String> {
+    tree::adopt().map_err(|error| format!("cannot look after processes: {error}"))?;
+    // A program that ends while it is written to is no reason to end with it: that is the default in Rust.
+    for fd in [io::stdin().as_fd(), io::stdout().as_fd()] {
+        let set = fcntl_getfl(fd).and_then(|flags| fcntl_setfl(fd, flags | OFlags::NONBLOCK));
+        set.map_err(|error| format!("cannot use a pipe: {error}"))?;
+    }
+    let mut worker = External {
+        spoken,
+        command: program,
+        opener: Opener::new(spoken.limits.document_bytes),
+        program: None,
+        answers: Answers::new(spoken.limits.answer_bytes),
+        unread: Vec::new(),
+        waiting: VecDeque::new(),
+        sending: Vec::new(),
+        sent: 0,
+        given: VecDeque::new(),
+        reports: Vec::new(),
+        reported: 0,
+        is_blocked: false,
+        has_told_busy: false,
+        unsent: 0,
+        unsent_since: Duration::ZERO,
+        clock: RealClock::start(),
+        last_sign: Duration::ZERO,
+        in_hand_since: Duration::ZERO,
+        watched: Duration::ZERO,
+        busy: Duration::ZERO,
+        busy_since: None,
+        room: vec![0; READ_BYTES],
+        is_over: false,
+    };
+    let worked = worker.work();
+    if let Some(program) = worker.program.take() {
+        program.dismiss();
+    }
+    // Half a report must not be followed by anything.
+    if worker.is_blocked { Ok(()) } else { worked.map_err(|error| error.to_string()) }
+}
+
+struct External<'a> {
+    spoken: &'a Spoken,
+    command: &'a [OsString],
+    opener: Opener,
+    program: Option<Program>,
+    answers: Answers,
+    /// What came from the dispatcher and is no whole message yet.
+    unread: Vec<u8>,
+    /// What the program was not given yet: messages, and where in them.
+    waiting: VecDeque<(Rc<[u8]>, usize)>,
+    /// What is being given to it, and how much of that it has taken.
+    sending: Vec<u8>,
+    sent: usize,
+    /// What it was given and has not answered.
+    given: VecDeque<u64>,
+    reports: Vec<u8>,
+    reported: usize,
+    /// Whether the dispatcher could not take all of them at once.
+    is_blocked: bool,
+    has_told_busy: bool,
+    /// Answers among them.
+    unsent: usize,
+    /// Since when the first of them waits.
+    unsent_since: Duration,
+    clock: Arc<RealClock>,
+    /// When the program last took a byte or gave one.
+    last_sign: Duration,
+    /// Since when it has the document that it has to answer next.
+    in_hand_since: Duration,
+    watched: Duration,
+    busy: Duration,
+    busy_since: Option<Duration>,
+    room: Vec<u8>,
+    is_over: bool,
+}
+
+impl External<'_> {
+    fn work(&mut self) -> io::Result<()> {
+        loop {
+            self.give()?;
+            self.count_busy();
+            let ready = self.wait()?;
+            if ready.dispatcher {
+                self.hear_dispatcher()?;
+            }
+            if self.is_over {
+                return Ok(());
+            }
+            self.tend(ready)?;
+            self.watch()?;
+            if self.is_time_to_report() {
+                self.send_reports()?;
+            }
+        }
+    }
+
+    /// Prepares the next document for the program, which is started if it does not run.
+    fn give(&mut self) -> io::Result<()> {
+        while self.sent == self.sending.len() && !self.waiting.is_empty() {
+            if self.is_due_for_restart() {
+                if !self.given.is_empty() {
+                    return Ok(());
+                }
+                self.program.take().into_iter().for_each(Program::dismiss);
+                self.answers = Answers::new(self.spoken.limits.answer_bytes);
+            }
+            let Some((message, mut from)) = self.waiting.pop_front() else { return Ok(()) };
+            let parcel =
+                Arrived::next(&message, &mut from).ok().flatten().ok_or(io::ErrorKind::InvalidData)?;
+            self.sending.clear();
+            self.sent = 0;
+            if self.sending.capacity() > 4 * READ_BYTES {
+                self.sending.shrink_to(READ_BYTES);
+            }
+            let sending = &mut self.sending;
+            let opened = self.opener.open(&parcel, |document, coding| {
+                put_head(document, coding, sending);
+                sending.extend_from_slice(document.body);
+            });
+            if let Err(Unfit(why)) = opened {
+                self.report(&Report::Unfit(parcel.number, why));
+                continue;
+            }
+            if self.program.is_none() {
+                self.program = Some(Program::start(self.spoken, self.command)?);
+            }
+            if self.given.is_empty() {
+                let now = self.clock.real_elapsed();
+                (self.last_sign, self.in_hand_since, self.watched) = (now, now, now);
+            }
+            self.given.push_back(parcel.number);
+            self.push_input()?;
+        }
+        Ok(())
+    }
+
+    fn is_due_for_restart(&self) -> bool {
+        let every = self.spoken.restart_every;
+        let given = self.given.len() as u64;
+        self.program.as_ref().is_some_and(|program| program.answered + given >= every)
+    }
+
+    /// Waits until something can be done.
+    fn wait(&mut self) -> io::Result<Ready> {
+        let (stdin, stdout) = (io::stdin(), io::stdout());
+        let mut fds = vec![PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN)];
+        let mut whose = vec![0];
+        let mut add = |fd, flags, who| {
+            fds.push(PollFd::from_borrowed_fd(fd, flags));
+            whose.push(who);
+        };
+        if self.is_blocked {
+            add(stdout.as_fd(), PollFlags::OUT, 1);
+        }
+        if let Some(program) = &self.program {
+            if let Some(input) = program.input().filter(|_| self.sent < self.sending.len()) {
+                add(input, PollFlags::OUT, 2);
+            }
+            if self.reports.len() < UNSENT_BYTES_MAX {
+                add(program.output(), PollFlags::IN, 3);
+            }
+            if let Some(complaints) = program.complaints() {
+                add(complaints, PollFlags::IN, 4);
+            }
+            add(program.alive(), PollFlags::IN, 5);
+        }
+        let time = match (self.reports.is_empty() || self.is_blocked, self.given.is_empty()) {
+            (false, _) => Some(REPORT_EVERY),
+            (true, false) => Some(WATCH_EVERY),
+            (true, true) => None,
+        };
+        let time = time.and_then(|time| Timespec::try_from(time).ok());
+        match poll(&mut fds, time.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut ready = Ready::default();
+        for (fd, who) in fds.iter().zip(whose) {
+            let is_ready = !fd.revents().is_empty();
+            match who {
+                0 => ready.dispatcher = is_ready,
+                1 => {}
+                2 => ready.input = is_ready,
+                3 => ready.output = is_ready,
+                4 => ready.complaints = is_ready,
+                _ => ready.ended = is_ready,
+            }
+        }
+        Ok(ready)
+    }
+
+    /// Takes what the dispatcher sends.
+    fn hear_dispatcher(&mut self) -> io::Result<()> {
+        match rustix::io::read(io::stdin().as_fd(), &mut self.room) {
+            Ok(0) => self.is_over = true,
+            Ok(read) => self.unread.extend_from_slice(self.room.get(..read).unwrap_or_default()),
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let mut taken = 0;
+        loop {
+            let rest = self.unread.get(taken..).unwrap_or_default();
+            let Some((message, length)) = wire::split(rest).map_err(|_| io::ErrorKind::InvalidData)? else {
+                break;
+            };
+            let message: Rc<[u8]> = message.into();
+            let (mut from, mut next) = (0, 0);
+            while Arrived::next(&message, &mut next).map_err(|_| io::ErrorKind::InvalidData)?.is_some() {
+                self.waiting.push_back((Rc::clone(&message), from));
+                from = next;
+            }
+            taken += length;
+        }
+        self.unread.drain(..taken);
+        if self.unread.is_empty() && self.unread.capacity() > 4 * READ_BYTES {
+            self.unread = Vec::new();
+        }
+        Ok(())
+    }
+
+    /// Does for the program what it waits for, and hears what it says.
+    fn tend(&mut self, ready: Ready) -> io::Result<()> {
+        if ready.complaints {
+            self.program.iter_mut().for_each(|program| program.listen(&mut self.room));
+        }
+        if ready.output || ready.ended {
+            self.hear_program()?;
+        }
+        if ready.input {
+            self.push_input()?;
+        }
+        let ended = self.program.as_ref().filter(|_| ready.ended).and_then(Program::ended);
+        if let Some((cause, what)) = ended {
+            self.fail(cause, what)?;
+        }
+        Ok(())
+    }
+
+    fn push_input(&mut self) -> io::Result<()> {
+        let Some(program) = &mut self.program else { return Ok(()) };
+        let rest = self.sending.get(self.sent..).unwrap_or_default();
+        if rest.is_empty() {
+            return Ok(());
+        }
+        match program.write(rest) {
+            Ok(0) => Ok(()),
+            Ok(written) => {
+                self.sent += written;
+                self.last_sign = self.clock.real_elapsed();
+                Ok(())
+            }
+            Err(_) => self.fail_soon("it stopped reading documents".to_owned()),
+        }
+    }
+
+    /// Reads answers until there are none.
+    fn hear_program(&mut self) -> io::Result<()> {
+        while self.reports.len() < UNSENT_BYTES_MAX {
+            let Some(program) = &mut self.program else { return Ok(()) };
+            match program.hear(&mut self.room) {
+                Ok(Heard::Bytes(read)) => {
+                    self.answers.push(self.room.get(..read).unwrap_or_default());
+                    self.last_sign = self.clock.real_elapsed();
+                    if let Err(Garbage(what)) = self.take_answers() {
+                        return self.fail(Cause::Garbage, what);
+                    }
+                }
+                Ok(Heard::Nothing) => return Ok(()),
+                Ok(Heard::End) | Err(_) => return self.fail_soon("it closed its standard output".to_owned()),
+            }
+        }
+        // It waits for us, so that its silence is no fault of its own.
+        let now = self.clock.real_elapsed();
+        (self.last_sign, self.in_hand_since) = (now, now);
+        Ok(())
+    }
+
+    fn take_answers(&mut self) -> Result<(), Garbage> {
+        while let Some(number) = self.given.front().copied() {
+            let Some(answer) = self.answers.next(number)? else { return Ok(()) };
+            if self.given.len() == 1 && self.sent < self.sending.len() {
+                return Err(Garbage("it answered before it had read the whole document".to_owned()));
+            }
+            self.given.pop_front();
+            self.in_hand_since = self.clock.real_elapsed();
+            self.program.iter_mut().for_each(|program| program.answered += 1);
+            self.report(&Report::Answered(number, answer));
+            self.unsent += 1;
+        }
+        if self.answers.is_begun() {
+            return Err(Garbage("it said something that nobody asked for".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// The program has closed a pipe. That is mostly its end, which says more.
+    fn fail_soon(&mut self, what: String) -> io::Result<()> {
+        let program = self.program.as_ref();
+        let ended = program.and_then(|program| {
+            let mut fds = [PollFd::from_borrowed_fd(program.alive(), PollFlags::IN)];
+            let time = Timespec::try_from(WATCH_EVERY).ok();
+            let _ = poll(&mut fds, time.as_ref());
+            program.ended()
+        });
+        let (cause, what) = ended.unwrap_or((Cause::Ended, what));
+        self.fail(cause, what)
+    }
+
+    /// Looks whether the program keeps to its limits.
+    fn watch(&mut self) -> io::Result<()> {
+        let Some(program) = self.program.as_ref().filter(|_| !self.given.is_empty()) else { return Ok(()) };
+        let (now, limits) = (self.clock.real_elapsed(), &self.spoken.limits);
+        if self.reports.len() >= UNSENT_BYTES_MAX {
+            (self.last_sign, self.in_hand_since) = (now, now);
+            return Ok(());
+        }
+        if now.saturating_sub(self.last_sign) > limits.progress {
+            let what = format!("it did nothing for {} s", limits.progress.as_secs_f64());
+            return self.fail(Cause::Hung, what);
+        }
+        if now.saturating_sub(self.in_hand_since) > limits.document {
+            let what = format!("it took longer than {} s for one document", limits.document.as_secs_f64());
+            return self.fail(Cause::Hung, what);
+        }
+        if now.saturating_sub(self.watched) < WATCH_EVERY {
+            return Ok(());
+        }
+        self.watched = now;
+        let (processes, bytes) = tree::weigh(program.pid, limits.processes, limits.memory_bytes);
+        if processes > limits.processes {
+            return self.fail(Cause::Greedy, format!("it was more than {} processes", limits.processes));
+        }
+        if bytes > limits.memory_bytes {
+            return self.fail(
+                Cause::Greedy,
+                format!("it took more than {} MiB of memory", limits.memory_bytes >> 20),
+            );
+        }
+        Ok(())
+    }
+
+    /// The program has failed: it is ended, and what it had is reported. The next document starts it anew.
+    fn fail(&mut self, cause: Cause, what: String) -> io::Result<()> {
+        let Some(program) = self.program.take() else { return Ok(()) };
+        let words = program.end();
+        let suspects: Vec<u64> = self.given.drain(..).collect();
+        self.sending.clear();
+        self.sent = 0;
+        self.answers = Answers::new(self.spoken.limits.answer_bytes);
+        self.report(&Report::Died { fault: Fault { cause, what, words }, suspects });
+        self.send_reports()
+    }
+
+    fn report(&mut self, report: &Report) {
+        if self.reports.is_empty() {
+            self.unsent_since = self.clock.real_elapsed();
+        }
+        report.put(&mut self.reports);
+    }
+
+    /// Many answers are sent at once, but not so many that the dispatcher could have sent more meanwhile.
+    fn is_time_to_report(&self) -> bool {
+        let left = self.given.len() + self.waiting.len();
+        let waited = || self.clock.real_elapsed().saturating_sub(self.unsent_since);
+        !self.reports.is_empty()
+            && (self.is_blocked
+                || self.unsent >= left
+                || self.reports.len() >= REPORT_BYTES
+                || waited() >= REPORT_EVERY)
+    }
+
+    /// Sends as much as the pipe takes.
+    fn send_reports(&mut self) -> io::Result<()> {
+        if self.reports.is_empty() {
+            return Ok(());
+        }
+        if !self.has_told_busy {
+            self.has_told_busy = true;
+            let now = self.clock.real_elapsed();
+            let busy = self.busy + self.busy_since.map_or(Duration::ZERO, |since| now.saturating_sub(since));
+            self.report(&Report::Busy(u64::try_from(busy.as_micros()).unwrap_or(u64::MAX)));
+        }
+        match rustix::io::write(io::stdout().as_fd(), self.reports.get(self.reported..).unwrap_or_default()) {
+            Ok(written) => self.reported += written,
+            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        self.is_blocked = self.reported < self.reports.len();
+        if !self.is_blocked {
+            self.reports.clear();
+            (self.reported, self.unsent, self.has_told_busy) = (0, 0, false);
+        }
+        Ok(())
+    }
+
+    fn count_busy(&mut self) {
+        let has_any = !self.given.is_empty() || !self.waiting.is_empty();
+        match (has_any, self.busy_since) {
+            (true, None) => self.busy_since = Some(self.clock.real_elapsed()),
+            (false, Some(since)) => {
+                self.busy += self.clock.real_elapsed().saturating_sub(since);
+                self.busy_since = None;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Which pipes have something to do.
+#[derive(Clone, Copy, Debug, Default)]
+struct Ready {
+    dispatcher: bool,
+    input: bool,
+    output: bool,
+    complaints: bool,
+    ended: bool,
+}

@@ -1,0 +1,84 @@
+//! An analysis over everything that is valid at the end of the run: which languages the web is in.
+
+use anyhow::Context as _;
+use archive::{Choice, Order, Reader, Sorter};
+use base::Timestamp;
+use base::disk::RealDisk;
+use scan::analyses::Analysis;
+use scan::{Answer, Confinement, Error, Job, Limits, Row, Settings, Settled, State, Supply, Work};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+/// What the analysis said.
+#[derive(Debug, Default)]
+pub(super) struct Scanned {
+    /// Documents that were analysed.
+    pub(super) documents: u64,
+    /// How long it took.
+    pub(super) seconds: f64,
+    /// By how many workers.
+    pub(super) workers: usize,
+    /// How many are in which language, most first; what is in none has no name.
+    pub(super) languages: Vec<(String, u64)>,
+}
+
+/// So much of the list is sorted in memory: a demo's web is small.
+const SORT_BYTES: usize = 8 * 1024 * 1024;
+
+/// Analyses every version that is valid at `at`.
+pub(super) fn look(archive: &Path, at: Timestamp) -> anyhow::Result<Scanned> {
+    let reader = Reader::open(Arc::new(RealDisk), archive)?;
+    let place = tempfile::tempdir().context("cannot make a directory for the analysis")?;
+    let (job, done) = Job::open(place.path(), "demo", |list| {
+        let mut sorter = Sorter::new(Order::Address, place.path(), SORT_BYTES);
+        let choice = Choice::as_of(at).map_err(|error| Error::Sink(Box::new(error)))?;
+        for version in reader.snapshot(&choice)? {
+            let version = version?;
+            if &*version.payload.media_type == "text/html" {
+                sorter.push(&version)?;
+            }
+        }
+        for version in sorter.finish_encoded()? {
+            list.push(&version?)?;
+        }
+        Ok(())
+    })?;
+    let jobs = std::thread::available_parallelism().map_or(1, usize::from);
+    let settings = Settings {
+        work: Work::Builtin(Analysis::Language),
+        jobs,
+        supply: Supply::Pipelined,
+        limits: Limits::default(),
+        // It is our own code; on a kernel without a sandbox a demo should run all the same.
+        confinement: Confinement { is_lifted: true, ..Confinement::default() },
+        restart_every: u64::MAX,
+        strikes_max: 1,
+        executable: "/proc/self/exe".into(),
+        scratch: job.scratch(),
+    };
+    let mut counts = Counts::default();
+    let summary =
+        scan::run(&settings, (&reader, &job.pointers(), &done), &job.aside(), &mut counts, &|| false)?;
+    let mut languages: Vec<(String, u64)> = counts.0.into_iter().collect();
+    languages.sort_by(|(one, few), (other, many)| many.cmp(few).then(one.cmp(other)));
+    Ok(Scanned { documents: summary.answered, seconds: summary.trace.seconds, workers: jobs, languages })
+}
+
+/// Counts languages.
+#[derive(Default)]
+struct Counts(BTreeMap<String, u64>);
+
+impl scan::Sink for Counts {
+    fn settled(&mut self, row: Row) -> Result<(), Error> {
+        if let Settled::Answered(Answer::Json(language)) = row.settled {
+            let language = language.trim_matches('"');
+            let language = if language == "null" { "" } else { language };
+            *self.0.entry(language.to_owned()).or_default() += 1;
+        }
+        Ok(())
+    }
+    fn tick(&mut self, _: &State) -> Result<(), Error> {
+        Ok(())
+    }
+}

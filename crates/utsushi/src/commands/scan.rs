@@ -1,0 +1,200 @@
+//! `utsushi scan`: anyone's analysis over a snapshot, in parallel (P1–P5).
+
+mod arguments;
+mod documents;
+mod place;
+mod results;
+
+pub(crate) use arguments::Args;
+pub(crate) use place::SCANS;
+
+use super::Context;
+use crate::exit::{Advised, Exit};
+use crate::signals::{self, Stop};
+use crate::words::{count_of, grouped};
+use anyhow::Context as _;
+use documents::Finder;
+use place::Place;
+use results::{Output, Shown};
+use scan::{Done, Error, Job, Settings, Summary};
+use serde_json::json;
+use std::fs;
+use std::path::Path;
+
+/// Runs the analysis.
+pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
+    let work = args.work()?;
+    let (_, reader) = context.reader()?;
+    let stop = signals::listen(&context.output).context("cannot listen for signals")?;
+    let finder = Finder::new(context, &reader, args, &stop)?;
+    let place = Place::of(context, args.output.as_deref())?;
+    if args.anew {
+        Job::forget(place.path()).map_err(|error| explained(error, args))?;
+    }
+    let asked = args.as_written(&context.data);
+    let opened =
+        Job::open(place.path(), &asked, |list| finder.find(list, place.path()).map_err(Failed::wrap));
+    let (job, done) = opened.map_err(|error| {
+        if args.output.is_none() {
+            place.forget();
+        }
+        explained(error, args)
+    })?;
+    finder.tell_left_out();
+    if job.documents == 0 {
+        context.output.note("no version was chosen; nothing is analysed");
+        job.finish()?;
+        return Ok(Exit::Found);
+    }
+    if let Err(error) = results::check(args) {
+        if !job.is_resumed {
+            job.finish()?;
+        }
+        return Err(error);
+    }
+    let settings = args.settings(work, context, job.scratch());
+    let scan = Scan { args, context, settings, stop };
+    scan.run(job, &done, &reader, &place)
+}
+
+/// Everything that a run needs.
+struct Scan<'a> {
+    args: &'a Args,
+    context: &'a Context,
+    settings: Settings,
+    stop: Stop,
+}
+
+impl Scan<'_> {
+    fn run(&self, job: Job, done: &Done, reader: &archive::Reader, place: &Place) -> anyhow::Result<Exit> {
+        if job.is_resumed {
+            let (settled, documents) = (grouped(done.count()), count_of(job.documents, "document"));
+            self.context.output.note(format!("going on where it stopped: {settled} of {documents} are done"));
+        }
+        let (documents, pointers, aside) = (job.documents, job.pointers(), job.aside());
+        let mut shown = Shown::new(self.context, documents, done);
+        let mut output = Output::new(self.args, self.context, job)?;
+        let should_stop = || self.stop.is_asked();
+        let ran = {
+            let mut sink = results::Sink { output: &mut output, shown: &mut shown };
+            scan::run(&self.settings, (reader, &pointers, done), &aside, &mut sink, &should_stop)
+        };
+        drop(shown);
+        output.flush()?;
+        let summary = ran.map_err(|error| {
+            if self.args.output.is_none() || (done.count() == 0 && is_hopeless(&error)) {
+                place.forget();
+            }
+            explained(error, self.args)
+        })?;
+        let settled = done.count() + summary.answered + summary.set_aside;
+        let (job, bytes) = output.finish(self.args, self.context, settled)?;
+        self.draw(&summary)?;
+        let set_aside = done.set_aside + summary.set_aside;
+        self.tell(&summary, done, documents, bytes);
+        if set_aside > 0 {
+            let what = format!(
+                "{} set aside: `{}` has each with what is known of why",
+                count_of(set_aside, "document"),
+                aside.display()
+            );
+            self.context.output.note(what);
+        }
+        job.finish()?;
+        Ok(if set_aside > 0 { Exit::Found } else { Exit::Done })
+    }
+
+    /// Writes the trace, if it is asked for.
+    fn draw(&self, summary: &Summary) -> anyhow::Result<()> {
+        let Some(path) = &self.args.trace else { return Ok(()) };
+        let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
+        let text = if is_svg {
+            scan::trace::svg(std::slice::from_ref(&summary.trace))
+        } else {
+            format!("{}\n", summary.trace.to_json())
+        };
+        fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))
+    }
+
+    fn tell(&self, summary: &Summary, done: &Done, documents: u64, written: Option<&Path>) {
+        let trace = &summary.trace;
+        #[expect(clippy::cast_precision_loss, reason = "a rate is told to the whole document")]
+        let rate = if trace.seconds > 0.0 { trace.documents as f64 / trace.seconds } else { 0.0 };
+        let busy: Vec<f64> =
+            trace.workers.iter().map(|lane| (1_000.0 * trace.busy(lane)).round() / 1_000.0).collect();
+        let (answered, set_aside) = (done.answered + summary.answered, done.set_aside + summary.set_aside);
+        let object = json!({
+            "output": written.map(|path| path.to_string_lossy()), "documents": documents, "answered": answered,
+            "set_aside": set_aside, "before": done.count(), "seconds": (trace.seconds * 1_000.0).round() / 1_000.0,
+            "documents_per_second": rate.round(), "failures": summary.failures, "worker_deaths": summary.worker_deaths,
+            "busy": busy,
+        });
+        let text = || {
+            let to = written.map(|path| format!("{}: ", path.display())).unwrap_or_default();
+            format!(
+                "{to}{} of {} in {:.1} s, {rate:.0} a second",
+                count_of(answered, "result"),
+                count_of(documents, "document"),
+                trace.seconds
+            )
+        };
+        match written {
+            Some(_) => self.context.output.result(&object, text),
+            None => self.context.output.note(text()),
+        }
+    }
+}
+
+/// An error of this side that has to pass through the other.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+struct Failed(#[from] anyhow::Error);
+
+impl Failed {
+    fn wrap(error: anyhow::Error) -> Error {
+        Error::Sink(Box::new(Self(error)))
+    }
+}
+
+/// Whether nothing was begun that someone could go on with.
+fn is_hopeless(error: &Error) -> bool {
+    matches!(error, Error::NeverAnswered { .. } | Error::NoProgram { .. } | Error::NoSandbox(_))
+}
+
+/// What to do about an error.
+fn explained(error: Error, args: &Args) -> anyhow::Error {
+    let again = || match &args.output {
+        Some(_) => "run the same command again: it goes on where it stopped".to_owned(),
+        None => "with `-o FILE` a scan that was stopped can go on where it stopped".to_owned(),
+    };
+    let advice = match error {
+        Error::Sink(source) => match source.downcast::<Failed>() {
+            Ok(failed) => return failed.0,
+            Err(source) => return anyhow::Error::new(Error::Sink(source)),
+        },
+        Error::NeverAnswered { .. } => {
+            "try the program on one document: docs/reference/scan-protocol.md says what it is given and what it must answer; \
+             for a plain filter, which reads one document from standard input, add `--each`"
+                .to_owned()
+        }
+        Error::NoProgram { .. } => "name a program that exists, or choose one that is built in with `--builtin NAME`".to_owned(),
+        Error::NoSandbox(_) => {
+            "run it on a kernel that has Landlock and seccomp, or add `--unsandboxed` if you trust the program and the \
+             documents"
+                .to_owned()
+        }
+        Error::OtherJob { .. } => {
+            "give the command as it was then, or name another output, or add `--anew` to begin again".to_owned()
+        }
+        Error::Locked { .. } => "wait until it has ended, or name another output".to_owned(),
+        Error::Stopped => again(),
+        ref other => {
+            let advice = again();
+            return match other {
+                Error::Archive(_) => anyhow::Error::new(error),
+                _ => Advised::new("cannot run the analysis", advice, error).into(),
+            };
+        }
+    };
+    Advised::new("cannot run the analysis", advice, error).into()
+}

@@ -1,0 +1,223 @@
+//! The command line of a scan.
+
+use super::results::Order;
+use crate::commands::Context;
+use crate::commands::snapshot::Choices;
+use crate::config::parse_bytes;
+use crate::exit::Advised;
+use base::Interval;
+use clap::ValueEnum;
+use formats::results::Form;
+use scan::analyses::Analysis;
+use scan::{Confinement, Limits, Settings, Supply, Work};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+const EXAMPLES: &str = "\
+Examples:
+  utsushi scan --at now --builtin titles
+  utsushi scan --at 2026-03-01 --language ja --type text/html -o titles.jsonl -- python3 titles.py
+  utsushi scan --at now --site example.org --each -- grep -o 'href=\"[^\"]*\"'
+  utsushi scan --during '1d ago..' --only-changed -o changed.parquet --builtin links
+
+Built in: links, text, words, language, titles, sizes, digests. What a program is given and what it answers stands in
+docs/reference/scan-protocol.md; with --each it is a plain filter. A scan with -o that was stopped goes on where it
+stopped when it is run again.";
+
+/// Run an analysis over a snapshot, on all cores, whatever the documents do to it
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    pub(super) choices: Choices,
+    /// Only pages whose content at the end of `--during` is not that at its beginning, as it is at the end
+    #[arg(long, help_heading = "Which versions")]
+    pub(super) only_changed: bool,
+    /// An analysis that is built in: `links`, `text`, `words`, `language`, `titles`, `sizes`, `digests`
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["program", "each"])]
+    builtin: Option<Analysis>,
+    /// The program is a plain filter: it is started for each document, which it reads from standard input
+    #[arg(long)]
+    each: bool,
+    /// The program and its arguments
+    #[arg(last = true, value_name = "PROGRAM")]
+    program: Vec<OsString>,
+    /// Write to this file; it appears when it is whole. A scan that was stopped goes on when it is run again
+    #[arg(short, long, value_name = "FILE")]
+    pub(super) output: Option<PathBuf>,
+    /// As what to write results: `jsonl`, `csv` or `parquet`; without it, by the name of the output
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+    /// In which order: `arrival`, as they come, or `stable`, that of the documents, whatever happens
+    #[arg(long, value_name = "ORDER", default_value = "arrival")]
+    pub(super) order: Order,
+    /// Forget an unfinished scan to the same output, and begin again
+    #[arg(long, requires = "output")]
+    pub(super) anew: bool,
+    /// Write what each worker did over time, as a figure (`.svg`) or as data
+    #[arg(long, value_name = "FILE")]
+    pub(super) trace: Option<PathBuf>,
+    #[command(flatten)]
+    how: How,
+    #[command(flatten)]
+    sandbox: Sandbox,
+}
+
+/// How it is run.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "How")]
+struct How {
+    /// How many workers; without it, one on each processor
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024))]
+    jobs: Option<u16>,
+    /// How documents get to workers: `pipelined`, `synchronous` or `static`. The last two are slower, and there to be
+    /// compared with
+    #[arg(long, value_name = "HOW", default_value = "pipelined")]
+    supply: SupplyName,
+    /// How long a program may do nothing while it has a document
+    #[arg(long, value_name = "TIME", value_parser = interval)]
+    progress_limit: Option<Interval>,
+    /// How long it may have one document
+    #[arg(long, value_name = "TIME", value_parser = interval)]
+    document_limit: Option<Interval>,
+    /// How much memory it may take, with all its processes
+    #[arg(long, value_name = "BYTES", value_parser = byte_count)]
+    memory: Option<u64>,
+    /// After how many documents it is started anew
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    restart_every: Option<u64>,
+    /// How often a document may fail alone before it is set aside
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
+    strikes: Option<u32>,
+}
+
+/// What the program may do.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Sandbox")]
+struct Sandbox {
+    /// Let the program use the network
+    #[arg(long)]
+    allow_network: bool,
+    /// Let it write to this directory, beside its scratch directory (`TMPDIR`)
+    #[arg(long, value_name = "DIR")]
+    allow_write: Vec<PathBuf>,
+    /// Do not confine it at all; its limits stay
+    #[arg(long)]
+    unsandboxed: bool,
+}
+
+/// The forms of results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A JSON object a line
+    Jsonl,
+    /// A table for spreadsheets
+    Csv,
+    /// A table for data frames
+    Parquet,
+}
+
+/// How documents get to workers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum SupplyName {
+    /// Before the last answer is in
+    Pipelined,
+    /// After the last answer is in
+    Synchronous,
+    /// To each worker its part, fixed beforehand
+    Static,
+}
+
+fn interval(text: &str) -> Result<Interval, String> {
+    let least = Interval::from_micros(100_000);
+    let fits = text.parse().ok().filter(|time| (least..=Interval::from_days(7)).contains(time));
+    fits.ok_or_else(|| format!("it is a length of time from {least} to 7d, such as 30s"))
+}
+
+fn byte_count(text: &str) -> Result<u64, String> {
+    let bytes = parse_bytes(text).filter(|bytes| *bytes >= 16 << 20);
+    bytes.ok_or_else(|| "it is a number of bytes from 16MiB, such as 2GiB".to_owned())
+}
+
+impl Args {
+    /// What is to be run.
+    pub(super) fn work(&self) -> anyhow::Result<Work> {
+        match (self.builtin, self.program.is_empty()) {
+            (Some(analysis), _) => Ok(Work::Builtin(analysis)),
+            (None, false) if self.each => Ok(Work::Each(self.program.clone())),
+            (None, false) => Ok(Work::Program(self.program.clone())),
+            (None, true) => {
+                let advice = "name a program behind `--`, as in `-- python3 titles.py`, or `--builtin NAME`";
+                Err(Advised::new("cannot run an analysis", advice, anyhow::anyhow!("none is named")).into())
+            }
+        }
+    }
+
+    /// The same and its choices, as they were written: by this an unfinished scan is known again.
+    pub(super) fn as_written(&self, data: &Path) -> String {
+        let data = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
+        let mut words = format!("--data {} scan {}", data.display(), self.choices.as_written());
+        if self.only_changed {
+            words.push_str(" --only-changed");
+        }
+        if self.each {
+            words.push_str(" --each");
+        }
+        match self.builtin {
+            Some(analysis) => words.push_str(&format!(" --builtin {}", analysis.as_str())),
+            None => {
+                words.push_str(" --");
+                self.program.iter().for_each(|word| words.push_str(&format!(" {word:?}")));
+            }
+        }
+        words
+    }
+
+    /// As what results are written.
+    pub(super) fn form(&self) -> Form {
+        match self.format {
+            Some(Format::Jsonl) => Form::Jsonl,
+            Some(Format::Csv) => Form::Csv,
+            Some(Format::Parquet) => Form::Parquet,
+            None => self.output.as_deref().and_then(Form::of_name).unwrap_or(Form::Jsonl),
+        }
+    }
+
+    /// Everything that is asked for.
+    pub(super) fn settings(&self, work: Work, context: &Context, scratch: PathBuf) -> Settings {
+        let (how, config) = (&self.how, &context.config.scan);
+        let processors = || std::thread::available_parallelism().map_or(1, usize::from);
+        let jobs = how
+            .jobs
+            .map(usize::from)
+            .or(Some(config.jobs).filter(|jobs| *jobs > 0))
+            .unwrap_or_else(processors);
+        let limits = Limits {
+            progress: how.progress_limit.map_or(config.limits.progress, Into::into),
+            document: how.document_limit.map_or(config.limits.document, Into::into),
+            memory_bytes: how.memory.unwrap_or(config.limits.memory_bytes),
+            ..config.limits
+        };
+        let supply = match how.supply {
+            SupplyName::Pipelined => Supply::Pipelined,
+            SupplyName::Synchronous => Supply::Synchronous,
+            SupplyName::Static => Supply::Static,
+        };
+        let confinement = Confinement {
+            is_lifted: self.sandbox.unsandboxed,
+            has_network: self.sandbox.allow_network,
+            writable: self.sandbox.allow_write.clone(),
+        };
+        Settings {
+            work,
+            jobs,
+            supply,
+            limits,
+            confinement,
+            restart_every: how.restart_every.unwrap_or(config.restart_every),
+            strikes_max: how.strikes.unwrap_or(config.strikes_max),
+            executable: PathBuf::from("/proc/self/exe"),
+            scratch,
+        }
+    }
+}

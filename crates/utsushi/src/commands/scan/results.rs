@@ -1,0 +1,251 @@
+//! Where the results of a scan go, and how far it has come.
+
+use super::Args;
+use crate::commands::Context;
+use crate::commands::destination::{Destination, Unfinished};
+use crate::output;
+use crate::progress::Progress;
+use crate::words::grouped;
+use anyhow::Context as _;
+use base::Interval;
+use clap::ValueEnum;
+use formats::results::{Answer, InOrder, Row, Writer};
+use scan::{Done, Error, Job, Settled, State};
+use std::collections::VecDeque;
+use std::fs;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// In which order results are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(super) enum Order {
+    /// As they come
+    Arrival,
+    /// That of the documents
+    Stable,
+}
+
+/// How often what came is made durable.
+const SYNC_EVERY: Duration = Duration::from_secs(5);
+/// So much is put in order in memory; the rest waits on disk.
+const SORT_BYTES_MAX: usize = 64 * 1024 * 1024;
+const SOFTWARE: &str = concat!("utsushi/", env!("CARGO_PKG_VERSION"));
+
+/// What could not be written at the end is told before anything is analysed.
+pub(super) fn check(args: &Args) -> anyhow::Result<()> {
+    // What is neither a file nor a directory is opened once: whoever reads from it would think that this is all.
+    let is_once = |path: &&PathBuf| fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
+    if let Some(path) = args.output.as_ref().filter(|path| !is_once(path)) {
+        drop(Unfinished::create(path)?);
+    }
+    Ok(())
+}
+
+/// What takes results.
+pub(super) struct Output<'a> {
+    job: Job,
+    output: &'a output::Output,
+    /// Where they go at once; else they are kept with the job until all are there.
+    at_once: Option<Writer<Destination<'a>>>,
+    synced: Duration,
+}
+
+impl<'a> Output<'a> {
+    pub(super) fn new(args: &Args, context: &'a Context, job: Job) -> anyhow::Result<Self> {
+        let is_at_once = args.output.is_none() && args.order == Order::Arrival;
+        let at_once = if is_at_once { Some(open(args, context, None)?) } else { None };
+        Ok(Self { job, output: &context.output, at_once, synced: Duration::ZERO })
+    }
+
+    fn take(&mut self, row: &scan::Row) -> Result<(), Error> {
+        let Some(writer) = &mut self.at_once else { return self.job.keep(row) };
+        push(writer, row).map_err(|error| Error::Sink(Box::new(error)))
+    }
+    /// A killed process loses nothing of what came before.
+    fn tick(&mut self, elapsed: Duration) -> Result<(), Error> {
+        if let Some(writer) = &mut self.at_once {
+            // What came is shown, and whether anyone still takes it is found out.
+            writer.flush().map_err(|error| Error::Sink(Box::new(error)))?;
+            return if self.output.is_closed() { Err(Error::Stopped) } else { Ok(()) };
+        }
+        self.job.flush()?;
+        if elapsed.saturating_sub(self.synced) >= SYNC_EVERY {
+            self.synced = elapsed;
+            self.job.sync()?;
+        }
+        Ok(())
+    }
+    pub(super) fn flush(&mut self) -> anyhow::Result<()> {
+        if let Some(writer) = &mut self.at_once {
+            writer.flush().context("cannot write the results")?;
+        }
+        Ok(self.job.sync()?)
+    }
+
+    /// Writes what was kept, if anything was, and says where.
+    pub(super) fn finish<'p>(
+        self,
+        args: &'p Args,
+        context: &Context,
+        settled: u64,
+    ) -> anyhow::Result<(Job, Option<&'p Path>)> {
+        let path = args.output.as_deref();
+        let writer = match self.at_once {
+            Some(writer) => writer,
+            None => {
+                let mut writer = open(args, context, path)?;
+                let written = write_kept(&self.job, args.order, &mut writer)?;
+                anyhow::ensure!(
+                    written == settled,
+                    "the journal of the scan has {written} documents where {settled} were settled: it is damaged"
+                );
+                writer
+            }
+        };
+        writer.finish().context("cannot write the results")?.finish()?;
+        Ok((self.job, path))
+    }
+}
+
+fn open<'a>(
+    args: &Args,
+    context: &'a Context,
+    path: Option<&Path>,
+) -> anyhow::Result<Writer<Destination<'a>>> {
+    let form = args.form();
+    // On a terminal a line of JSON is shown as it is safe to show; what is for spreadsheets and data frames is not.
+    let is_shown =
+        path.is_none() && form == formats::results::Form::Jsonl && context.output.bytes().is_none();
+    let destination = if is_shown {
+        Destination::Stream(Box::new(Printable { output: &context.output, line: Vec::new() }))
+    } else {
+        Destination::open(&context.output, path)?
+    };
+    Writer::new(form, destination, SOFTWARE).context("cannot begin the results")
+}
+
+/// Lines for a terminal, which nothing from the web may steer (H24).
+struct Printable<'a> {
+    output: &'a output::Output,
+    line: Vec<u8>,
+}
+
+impl Write for Printable<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for byte in bytes {
+            if *byte == b'\n' {
+                self.output.line(String::from_utf8_lossy(&std::mem::take(&mut self.line)));
+            } else {
+                self.line.push(*byte);
+            }
+        }
+        Ok(bytes.len())
+    }
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Writes what was kept, and says of how many documents there was something.
+fn write_kept(job: &Job, order: Order, writer: &mut Writer<Destination<'_>>) -> anyhow::Result<u64> {
+    if order == Order::Stable {
+        return write_in_order(job, writer);
+    }
+    let mut count = 0;
+    for row in job.rows()? {
+        push(writer, &row?).context("cannot write the results")?;
+        count += 1;
+    }
+    Ok(count)
+}
+
+/// The same by the number of the document, in bounded memory.
+fn write_in_order(job: &Job, writer: &mut Writer<Destination<'_>>) -> anyhow::Result<u64> {
+    let (mut sorter, mut count) = (InOrder::new(job.directory(), SORT_BYTES_MAX), 0);
+    for row in job.rows()? {
+        let row = row?;
+        sorter.push(row.number, &row.to_bytes()).context("cannot put the results in order")?;
+        count += 1;
+    }
+    let mut sorted = sorter.finish().context("cannot put the results in order")?;
+    while let Some((_, bytes)) = sorted.next().context("cannot put the results in order")? {
+        let row = scan::Row::from_bytes(bytes).context("what was put in order is no result")?;
+        push(writer, &row).context("cannot write the results")?;
+    }
+    Ok(count)
+}
+
+fn push(writer: &mut Writer<Destination<'_>>, row: &scan::Row) -> Result<(), formats::Error> {
+    let Settled::Answered(answer) = &row.settled else { return Ok(()) };
+    let result = match answer {
+        scan::Answer::Json(text) => Answer::Json(text),
+        scan::Answer::Text(text) => Answer::Text(text),
+        scan::Answer::Bytes(bytes) => Answer::Bytes(bytes),
+    };
+    writer.push(&Row { document: row.number, url: &row.url, at: row.at, result })
+}
+
+/// How far it has come, for people.
+pub(super) struct Shown {
+    progress: Progress,
+    documents: u64,
+    before: u64,
+    /// Moments of the last seconds and how many were done then.
+    recent: VecDeque<(Duration, u64)>,
+}
+
+/// The rate is that of so long.
+const RATE_OF: Duration = Duration::from_secs(10);
+
+impl Shown {
+    pub(super) fn new(context: &Context, documents: u64, done: &Done) -> Self {
+        let progress = context.output.progress("scanning", Some(documents));
+        Self { progress, documents, before: done.count(), recent: VecDeque::new() }
+    }
+
+    fn show(&mut self, state: &State) {
+        let now = state.answered + state.set_aside;
+        self.recent.push_back((state.elapsed, now));
+        while self.recent.front().is_some_and(|(at, _)| state.elapsed.saturating_sub(*at) > RATE_OF) {
+            self.recent.pop_front();
+        }
+        let words = self.in_words(state, now);
+        self.progress.set(self.before + now, &words);
+    }
+
+    #[expect(clippy::cast_precision_loss, reason = "a rate is told to the whole document")]
+    fn in_words(&self, state: &State, now: u64) -> String {
+        let (since, then) = self.recent.front().copied().unwrap_or_default();
+        let seconds = state.elapsed.saturating_sub(since).as_secs_f64();
+        let rate = if seconds > 0.0 { (now - then) as f64 / seconds } else { 0.0 };
+        let left = self.documents.saturating_sub(self.before + now) as f64;
+        let time = if rate > 0.0 { Duration::try_from_secs_f64((left / rate).ceil()).ok() } else { None };
+        let time = time.map_or_else(|| "?".to_owned(), |time| Interval::from(time).to_string());
+        let aside = if state.set_aside > 0 {
+            format!(", {} set aside", grouped(state.set_aside))
+        } else {
+            String::new()
+        };
+        let count = |word: &str| state.workers.iter().filter(|state| **state == word).count();
+        let (busy, retrying, idle) = (count("busy"), count("retrying"), count("idle"));
+        let retrying = if retrying > 0 { format!(", {retrying} retrying") } else { String::new() };
+        format!("{rate:.0} a second, {time} left{aside}; workers: {busy} busy{retrying}, {idle} idle")
+    }
+}
+
+/// Both together.
+pub(super) struct Sink<'a, 'o> {
+    pub(super) output: &'a mut Output<'o>,
+    pub(super) shown: &'a mut Shown,
+}
+
+impl scan::Sink for Sink<'_, '_> {
+    fn settled(&mut self, row: scan::Row) -> Result<(), Error> {
+        self.output.take(&row)
+    }
+    fn tick(&mut self, state: &State) -> Result<(), Error> {
+        self.shown.show(state);
+        self.output.tick(state.elapsed)
+    }
+}

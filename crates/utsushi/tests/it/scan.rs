@@ -1,0 +1,15 @@
+//! `utsushi scan` as its users meet it, and as a document meets it that means harm.
+//!
+//! Programs are shell scripts, so that nothing is needed that a test machine may not have; where a shell cannot do harm
+//! enough, this very test program is the analysis ([`sandbox`]).
+
+mod changed;
+mod damage;
+mod killed;
+mod memory;
+mod poison;
+mod refused;
+mod results;
+mod rig;
+mod sandbox;
+mod stopped;
