@@ -22,6 +22,7 @@ mod revisit;
 mod sat_bare;
 mod sat_cell;
 mod sat_compare;
+mod scan;
 mod simulated;
 mod snapshot;
 mod warc_cell;
@@ -49,6 +50,7 @@ enum Comparison {
     Fetch(fetch_compare::Args),
     Crawl(crawl_compare::Args),
     Revisit(revisit::Args),
+    Scan(scan::Args),
     /// Loads the store for one variant of it
     #[command(hide = true)]
     SatLoad(sat_cell::LoadArgs),
@@ -79,6 +81,12 @@ enum Comparison {
     /// Crawls a site by a bare loop
     #[command(hide = true)]
     CrawlBare(crawl_bare::BareArgs),
+    /// Reads and unpacks the documents of a scan by a bare loop
+    #[command(hide = true)]
+    ScanBare(scan::BareArgs),
+    /// Is a program for a scan that says nothing
+    #[command(hide = true)]
+    ScanNoop,
 }
 
 fn main() -> ExitCode {
@@ -87,6 +95,9 @@ fn main() -> ExitCode {
         Comparison::Snapshot(args) => return ended(snapshot::run(&args)),
         Comparison::Fetch(args) => return ended(fetch_compare::run(&args)),
         Comparison::Crawl(args) => return ended(crawl_compare::run(&args)),
+        Comparison::Scan(args) => return ended(scan::run(&args)),
+        Comparison::ScanBare(args) => scan::bare(&args),
+        Comparison::ScanNoop => scan::noop(),
         Comparison::Revisit(args) => revisit::run(&args),
         Comparison::CrawlBare(args) => crawl_bare::run(&args),
         Comparison::FetchCell(args) => fetch_cell::run(&args),

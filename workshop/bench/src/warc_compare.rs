@@ -111,7 +111,7 @@ fn work_directory(given: Option<&Path>) -> Result<PathBuf> {
 fn prepare(directory: &Path, records: usize) -> Result<PathBuf> {
     let tree = std::env::var_os(PAGES).context("run this through `cargo xtask bench warc`")?;
     let pages = directory.join("pages");
-    warc_pages::gather(Path::new(&tree), records, &pages)?;
+    warc_pages::gather(Path::new(&tree), records, &pages, warc_pages::Layout::Mixed)?;
     for format in FORMATS {
         let file = file_of(directory, format);
         let written = warc_pages::write(&pages, &file, warc_cell::compression(format, None)?)?;

@@ -1,6 +1,7 @@
 //! The pages that the comparison of WARC readers and writers works on, and the files made of them.
 //!
-//! The pages are the HTML of documentation packages, in an order that mixes the packages and is always the same. When
+//! The pages are the HTML of documentation packages, in an order that is always the same and mixes the packages, or goes by
+//! length. When
 //! there are fewer than records asked for, all of them come again under other URLs: every record is compressed on its
 //! own, so that a page that comes again costs what it cost the first time.
 
@@ -19,15 +20,27 @@ pub(crate) struct Page {
     pub(crate) body: Vec<u8>,
 }
 
+/// In which order pages come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Layout {
+    /// Without any: a run with few records has pages of every package.
+    Mixed,
+    /// By their lengths.
+    LongestLast,
+}
+
 /// Puts `records` pages from below `directory` into the file `to`, one behind the other.
-pub(crate) fn gather(directory: &Path, records: usize, to: &Path) -> Result<()> {
+pub(crate) fn gather(directory: &Path, records: usize, to: &Path, layout: Layout) -> Result<()> {
     let mut paths = Vec::new();
     find_html(directory, &mut paths)?;
-    // By a digest of the path: a run with few records has pages of every package.
     paths.sort_by_cached_key(|path| {
         let name = path.strip_prefix(directory).unwrap_or(path);
         Sha1Digest::of(&[name.as_os_str().as_encoded_bytes()]).to_string()
     });
+    paths.truncate(records);
+    if layout == Layout::LongestLast {
+        paths.sort_by_cached_key(|path| fs::metadata(path).map_or(0, |file| file.len()));
+    }
     ensure!(!paths.is_empty(), "no HTML below `{}`", directory.display());
     let bodies = paths.iter().map(fs::read).collect::<Result<Vec<_>, _>>().context("cannot read a page")?;
     let mut file = BufWriter::new(File::create(to).with_context(|| cannot("make", to))?);

@@ -3,6 +3,7 @@
 mod crawl;
 mod fetch;
 mod peers;
+mod scan;
 mod warc;
 
 use std::path::{Path, PathBuf};
@@ -63,7 +64,18 @@ const WGET2: Peer = Peer {
     libraries_variable: "UTSUSHI_WGET2_LIBS",
 };
 
+const PARALLEL: Peer = Peer {
+    bench: scan::BENCH,
+    name: "parallel",
+    packages: &["parallel"],
+    program: "usr/bin/parallel",
+    probe: "--version",
+    variable: "UTSUSHI_PARALLEL",
+    libraries_variable: "UTSUSHI_PARALLEL_LIBS",
+};
+
 const PEERS: &[Peer] = &[
+    PARALLEL,
     NGINX,
     Peer { bench: fetch::BENCH, ..NGINX },
     WGET,
@@ -112,6 +124,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if name == fetch::BENCH {
         fetch::lead_to(&workspace, &mut bench)?;
     }
+    if name == scan::BENCH {
+        scan::lead_to(&workspace, &mut bench)?;
+    }
     if name == crawl::BENCH {
         crawl::lead_to(&workspace, &mut bench)?;
     }
@@ -129,7 +144,7 @@ fn list(release: &Path) -> Result<Verdict> {
     for bench in peers::BENCHES {
         println!("  {bench:<12} {}", peers::PACKAGES.join(" "));
     }
-    for bench in [warc::BENCH, fetch::BENCH, crawl::BENCH] {
+    for bench in [warc::BENCH, fetch::BENCH, crawl::BENCH, scan::BENCH] {
         println!("  {bench:<12} {}", warc::PACKAGES.join(" "));
     }
     Ok(Verdict::Clean)
