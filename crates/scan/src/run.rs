@@ -28,7 +28,6 @@ use base::clock::RealClock;
 use base::disk::DiskFile;
 use crew::Crew;
 pub(crate) use crew::spoken;
-use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
@@ -216,13 +215,13 @@ pub fn run(
 fn feed_all(shared: &Shared<'_>, mut feed: Feed<'_>, events: &SyncSender<Event>) {
     let is_static = shared.settings.supply == Supply::Static;
     let jobs = shared.settings.jobs.max(1);
-    let mut files = OpenFiles::default();
+    let (mut files, lanes) = (OpenFiles::default(), if is_static { jobs } else { 1 });
     let (bytes_max, documents_max) = (HELD_BYTES + jobs * HELD_BYTES_EACH, jobs * HELD_DOCUMENTS_EACH);
     loop {
         let lane = {
             let mut live = shared.lock();
             let mut has_room =
-                |live: &Live| live.dispatch.has_room(bytes_max, documents_max) && files.has_room();
+                |live: &Live| live.dispatch.has_room(bytes_max, documents_max) && files.has_room(lanes);
             while !live.is_over && !has_room(&live) {
                 live = shared.wait(live);
             }
@@ -269,25 +268,30 @@ fn feed_all(shared: &Shared<'_>, mut feed: Feed<'_>, events: &SyncSender<Event>)
     }
 }
 
-/// Files of documents that are not settled.
+/// Files of documents that are not settled, and those that are being read from.
 #[derive(Default)]
-struct OpenFiles(VecDeque<Weak<dyn DiskFile>>);
+struct OpenFiles(Vec<Weak<dyn DiskFile>>);
 
-/// So many files are open at once; a process may have a thousand, and more only if it is lucky.
+/// So many files are open at once, beside one for each stretch of the list that is read; a process may have a thousand, and
+/// more only if it is lucky.
 const FILES_MAX: usize = 256;
 
 impl OpenFiles {
     fn add(&mut self, file: &Arc<dyn DiskFile>) {
-        if !self.0.back().is_some_and(|last| last.ptr_eq(&Arc::downgrade(file))) {
-            self.0.push_back(Arc::downgrade(file));
+        if !self.0.last().is_some_and(|last| last.ptr_eq(&Arc::downgrade(file))) {
+            self.0.push(Arc::downgrade(file));
         }
     }
-    /// Whether another may be opened. One document can always be read.
-    fn has_room(&mut self) -> bool {
-        if self.0.len() >= FILES_MAX {
+    /// Whether another may be opened while `lanes` are being read from. When nothing is held, it may.
+    fn has_room(&mut self, lanes: usize) -> bool {
+        let most = FILES_MAX + lanes;
+        if self.0.len() >= most {
             self.0.retain(|file| file.strong_count() > 0);
+            // A file may come again after others.
+            self.0.sort_unstable_by_key(|file| file.as_ptr().cast::<u8>());
+            self.0.dedup_by(|one, other| one.ptr_eq(other));
         }
-        self.0.len() < FILES_MAX
+        self.0.len() < most
     }
 }
 
@@ -390,5 +394,27 @@ impl Run<'_, '_> {
             workers: watch::in_words(self.shared),
         };
         self.sink.tick(&state)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::disk::{Disk as _, Open, SimulatedDisk};
+
+    #[test]
+    fn files_that_take_turns_count_once_and_those_that_nobody_holds_do_not() {
+        let disk = SimulatedDisk::new(1);
+        let open = |name: usize| disk.open(Path::new(&format!("/{name}")), Open::CreateNew).unwrap();
+        let (mut files, lanes): (OpenFiles, Vec<_>) = (OpenFiles::default(), (0..2).map(open).collect());
+        for turn in 0..10 * FILES_MAX {
+            assert!(files.has_room(lanes.len()), "{turn}");
+            files.add(&lanes[turn % 2]);
+        }
+        let mut held: Vec<_> = (2..2 + FILES_MAX).map(open).collect();
+        held.iter().for_each(|file| files.add(file));
+        assert!(!files.has_room(lanes.len()));
+        held.pop();
+        assert!(files.has_room(lanes.len()));
     }
 }
