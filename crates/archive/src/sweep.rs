@@ -1,8 +1,10 @@
-//! Reads the compressed members of many captures in one sweep: in the order in which they lie on disk, from files that
-//! stay open and through a window that is read in large pieces (A5, P1).
+//! Where the bytes of many captures are, for who passes them on without looking at them, in the order in which they lie on
+//! disk (A5, P1).
 //!
-//! **Invariant:** no member is handed out that does not match its sum, if that is known (M5). Memory is one window and
-//! the member that is handed out.
+//! **Invariant:** what is handed out is a file that is long enough; one file is open here, and its bytes are in nobody's
+//! memory. Whether they match their sum is for whoever looks at them.
+//!
+//! A takedown writes a file anew beside the old one. Who holds the old one reads what was in it.
 
 use crate::entry::{Entry, Location, Stored};
 use crate::error::Error;
@@ -10,19 +12,15 @@ use crate::fetch_record::{self, RECORD_BYTES_MAX};
 use crate::reader::Reader;
 use base::Sha1Digest;
 use base::disk::DiskFile;
-use bytes::{Bytes, BytesMut};
 use rustix::fs::Advice;
-use std::collections::VecDeque;
-use std::io;
 use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// So much is read at once. Larger pieces are no faster from a disk that reads ahead, and take more cache.
-const WINDOW_BYTES: usize = 1024 * 1024;
-
-/// So much is called for ahead of who moves bytes: a disk that turns reads it in one go.
+/// So much is called for ahead of who reads one record after the other: a disk that turns reads it in one go.
 const AHEAD_BYTES: u64 = 8 * 1024 * 1024;
+/// A record that begins no farther than this behind the last one is read after it.
+const NEAR_BYTES: u64 = 1024 * 1024;
 
 /// Where the bytes of a capture are, and what they have to be shown by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +36,11 @@ pub struct Source {
 }
 
 impl Reader {
+    /// The compressed bytes of the record at `location`, whatever they are.
+    pub fn member_at(&self, location: &Location) -> Result<Vec<u8>, Error> {
+        fetch_record::member(&*self.disk, &self.directory, location, None)
+    }
+
     /// Where the bytes of a capture are. `None` when they are not in the archive, and for what has none.
     pub fn source(&self, entry: &Entry) -> Result<Option<Source>, Error> {
         match entry.kind {
@@ -55,21 +58,12 @@ impl Reader {
     }
 }
 
-/// The window into one file.
-///
-/// A member that is handed out is a part of the window, which lives as long as any of its parts.
+/// Opens the files that records are in, each once for all that stand in it one after the other.
 #[derive(Debug)]
 pub struct Sweep {
     reader: Reader,
     open: Option<Opened>,
-    window: Bytes,
-    from: u64,
-    /// Windows that were used up, to be filled again when nobody holds a part of them any more.
-    used: VecDeque<Bytes>,
 }
-
-/// So many used windows are kept.
-const USED_MAX: usize = 16;
 
 #[derive(Debug)]
 struct Opened {
@@ -77,118 +71,92 @@ struct Opened {
     file: Arc<dyn DiskFile>,
     path: PathBuf,
     length: u64,
-    /// Up to here it was called for.
-    called: u64,
+    ahead: Ahead,
 }
 
 impl Sweep {
     /// Reads from the archive that `reader` sees.
     #[must_use]
     pub fn new(reader: &Reader) -> Self {
-        Self { reader: reader.clone(), open: None, window: Bytes::new(), from: 0, used: VecDeque::new() }
+        Self { reader: reader.clone(), open: None }
     }
 
-    /// The compressed bytes of the record at `location`, which must have the sum `sum` if that is known.
-    pub fn member(&mut self, location: &Location, sum: Option<u32>) -> Result<Bytes, Error> {
-        let (from, to) = self.fill(location)?;
-        let member = self.window.slice(from..to);
-        if sum.is_some_and(|sum| sum != crc32c::crc32c(&member)) {
-            return Err(self.damaged(location, "its bytes do not match the sum they were stored with"));
-        }
-        Ok(member)
-    }
-
-    /// The file that holds the record at `location`, for who moves its bytes without looking at them: they are all there,
-    /// and on their way from the disk. Whether they match their sum is for whoever looks at them.
+    /// The file that holds the record at `location`. All of it is there, and on its way from the disk.
     pub fn file(&mut self, location: &Location) -> Result<Arc<dyn DiskFile>, Error> {
-        self.open(&location.file)?;
+        let path = self.reader.directory.join(&*location.file);
+        let damaged = |what| Error::Damaged { path, offset: location.offset, what };
+        let open = match self.open.take().filter(|open| open.name == location.file) {
+            Some(open) => open,
+            None => self.open_anew(&location.file)?,
+        };
+        let open = self.open.insert(open);
         let end = location.offset.saturating_add(location.length);
-        let damaged = self.damaged(location, "the file ends before it does");
-        let Some(open) = self.open.as_mut() else { return Err(damaged) };
         if end > open.length {
             // It may have grown since it was opened.
             open.length = open.file.length().map_err(|source| Error::io("read", &open.path, source))?;
         }
         if end > open.length || location.length > RECORD_BYTES_MAX {
-            return Err(damaged);
+            return Err(damaged("the file ends before it does"));
         }
-        if end > open.called {
-            let (from, more) = (open.called.max(location.offset), AHEAD_BYTES.max(location.length));
-            open.called = from + more;
-            if let Some(file) = open.file.as_file() {
-                // A system that does not listen reads later, and nothing else.
-                let _ = rustix::fs::fadvise(file, from, NonZeroU64::new(more), Advice::WillNeed);
-            }
+        if let Some((from, bytes)) = open.ahead.call(location.offset, location.length)
+            && let Some(file) = open.file.as_file()
+        {
+            // A system that does not listen reads later, and nothing else.
+            let _ = rustix::fs::fadvise(file, from, NonZeroU64::new(bytes), Advice::WillNeed);
         }
         Ok(Arc::clone(&open.file))
     }
 
-    /// Sees to it that the window holds the record, and says where.
-    fn fill(&mut self, location: &Location) -> Result<(usize, usize), Error> {
-        if location.length > RECORD_BYTES_MAX {
-            return Err(self.damaged(location, "it is too long to be read"));
-        }
-        self.open(&location.file)?;
-        let length = usize::try_from(location.length).unwrap_or(usize::MAX);
-        let has = |window: &Bytes, from: u64| {
-            let start = usize::try_from(location.offset.checked_sub(from)?).ok()?;
-            let end = start.checked_add(length).filter(|end| *end <= window.len())?;
-            Some((start, end))
-        };
-        if let Some(found) = has(&self.window, self.from) {
-            return Ok(found);
-        }
-        self.read(location, length)?;
-        has(&self.window, self.from).ok_or_else(|| self.damaged(location, "the file ends before it does"))
-    }
-
-    fn open(&mut self, name: &Arc<str>) -> Result<(), Error> {
-        if self.open.as_ref().is_some_and(|open| open.name == *name) {
-            return Ok(());
-        }
-        self.window = Bytes::new();
+    fn open_anew(&self, name: &Arc<str>) -> Result<Opened, Error> {
         let (file, path) = fetch_record::open(&*self.reader.disk, &self.reader.directory, name)?;
         let length = file.length().map_err(|source| Error::io("read", &path, source))?;
-        self.open = Some(Opened { name: Arc::clone(name), file, path, length, called: 0 });
-        Ok(())
-    }
-
-    fn read(&mut self, location: &Location, length: usize) -> Result<(), Error> {
-        let Some(open) = &mut self.open else { return Ok(()) };
-        let wanted = location.offset.saturating_add(length.max(WINDOW_BYTES) as u64);
-        if wanted > open.length {
-            // It may have grown since it was opened.
-            open.length = open.file.length().map_err(|source| Error::io("read", &open.path, source))?;
-        }
-        let bytes = wanted.min(open.length).saturating_sub(location.offset);
-        let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-        let mut room = empty_window(&mut self.used, std::mem::take(&mut self.window), bytes);
-        let read = open.file.read_at(location.offset, &mut room);
-        match read {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => room.clear(),
-            read => read.map_err(|source| Error::io("read", &open.path, source))?,
-        }
-        (self.window, self.from) = (room.freeze(), location.offset);
-        Ok(())
-    }
-
-    fn damaged(&self, location: &Location, what: &'static str) -> Error {
-        let path = self.reader.directory.join(&*location.file);
-        Error::Damaged { path, offset: location.offset, what }
+        Ok(Opened { name: Arc::clone(name), file, path, length, ahead: Ahead::default() })
     }
 }
 
-/// Room for so many bytes: a window that nobody holds a part of, or a new one.
-fn empty_window(used: &mut VecDeque<Bytes>, last: Bytes, bytes: usize) -> BytesMut {
-    if last.len() == WINDOW_BYTES {
-        used.push_back(last);
+/// What is called for before it is read.
+#[derive(Debug, Default)]
+struct Ahead {
+    /// Where the last record ended.
+    read: u64,
+    /// Up to here it was called for.
+    called: u64,
+}
+
+impl Ahead {
+    /// What to call for when a record is about to be read, from where on and how much. Where records are far apart that is the
+    /// record alone; where they follow each other it is more each time, so that something is always on its way.
+    fn call(&mut self, offset: u64, length: u64) -> Option<(u64, u64)> {
+        let end = offset.saturating_add(length);
+        let is_near = offset >= self.read && offset - self.read <= NEAR_BYTES;
+        self.read = end;
+        if !is_near {
+            self.called = end;
+            return Some((offset, length));
+        }
+        if end.saturating_add(AHEAD_BYTES / 2) <= self.called {
+            return None;
+        }
+        let from = self.called.max(offset);
+        self.called = end.saturating_add(AHEAD_BYTES);
+        Some((from, self.called - from))
     }
-    let free = used.iter().position(Bytes::is_unique).filter(|_| bytes <= WINDOW_BYTES);
-    let free = free.and_then(|place| used.remove(place)).and_then(|window| window.try_into_mut().ok());
-    if used.len() > USED_MAX {
-        used.pop_front();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_follows_is_called_for_once_and_what_is_far_off_alone() {
+        let mut ahead = Ahead::default();
+        assert_eq!(ahead.call(0, 10), Some((0, 10 + AHEAD_BYTES)));
+        assert_eq!(ahead.call(10, 90), None);
+        let middle = 10 + AHEAD_BYTES / 2;
+        (100..middle - 10).step_by(10_000).for_each(|offset| assert_eq!(ahead.call(offset, 10), None));
+        assert_eq!(ahead.call(middle, 10), Some((10 + AHEAD_BYTES, AHEAD_BYTES / 2 + 10)));
+        assert_eq!(ahead.call(1 << 40, 10), Some((1 << 40, 10)), "far off");
+        assert_eq!(ahead.call(0, 10), Some((0, 10)), "back");
+        assert!(ahead.call(100, u64::MAX).is_some(), "a length that cannot be is no reason to panic");
     }
-    let mut room = free.unwrap_or_default();
-    room.resize(bytes, 0);
-    room
 }

@@ -1,4 +1,5 @@
-//! The one encoder that every JSON value passes on its way into a line (H16).
+//! The encoder of our own JSON: of CDXJ lines and of what describes a package (H16). Results of scans have another
+//! ([`crate::results`]), which leaves letters of all languages as they are and takes JSON that others wrote.
 //!
 //! **Invariant:** what is written is ASCII without control characters, so no reader can take any of it for the end of
 //! a line, in whatever way it tells lines.

@@ -1,14 +1,17 @@
 //! What the frontier knows of a server: its pages in hand, its address, its robots files, its load, when it may be asked
 //! again.
 
+mod account;
+
 use crate::codec::{Fields, put, put_bytes};
 use crate::hand::{Hand, Rank};
 use crate::load::{Division, Load};
-use crate::moment::{at_seconds, seconds};
+use crate::moment::seconds;
 use crate::neighbour::Neighbourhoods;
 use crate::revisit::kin::Kin;
 use crate::revisit::pace::Pace;
 use crate::trap::Shapes;
+use account::Account;
 use base::limits::SERVER_PAUSE_MAX;
 use base::url::{Origin, Scheme};
 use base::{Interval, PageUrl, ServerName, Timestamp};
@@ -19,13 +22,6 @@ use std::net::{IpAddr, SocketAddr};
 /// The first back-off of a server that fails; it doubles with each failure.
 const BACK_OFF_FIRST: Interval = Interval::from_minutes(1);
 const FORM: u8 = 1;
-
-/// Requests of a budget that were not made in time are made up for, but only so many, or those of so many seconds.
-const CREDIT_MAX: f64 = 2.0;
-const CREDIT_SECONDS: f64 = 3_600.0;
-/// How soon, and how late, the budget is looked at again when it is spent.
-const GATE_MIN: Interval = Interval::from_millis(1);
-const GATE_MAX: Interval = Interval::from_days(1);
 
 /// A server.
 #[derive(Debug)]
@@ -75,12 +71,8 @@ pub(crate) struct Server {
     pub kin: Kin,
     /// Pages that feeds or sitemaps said have changed, and when.
     pub hinted: VecDeque<(u32, u64)>,
-    /// Requests of its budget that were not made yet, counted up to a moment. The pace keeps both as one moment for the next
-    /// run: up to when the budget is spent.
-    credit: f64,
-    credit_at: Timestamp,
-    /// Before this moment no page is visited again: the budget. Nor for the first time, if that counts.
-    gate_at: Timestamp,
+    /// Its budget, and whether first visits are paid from it too.
+    account: Account,
     pub gates_new: bool,
     /// The digest of its home page, as it was last seen.
     pub home: Option<[u8; 16]>,
@@ -112,6 +104,8 @@ pub(crate) struct Kept {
     pub delay: u64,
     /// What its pages have shown together.
     pub pace: Pace,
+    /// When its budget last paid for a visit, in microseconds.
+    pub paid_at: u64,
 }
 
 /// How a server is reached by one scheme. Robots rules belong to scheme and server together (D6).
@@ -158,9 +152,7 @@ impl Server {
             is_map_dirty: false,
             kin: Kin::default(),
             hinted: VecDeque::new(),
-            credit: 0.0,
-            credit_at: ready_at,
-            gate_at: Timestamp::MIN,
+            account: Account::new(ready_at),
             gates_new: false,
             home: None,
             division: None,
@@ -172,58 +164,32 @@ impl Server {
     pub(crate) fn pages_due(&self) -> Option<Timestamp> {
         let has_free = self.queue.first_key_value().is_some_and(|(rank, _)| !rank.is_gated);
         let waits = self.away || self.looks_up || (self.queue.is_empty() && !self.has_reasons());
-        let gate = if has_free && !self.gates_new { Timestamp::MIN } else { self.gate_at };
+        let gate = if has_free && !self.gates_new { Timestamp::MIN } else { self.account.gate_at() };
         (!waits).then(|| self.ready_at.max(self.pages_at).max(gate))
     }
     /// Whether a page may be worth a visit before its time.
     pub(crate) fn has_reasons(&self) -> bool {
         self.kin.is_out() || !self.hinted.is_empty()
     }
-    /// Whether the budget of so many requests a second allows one more at `now`; if not, it will at `gate_at`.
+    /// Whether the budget of so many requests a second allows one more at `now`.
     pub(crate) fn may_spend(&mut self, requests: f64, now: Timestamp) -> bool {
-        self.earn(requests, now);
-        let is_open = self.credit >= 1.0;
-        if !is_open {
-            let missing = Interval::from_seconds(1).times((1.0 - self.credit) / requests.max(1e-9));
-            self.gate_at = now.plus(missing.clamp(GATE_MIN, GATE_MAX));
-        }
-        is_open
-    }
-    fn earn(&mut self, requests: f64, now: Timestamp) {
-        let passed = now.since(self.credit_at).as_seconds_f64();
-        self.credit = (self.credit + passed * requests).min((requests * CREDIT_SECONDS).max(CREDIT_MAX));
-        self.credit_at = self.credit_at.max(now);
+        self.account.may_spend(requests, now)
     }
     /// The budget is looked at again in a moment.
     pub(crate) fn wait_a_moment(&mut self, now: Timestamp) {
-        self.gate_at = now.plus(Interval::from_seconds(1));
+        self.account.wait_a_moment(now);
     }
-    /// Takes over up to when an earlier run spent the budget. A server that has none yet has one from now on; tells whether that
-    /// is so.
+    /// Takes over what an earlier run kept of the budget; tells whether that had to be changed.
     pub(crate) fn recall_budget(&mut self) -> bool {
-        let spent_until = self.kept.pace.spent_until();
-        match spent_until {
-            Some(until) => self.credit_at = at_seconds(until),
-            None => self.kept.pace.begin(seconds(self.credit_at)),
-        }
-        spent_until.is_none()
+        self.account.recall(&mut self.kept)
     }
-    /// A request of the budget of so many a second is made. Tells up to when the budget is spent, in seconds: a later run
-    /// has what is earned from then on, and so neither loses what is left now nor has it twice.
+    /// A request of the budget is made. Tells up to when the budget is spent, in seconds.
     pub(crate) fn spend(&mut self, requests: f64) -> u64 {
-        self.credit = (self.credit - 1.0).max(0.0);
-        let left = Interval::from_seconds(1).times(self.credit / requests.max(1e-9));
-        let until = seconds(self.credit_at.minus(left).plus(Interval::from_micros(999_999)));
-        self.kept.pace.spent(until);
-        until
+        self.account.spend(requests, &mut self.kept)
     }
-    /// A request of the budget is heard of that an earlier run made at a moment and ended before it kept that. What is older
-    /// than the account was counted.
+    /// A request of the budget is heard of that an earlier run made.
     pub(crate) fn spend_late(&mut self, requests: f64, at: Timestamp) {
-        if at > self.credit_at {
-            self.earn(requests, at);
-            self.spend(requests);
-        }
+        self.account.spend_late(requests, at, self.pause, &mut self.kept);
     }
     /// When a robots file may be asked for here, if there is one to ask for.
     pub(crate) fn errand_due(&self) -> Option<Timestamp> {
@@ -372,6 +338,7 @@ impl Kept {
         self.load.write(bytes);
         put(bytes, self.delay);
         self.pace.write(bytes);
+        put(bytes, self.paid_at);
     }
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (form, rest) = bytes.split_first()?;
@@ -401,6 +368,7 @@ impl Kept {
         kept.load = Load::read(&mut fields);
         kept.delay = fields.number();
         kept.pace = Pace::read(&mut fields);
+        kept.paid_at = fields.number();
         Some(kept)
     }
 }
@@ -424,6 +392,7 @@ mod tests {
             day_bytes: 1 << 33,
             alias_of: "www.example.jp".to_owned(),
             delay: 120,
+            paid_at: 1_800_000_000_123_456,
             ..Kept::default()
         };
         for interval in [60, 86_400, 34_560_000] {
@@ -436,5 +405,10 @@ mod tests {
             assert_eq!(Kept::read(&bytes).as_ref(), Some(&kept));
         }
         assert_eq!(Kept::read(&[7]), None);
+        // An older form ends before the last payment.
+        let mut bytes = Vec::new();
+        kept.paid_at = 0;
+        kept.write(&mut bytes);
+        assert_eq!(Kept::read(&bytes[..bytes.len() - 1]), Some(kept));
     }
 }

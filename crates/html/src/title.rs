@@ -34,7 +34,8 @@ pub fn title(domain: Option<&str>, content_type: Option<&str>, bytes: &[u8]) -> 
 }
 
 fn first(encoding: &'static Encoding, bytes: &[u8], margin_bytes: usize) -> String {
-    // In these a letter of ASCII is its byte, and a byte of ASCII its letter.
+    // In these `<title` is those bytes and those bytes are `<title`, though the bytes of letters may be the ends of other
+    // characters: that of `<` never is, so what follows it begins anew; and no longer sequence stands for a letter of ASCII.
     let is_searched = encoding.is_ascii_compatible();
     let first = if is_searched {
         tag_from(bytes, 0).map(|at| at + margin_bytes)
@@ -267,6 +268,53 @@ mod tests {
         // Escapes may stand between the letters of a tag.
         check_same(Some("text/html; charset=iso-2022-jp"), b"<ti\x1b(Btle>a</title>");
         check_same(Some("text/html; charset=hz-gb-2312"), b"<title>a</title>");
+    }
+
+    /// Those in which bytes of ASCII are parts of other characters, and some in which they are not.
+    const SEARCHED: [&Encoding; 10] = [
+        encoding_rs::SHIFT_JIS,
+        encoding_rs::GBK,
+        encoding_rs::GB18030,
+        encoding_rs::BIG5,
+        encoding_rs::EUC_KR,
+        encoding_rs::EUC_JP,
+        encoding_rs::UTF_8,
+        encoding_rs::WINDOWS_1252,
+        encoding_rs::IBM866,
+        encoding_rs::X_USER_DEFINED,
+    ];
+
+    #[test]
+    fn a_letter_is_its_byte_and_the_beginning_of_a_tag_always_stands_alone() {
+        let is_kept = |sign: &char| sign.is_ascii_alphabetic() || *sign == '<';
+        for encoding in SEARCHED {
+            assert!(encoding.is_ascii_compatible(), "{}", encoding.name());
+            for pair in (0..=u16::MAX).map(u16::to_be_bytes) {
+                let text = encoding.decode_without_bom_handling(&pair).0;
+                let written: String = pair.map(char::from).into_iter().filter(is_kept).collect();
+                let read: String = text.chars().filter(is_kept).collect();
+                // The second letter may be the end of another character.
+                assert!(read == written || read.is_empty(), "{} {pair:x?}", encoding.name());
+                assert_eq!(written.contains('<'), read.contains('<'), "{} {pair:x?}", encoding.name());
+            }
+        }
+    }
+
+    #[test]
+    fn model_a_tag_is_found_where_the_text_has_one() {
+        let mut chance = base::Chance::new(5);
+        for _ in 0..30_000 {
+            let mut bytes = b"<p>\x81\x30\x81<title>\x83\x5c</title>".to_vec();
+            for _ in 0..chance.index(4) {
+                let (at, byte) = (chance.index(bytes.len()), u8::try_from(chance.below(256)).unwrap());
+                if chance.below(2) == 0 { bytes.insert(at, byte) } else { bytes[at] = byte }
+            }
+            for encoding in SEARCHED {
+                let text = encoding.decode_without_bom_handling(&bytes).0.to_ascii_lowercase();
+                let is_found = tag_from(&bytes, 0).is_some();
+                assert_eq!(is_found, text.contains("<title"), "{} {bytes:x?}", encoding.name());
+            }
+        }
     }
 
     #[test]

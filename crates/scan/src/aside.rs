@@ -1,12 +1,16 @@
 //! Documents that were set aside: each as a WARC file of one document, to try it again, and what is known of why (P3).
 //!
 //! **Invariant:** names are made of numbers, never of anything from the web (H17).
+//!
+//! **Invariant:** what is known of a document is there before the document is, whole, and goes after it, so that whoever has
+//! to remove a page finds all there is of it.
 
 use crate::error::Error;
 use crate::journal::{Row, Settled};
 use crate::wire::{Fault, Parcel};
 use archive::split_answer;
 use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -24,23 +28,29 @@ pub(crate) fn keep(
     let warc = parcel.map(|(parcel, member)| {
         (directory.join(warc_name(row.number, member)), warc_of(parcel, member, row))
     });
-    if let Some((path, bytes)) = &warc {
-        write(path, bytes)?;
-    }
     let about = directory.join(format!("{}.json", row.number));
     let text = told(row, fault, warc.as_ref().map(|(path, _)| path.as_path())).to_string();
     write(&about, (text + "\n").as_bytes())?;
+    if let Some((path, bytes)) = &warc {
+        write(path, bytes)?;
+    }
+    let synced = File::open(directory).and_then(|directory| directory.sync_all());
+    synced.map_err(|source| Error::io("sync", directory, source))?;
     Ok(warc.map(|(path, _)| path))
 }
 
-/// Writes a file that is there after a power cut, as the journal says.
+/// Writes a file that is whole when it is there.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    let written = File::create(path).and_then(|mut file| {
+    let part = path.with_added_extension(PART);
+    let written = File::create(&part).and_then(|mut file| {
         file.write_all(bytes)?;
-        file.sync_all()
+        file.sync_all()?;
+        fs::rename(&part, path)
     });
     written.map_err(|source| Error::io("write", path, source))
 }
+
+const PART: &str = "part";
 
 fn told(row: &Row, fault: &Fault, warc: Option<&Path>) -> Value {
     json!({
@@ -80,22 +90,102 @@ fn warc_of(parcel: &Parcel, member: &[u8], row: &Row) -> Vec<u8> {
 
 /// Removes what is kept in `directory` of pages whose URLs `is_gone`, and says how many documents that were.
 pub(crate) fn remove(directory: &Path, is_gone: impl Fn(&str) -> bool) -> Result<u64, Error> {
-    let Ok(found) = fs::read_dir(directory) else { return Ok(0) };
     let mut removed = 0;
-    for path in
-        found.flatten().map(|found| found.path()).filter(|path| path.extension().is_some_and(|e| e == "json"))
-    {
-        let text = fs::read_to_string(&path).map_err(|source| Error::io("read", &path, source))?;
-        let about: Value = serde_json::from_str(&text).unwrap_or_default();
-        if !about.get("url").and_then(Value::as_str).is_some_and(&is_gone) {
-            continue;
+    for (number, paths) in kept(directory)? {
+        let about = directory.join(format!("{number}.json"));
+        let url = url_of(&about)?;
+        // A document of which nothing is known may be any.
+        if url.as_deref().is_none_or(&is_gone) {
+            remove_all(&paths, &about)?;
+            removed += 1;
         }
-        // What is known of it goes last, so that it is found again if this is cut off.
-        let forms = ["warc.gz", "warc.zst", "warc"].map(|form| path.with_extension(form));
-        for path in forms.iter().filter(|path| path.exists()).chain([&path]) {
-            fs::remove_file(path).map_err(|source| Error::io("remove", path, source))?;
-        }
-        removed += 1;
     }
     Ok(removed)
+}
+
+/// Removes every document but those that are `wanted`: what a process that was killed had set aside and not noted.
+pub(crate) fn keep_only(directory: &Path, wanted: &BTreeSet<u64>) -> Result<(), Error> {
+    for (number, paths) in kept(directory)?.into_iter().filter(|(number, _)| !wanted.contains(number)) {
+        remove_all(&paths, &directory.join(format!("{number}.json")))?;
+    }
+    Ok(())
+}
+
+/// The files of each document. Others are not ours.
+pub(crate) fn kept(directory: &Path) -> Result<BTreeMap<u64, Vec<PathBuf>>, Error> {
+    let failed = |source| Error::io("list", directory, source);
+    let found = match fs::read_dir(directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(BTreeMap::new()),
+        found => found.map_err(failed)?,
+    };
+    let mut files: BTreeMap<u64, Vec<PathBuf>> = BTreeMap::new();
+    for entry in found {
+        let entry = entry.map_err(failed)?;
+        let name = entry.file_name();
+        let number = name.to_str().and_then(|name| name.split_once('.')?.0.parse().ok());
+        number.map(|number| files.entry(number).or_default().push(entry.path()));
+    }
+    Ok(files)
+}
+
+/// The URL of a document, if that is known.
+fn url_of(about: &Path) -> Result<Option<String>, Error> {
+    let text = match fs::read_to_string(about) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        text => text.map_err(|source| Error::io("read", about, source))?,
+    };
+    let told: Value = serde_json::from_str(&text).unwrap_or_default();
+    Ok(told.get("url").and_then(Value::as_str).map(str::to_owned))
+}
+
+/// Removes files, what is known of the document last.
+fn remove_all(paths: &[PathBuf], about: &PathBuf) -> Result<(), Error> {
+    let is_about = |path: &&PathBuf| *path == about;
+    let rest = paths.iter().filter(|path| !is_about(path));
+    for path in rest.chain(paths.iter().find(is_about)) {
+        fs::remove_file(path).map_err(|source| Error::io("remove", path, source))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::wire::Cause;
+    use base::Timestamp;
+
+    fn keep_one(directory: &Path, number: u64, url: &str) {
+        let fault = Fault { cause: Cause::Hung, what: "it hung".to_owned(), words: String::new() };
+        let row = Row { number, url: url.to_owned(), at: Timestamp::MIN, settled: Settled::SetAside(fault) };
+        let parcel = Parcel { number, ..crate::wire::tests::small(3) };
+        let path = keep(directory, &row, Some((&parcel, b"\x1f\x8bx"))).unwrap();
+        assert_eq!(path, Some(directory.join(format!("{number}.warc.gz"))));
+    }
+
+    #[track_caller]
+    fn check(directory: &Path, expected: &[&str]) {
+        let found = fs::read_dir(directory).unwrap();
+        let mut names: Vec<String> =
+            found.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        assert_eq!(names, expected);
+    }
+
+    #[test]
+    fn what_is_removed_goes_with_all_that_is_known_of_it() {
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path();
+        ["http://a/", "http://b/", "http://a/x"]
+            .iter()
+            .zip(0..)
+            .for_each(|(url, n)| keep_one(directory, n, url));
+        // A process that was killed in between leaves a document of which nothing is known.
+        fs::write(directory.join("9.warc.gz.part"), "half").unwrap();
+        fs::write(directory.join("notes.txt"), "of somebody").unwrap();
+        assert_eq!(remove(directory, |url| url.starts_with("http://a/")).unwrap(), 3);
+        check(directory, &["1.json", "1.warc.gz", "notes.txt"]);
+        keep_only(directory, &BTreeSet::new()).unwrap();
+        check(directory, &["notes.txt"]);
+        assert_eq!(remove(&directory.join("nowhere"), |_| true).unwrap(), 0);
+    }
 }

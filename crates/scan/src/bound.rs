@@ -11,8 +11,9 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::Duration;
 
-/// Where groups are made: beside our own, so that what bounds all of a service bounds them too. In the second version of
-/// control groups, and in the first.
+/// Where groups are made: below our own, so that what bounds all of a service bounds them too. In the second version of
+/// control groups, and in the first. Where our own may have none below it, as that of a service in the second version, there is
+/// the watch.
 fn places() -> Vec<PathBuf> {
     let own = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let place = |line: &str| {
@@ -22,8 +23,7 @@ fn places() -> Vec<PathBuf> {
             names if names.split(',').any(|name| name == "pids") => "/sys/fs/cgroup/pids",
             _ => return None,
         };
-        let path = path.trim_start_matches('/');
-        Some(Path::new(root).join(path.rsplit_once('/').map_or("", |(above, _)| above)))
+        Some(Path::new(root).join(path.trim_start_matches('/')))
     };
     own.lines().filter_map(place).collect()
 }

@@ -4,6 +4,7 @@ use crate::error::Error;
 use crate::role::SANDBOX;
 use crate::run::spoken;
 use crate::settings::{Settings, Work};
+use crate::tree;
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,10 @@ use std::process::{Command, Stdio};
 
 /// An error that says what is missing: the program, or a sandbox for it.
 pub(crate) fn program(settings: &Settings) -> Result<(), Error> {
+    if !tree::can_see() {
+        let what = "this system does not tell which processes a program has started: there is no `/proc/thread-self/children`";
+        return Err(Error::Workers(what.to_owned()));
+    }
     if let Work::Program(program) | Work::Each(program) = &settings.work {
         let name = program.first().map_or(OsStr::new(""), AsRef::as_ref);
         find(name)?;

@@ -11,6 +11,8 @@
 //! settled once.
 //!
 //! **Invariant:** until the first answer only one worker has work, and one document.
+//!
+//! **Invariant:** a program that has stopped working for good costs no more than [`BARREN_MAX`] documents.
 
 mod window;
 
@@ -33,6 +35,9 @@ pub(crate) struct Task {
 
 /// So many workers may end with a document alone, whoever ended them, before it is taken for the cause.
 const WORKER_DEATHS_MAX: u32 = 8;
+/// When so many documents in a row were set aside for what the program did, without an answer between them, it is not the
+/// documents. A site whose pages are all poison has fewer, mostly.
+const BARREN_MAX: u32 = 1_000;
 /// So many different documents are tried before the first answer when the program ends at once.
 const FIRST_TRIES_MAX: usize = 3;
 
@@ -54,6 +59,8 @@ pub(crate) enum Outcome {
     SetAside(Vec<Arc<Parcel>>),
     /// The program has never answered anything: the job cannot go on.
     Hopeless,
+    /// It does not answer anything any more: these are set aside, and the job cannot go on.
+    Barren(Vec<Arc<Parcel>>),
 }
 
 /// One worker as the dispatcher sees it.
@@ -64,7 +71,6 @@ struct Seat {
     is_alone: bool,
     /// It gets nothing until it has nothing, and then a suspect.
     is_drained: bool,
-    is_closed: bool,
     pace: Pace,
     /// What is meant for it, where that is fixed beforehand.
     own: VecDeque<Task>,
@@ -90,6 +96,8 @@ pub(crate) struct Dispatch {
     is_fed: bool,
     has_answered: bool,
     first_tries: usize,
+    /// Documents that were set aside since the last answer.
+    barren: u32,
 }
 
 impl Dispatch {
@@ -105,6 +113,7 @@ impl Dispatch {
             is_fed: false,
             has_answered: false,
             first_tries: 0,
+            barren: 0,
         }
     }
 
@@ -164,11 +173,9 @@ impl Dispatch {
         if self.is_done() {
             return Next::End;
         }
-        let is_first = self.has_answered || (seat == self.first_open() && self.with(seat) == 0);
+        let is_first = self.has_answered || (seat == 0 && self.with(seat) == 0);
         let (has_suspects, is_idle) = (!self.suspects.is_empty(), self.with(seat) == 0);
-        let Some(at) = self.seats.get_mut(seat).filter(|seat| is_first && !seat.is_closed) else {
-            return Next::Wait;
-        };
+        let Some(at) = self.seats.get_mut(seat).filter(|_| is_first) else { return Next::Wait };
         at.is_drained &= has_suspects;
         if has_suspects && is_idle && self.has_answered {
             return self.take_suspect(seat);
@@ -181,10 +188,6 @@ impl Dispatch {
             Next::Wait if !self.has_answered && has_suspects => self.take_suspect(seat),
             next => next,
         }
-    }
-
-    fn first_open(&self) -> usize {
-        self.seats.iter().position(|seat| !seat.is_closed).unwrap_or(0)
     }
 
     fn take_suspect(&mut self, seat: usize) -> Next {
@@ -242,6 +245,9 @@ impl Dispatch {
     }
     /// So many answers of a worker have come together.
     pub(crate) fn pace(&mut self, seat: usize, answers: u32, now: Duration) {
+        if answers > 0 {
+            self.barren = 0;
+        }
         if let Some(at) = self.seats.get_mut(seat) {
             at.pace.answered(now, answers, at.with.is_empty());
         }
@@ -264,25 +270,20 @@ impl Dispatch {
         self.suspect(dead, was_alone, false)
     }
 
-    /// A worker ended, or had to be ended because of what it had (`is_guilty`). Another takes its seat unless `is_closed`.
-    pub(crate) fn ended(&mut self, seat: usize, is_guilty: bool, is_closed: bool) -> Outcome {
+    /// A worker ended, or had to be ended because of what it had (`is_guilty`). Another takes its seat.
+    pub(crate) fn ended(&mut self, seat: usize, is_guilty: bool) -> Outcome {
         let Some(at) = self.seats.get_mut(seat) else { return Outcome::SetAside(Vec::new()) };
         let was_alone = std::mem::take(&mut at.is_alone);
-        at.is_closed = is_closed;
         at.is_drained = false;
         at.pace.rest();
         let dead = std::mem::take(&mut at.with);
         at.with_bytes = 0;
-        if is_closed {
-            // What was meant for it alone goes to whoever has time.
-            let own = std::mem::take(&mut at.own);
-            self.suspects.extend(own);
-        }
-        if !self.has_answered {
+        if !self.has_answered && is_guilty {
             let fault = Fault { cause: Cause::Worker, what: String::new(), words: String::new() };
             return self.failed_at_first(&fault, dead);
         }
-        self.suspect(dead, was_alone, !is_guilty)
+        // Before the first answer whoever has a document has no other.
+        self.suspect(dead, was_alone || !self.has_answered, !is_guilty)
     }
 
     /// Nothing was ever answered. A program that ends is given another document or two; one that says nothing is not.
@@ -300,11 +301,12 @@ impl Dispatch {
     }
 
     fn suspect(&mut self, dead: VecDeque<Task>, was_alone: bool, is_worker: bool) -> Outcome {
-        let mut aside = Vec::new();
+        let (mut aside, before) = (Vec::new(), self.barren);
         for mut task in dead {
             task.strikes += u32::from(was_alone && !is_worker);
             task.worker_deaths += u32::from(was_alone && is_worker);
             if task.strikes >= self.strikes_max || task.worker_deaths >= WORKER_DEATHS_MAX {
+                self.barren += 1;
                 self.held -= 1;
                 self.held_bytes -= task.parcel.bytes();
                 aside.push(task.parcel);
@@ -312,7 +314,8 @@ impl Dispatch {
                 self.suspects.push_back(task);
             }
         }
-        Outcome::SetAside(aside)
+        let is_barren = self.barren >= BARREN_MAX && before < BARREN_MAX;
+        if is_barren { Outcome::Barren(aside) } else { Outcome::SetAside(aside) }
     }
 }
 

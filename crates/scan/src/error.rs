@@ -51,6 +51,14 @@ pub enum Error {
         /// How the program failed.
         fault: Fault,
     },
+    /// The program has stopped answering.
+    #[error("the program has failed on every document of late, the last one `{url}`: {}{}", fault.what, in_words(&fault.words))]
+    StoppedAnswering {
+        /// Which document.
+        url: String,
+        /// How the program failed.
+        fault: Fault,
+    },
     /// The program cannot be started.
     #[error("cannot run `{program}`: {why}")]
     NoProgram {

@@ -27,6 +27,8 @@ pub(crate) struct Feed<'a> {
 struct Lane {
     reading: Reading,
     sweep: Sweep,
+    /// For bodies that stand elsewhere, so that the sweep stays where it is.
+    aside: Sweep,
     from: u64,
     to: u64,
     is_over: bool,
@@ -52,7 +54,8 @@ impl<'a> Feed<'a> {
     ) -> Result<Self, Error> {
         let stretches = if supply == Supply::Static { split(pointers, jobs)? } else { vec![(0, u64::MAX)] };
         let lane = |(from, to)| {
-            Ok(Lane { reading: pointers.read()?, sweep: Sweep::new(reader), from, to, is_over: false })
+            let (sweep, aside) = (Sweep::new(reader), Sweep::new(reader));
+            Ok(Lane { reading: pointers.read()?, sweep, aside, from, to, is_over: false })
         };
         let lanes = stretches.into_iter().map(lane).collect::<Result<_, Error>>()?;
         Ok(Self { reader, done, lanes, has_fields, document_bytes_max })
@@ -72,7 +75,8 @@ impl<'a> Feed<'a> {
             lane.is_over = true;
             return Ok(None);
         };
-        match parcel(self.reader, &mut lane.sweep, &pointer, (bytes_max, has_fields)) {
+        let sweep = if pointer.own.is_some() { &mut lane.sweep } else { &mut lane.aside };
+        match parcel(self.reader, sweep, &pointer, (bytes_max, has_fields)) {
             Ok(Ok(parcel)) => Ok(Some(Fed::Parcel(parcel))),
             Ok(Err(what)) => Ok(Some(Fed::Unfit(unfit(pointer, what)))),
             Err(archive::Error::Damaged { path, offset, what }) => {

@@ -9,11 +9,13 @@
 //! | `aside/` | documents that were set aside |
 //! | `scratch/` | scratch directories of programs that run |
 
+use crate::aside;
 use crate::error::Error;
-use crate::journal::{self, Done, Entries, Journal, Row};
+use crate::journal::{self, Done, Entries, Journal, Row, Settled};
 use crate::pointers::{self, PointerWriter, Pointers};
 use base::disk::{Disk, RealDisk};
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -55,6 +57,9 @@ impl Job {
         };
         make_scratch(&directory.join("scratch"))?;
         let (journal, done) = Journal::open(disk, &directory.join("journal"))?;
+        if is_resumed {
+            forget_unnoted(&directory.join("aside"), &journal)?;
+        }
         Ok((Self { directory: directory.to_owned(), journal, documents, is_resumed, _lock: lock }, done))
     }
 
@@ -114,6 +119,21 @@ impl Job {
         let _ = fs::remove_dir(&self.directory);
         Ok(())
     }
+}
+
+/// Removes documents that a process had set aside when it was killed and had not noted: they are tried again.
+fn forget_unnoted(aside: &Path, journal: &Journal) -> Result<(), Error> {
+    let kept = aside::kept(aside)?;
+    let mut noted = BTreeSet::new();
+    if !kept.is_empty() {
+        for row in journal.read()? {
+            let row = row?;
+            if matches!(row.settled, Settled::SetAside(_)) && kept.contains_key(&row.number) {
+                noted.insert(row.number);
+            }
+        }
+    }
+    aside::keep_only(aside, &noted)
 }
 
 /// Finds the documents of a new job and pins them.
@@ -220,7 +240,11 @@ impl Kept {
         let lock = self.directory.join("lock");
         let _lock = if lock.exists() { Some(self::lock(&lock)?) } else { None };
         let results = self.remove_results(&is_gone)?;
-        Ok((results, crate::aside::remove(&self.directory.join("aside"), &is_gone)?))
+        let aside = self.directory.join("aside");
+        let set_aside = aside::remove(&aside, &is_gone)?;
+        // They go only if they are empty.
+        let _ = fs::remove_dir(aside).and_then(|()| fs::remove_dir(&self.directory));
+        Ok((results, set_aside))
     }
 
     /// Writes the list and the journal anew without them.

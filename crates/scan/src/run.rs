@@ -23,7 +23,7 @@ use crate::settings::{Settings, Supply, Work};
 use crate::trace::{Lane, Sampler, Trace};
 use crate::wire::Parcel;
 use crate::{bound, check, tree};
-use archive::{Reader, Sweep};
+use archive::Reader;
 use base::clock::RealClock;
 use base::disk::DiskFile;
 use crew::Crew;
@@ -179,7 +179,7 @@ pub fn run(
         shared: &shared,
         sink,
         aside: aside.to_owned(),
-        sweep: Sweep::new(reader),
+        reader,
         summary: Summary::default(),
         ticked: Duration::ZERO,
         gone: 0,
@@ -215,7 +215,7 @@ pub fn run(
 fn feed_all(shared: &Shared<'_>, mut feed: Feed<'_>, events: &SyncSender<Event>) {
     let is_static = shared.settings.supply == Supply::Static;
     let jobs = shared.settings.jobs.max(1);
-    let (mut files, lanes) = (OpenFiles::default(), if is_static { jobs } else { 1 });
+    let (mut files, lanes) = (OpenFiles::default(), if is_static { 2 * jobs } else { 2 });
     let (bytes_max, documents_max) = (HELD_BYTES + jobs * HELD_BYTES_EACH, jobs * HELD_DOCUMENTS_EACH);
     loop {
         let lane = {
@@ -272,7 +272,7 @@ fn feed_all(shared: &Shared<'_>, mut feed: Feed<'_>, events: &SyncSender<Event>)
 #[derive(Default)]
 struct OpenFiles(Vec<Weak<dyn DiskFile>>);
 
-/// So many files are open at once, beside one for each stretch of the list that is read; a process may have a thousand, and
+/// So many files are open at once, beside two for each stretch of the list that is read; a process may have a thousand, and
 /// more only if it is lucky.
 const FILES_MAX: usize = 256;
 
@@ -282,7 +282,7 @@ impl OpenFiles {
             self.0.push(Arc::downgrade(file));
         }
     }
-    /// Whether another may be opened while `lanes` are being read from. When nothing is held, it may.
+    /// Whether another may be opened while `lanes` of them are being read from. When nothing is held, it may.
     fn has_room(&mut self, lanes: usize) -> bool {
         let most = FILES_MAX + lanes;
         if self.0.len() >= most {
@@ -305,7 +305,7 @@ struct Run<'a, 's> {
     shared: &'a Shared<'a>,
     sink: &'s mut dyn Sink,
     aside: PathBuf,
-    sweep: Sweep,
+    reader: &'a Reader,
     summary: Summary,
     ticked: Duration,
     gone: usize,
@@ -365,7 +365,7 @@ impl Run<'_, '_> {
                 _ => {
                     self.summary.set_aside += 1;
                     let member = parcel.as_ref().and_then(|parcel| {
-                        self.sweep.member(&parcel.location, None).ok().map(|member| (parcel, member))
+                        self.reader.member_at(&parcel.location).ok().map(|member| (parcel, member))
                     });
                     let kept = member.as_ref().map(|(parcel, member)| (&***parcel, &**member));
                     aside::keep(&self.aside, &row, kept)?;

@@ -168,8 +168,11 @@ const NEVER: &[i64] = &[
     libc::SYS_msgget,
     libc::SYS_semget,
     libc::SYS_mq_open,
+    // Memory that no process is charged with while it is not mapped.
+    libc::SYS_memfd_create,
+    libc::SYS_memfd_secret,
 ];
-/// What leads to the network. Pairs of connected sockets lead nowhere and stay.
+/// What leads to the network. Pairs of connected sockets that are streams lead nowhere and stay.
 const NETWORK: &[i64] = &[libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen];
 /// On x86-64 each call has a second number, by which an old interface reaches it.
 const SECOND_NUMBERS: i64 = 0x4000_0000;
@@ -179,6 +182,9 @@ fn filter(has_network: bool, abi: ABI) -> Result<BpfProgram, seccompiler::Backen
     let mut rules: BTreeMap<i64, Vec<SeccompRule>> = refused.map(|call| (*call, Vec::new())).collect();
     // Its own limits are its own affair; those of others are not.
     rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![is_not(0, 0)?])?]);
+    // One of a pair of sockets for datagrams can send to any address.
+    let datagrams = [libc::SOCK_DGRAM, libc::SOCK_RAW].map(|kind| is_kind_of_socket(1, kind));
+    rules.insert(libc::SYS_socketpair, datagrams.into_iter().collect::<Result<_, _>>()?);
     if has_network {
         // The network is not the sockets of this machine, behind which others do what they are asked.
         let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
@@ -206,6 +212,13 @@ fn filter(has_network: bool, abi: ABI) -> Result<BpfProgram, seccompiler::Backen
 /// That an argument is something else.
 fn is_not(argument: u8, value: u64) -> Result<SeccompCondition, seccompiler::BackendError> {
     SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value)
+}
+
+/// That the kind of a socket, without what goes with it, is this one.
+fn is_kind_of_socket(argument: u8, kind: libc::c_int) -> Result<SeccompRule, seccompiler::BackendError> {
+    const KINDS: u64 = 0xf;
+    let (is_kind, kind) = (SeccompCmpOp::MaskedEq(KINDS), u64::from(kind.unsigned_abs()));
+    SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, is_kind, kind)?])
 }
 
 /// A file opened to be read and cut short at the same time.

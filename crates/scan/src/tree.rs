@@ -20,6 +20,11 @@ pub(crate) fn adopt() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
+/// Whether the system tells which processes are below which: a kernel can be built without.
+pub(crate) fn can_see() -> bool {
+    fs::exists("/proc/thread-self/children").unwrap_or(false)
+}
+
 /// The children of a process, of all its threads.
 fn children(pid: Pid) -> Vec<Pid> {
     let tasks = fs::read_dir(format!("/proc/{}/task", pid.as_raw_nonzero()));
@@ -52,10 +57,11 @@ fn up_to(pid: Pid, most: usize) -> Vec<Pid> {
 
 const PROCESSES_WALKED_MAX: usize = 10_000;
 
-/// How many processes there are from `pid` down, and the memory they hold together; of more than `most`, those that are
-/// found first. Whoever starts so many has to be ended soon, not counted well.
-pub(crate) fn weigh(pid: Pid, most: usize, bytes_max: u64) -> (usize, u64) {
-    let processes = up_to(pid, most.saturating_add(1));
+/// How many processes there are below this one, orphans that it adopted among them, and the memory they hold together; of
+/// more than `most`, those that are found first. Whoever starts so many has to be ended soon, not counted well.
+pub(crate) fn weigh(most: usize, bytes_max: u64) -> (usize, u64) {
+    let mut processes = up_to(getpid(), most.saturating_add(2));
+    processes.remove(0);
     let mut bytes: u64 = processes.iter().map(|pid| resident_bytes(*pid)).sum();
     if bytes > bytes_max && processes.len() > 1 {
         // What forks share was counted for each of them.
@@ -149,15 +155,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_below_itself_and_weighs_something() {
-        let (processes, bytes) = weigh(getpid(), 1_000, u64::MAX);
-        assert!(processes >= 1 && bytes > 100_000, "{processes}, {bytes}");
+    fn a_child_is_below_this_process_and_weighs_something() {
+        let mut child = std::process::Command::new("sleep").arg("100").spawn().unwrap();
+        let (processes, bytes) = weigh(1_000, u64::MAX);
+        child.kill().unwrap();
+        child.wait().unwrap();
+        assert!(processes >= 1 && bytes > 10_000, "{processes}, {bytes}");
         assert!(cpu_seconds(getpid()) >= 0.0);
     }
 
     #[test]
-    fn what_is_not_there_weighs_nothing() {
+    fn what_is_not_there_has_used_nothing() {
         let nobody = Pid::from_raw(i32::MAX).unwrap();
-        assert_eq!((weigh(nobody, 1, 0), cpu_seconds(nobody)), ((1, 0), 0.0));
+        assert_eq!((resident_bytes(nobody), cpu_seconds(nobody)), (0, 0.0));
     }
 }

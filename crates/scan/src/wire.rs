@@ -44,6 +44,8 @@ pub(crate) struct Arrived<'a> {
     pub(crate) offset: u64,
     pub(crate) sum: Option<u32>,
     pub(crate) is_answer: bool,
+    /// Whether it is to be the first and only one of a program.
+    pub(crate) is_alone: bool,
     pub(crate) url: &'a str,
     pub(crate) fields: &'a str,
     pub(crate) head: Option<&'a [u8]>,
@@ -55,6 +57,7 @@ const IS_ANSWER: u8 = 1;
 const HAS_HEAD: u8 = 1 << 1;
 const HAS_PAYLOAD: u8 = 1 << 2;
 const HAS_SUM: u8 = 1 << 3;
+const IS_ALONE: u8 = 1 << 4;
 
 impl Parcel {
     /// What it takes on its way and where it arrives, about.
@@ -67,8 +70,9 @@ impl Parcel {
     }
 
     /// Everything but the member, which stands at `place` of what goes behind.
-    fn put_front(&self, place: usize, out: &mut Vec<u8>) {
+    fn put_front(&self, place: usize, is_alone: bool, out: &mut Vec<u8>) {
         let bits = [
+            (is_alone, IS_ALONE),
             (self.is_answer, IS_ANSWER),
             (self.head.is_some(), HAS_HEAD),
             (self.payload.is_some(), HAS_PAYLOAD),
@@ -96,6 +100,8 @@ pub(crate) struct Batch<'a> {
     pub(crate) from: u64,
     /// How long it is.
     pub(crate) length: usize,
+    /// Whether its one parcel is tried alone.
+    pub(crate) is_alone: bool,
 }
 
 /// What lies between two members that go together is no longer than this: requests and notes of the same visit.
@@ -105,7 +111,7 @@ const STRETCH_BYTES_MAX: u64 = 512 * 1024;
 
 impl<'a> Batch<'a> {
     /// The first of `parcels` that go together, and the rest.
-    pub(crate) fn split(parcels: &'a [Arc<Parcel>]) -> Option<(Self, &'a [Arc<Parcel>])> {
+    pub(crate) fn split(parcels: &'a [Arc<Parcel>], is_alone: bool) -> Option<(Self, &'a [Arc<Parcel>])> {
         let first = &parcels.first()?.location;
         let (from, mut end, mut count) = (first.offset, first.offset + first.length, 1);
         for next in parcels.iter().skip(1).map(|parcel| &parcel.location) {
@@ -117,7 +123,7 @@ impl<'a> Batch<'a> {
         }
         let (parcels, rest) = parcels.split_at_checked(count)?;
         let length = usize::try_from(end - from).unwrap_or(usize::MAX / 2);
-        Some((Self { parcels, from, length }, rest))
+        Some((Self { parcels, from, length, is_alone }, rest))
     }
 
     /// Everything but the stretch of the file.
@@ -126,7 +132,7 @@ impl<'a> Batch<'a> {
         let fronts = begin(out);
         for parcel in self.parcels {
             let place = usize::try_from(parcel.location.offset - self.from).unwrap_or(usize::MAX);
-            parcel.put_front(place, out);
+            parcel.put_front(place, self.is_alone, out);
         }
         end(out, fronts, 0);
         end(out, start, self.length);
@@ -159,8 +165,8 @@ impl<'a> Arrived<'a> {
         let payload =
             if bits & HAS_PAYLOAD == 0 { None } else { Some(Sha1Digest::from_bytes(rest.chunk()?)) };
         let sum = if bits & HAS_SUM == 0 { None } else { Some(u32::from_le_bytes(rest.chunk()?)) };
-        let is_answer = bits & IS_ANSWER != 0;
-        Some(Self { number, offset, sum, is_answer, url, fields, head, payload, member })
+        let (is_answer, is_alone) = (bits & IS_ANSWER != 0, bits & IS_ALONE != 0);
+        Some(Self { number, offset, sum, is_answer, is_alone, url, fields, head, payload, member })
     }
 }
 
@@ -468,7 +474,7 @@ pub(crate) mod tests {
     }
 
     fn sent(parcels: &[Arc<Parcel>]) -> Vec<u8> {
-        let (batch, rest) = Batch::split(parcels).unwrap();
+        let (batch, rest) = Batch::split(parcels, true).unwrap();
         assert_eq!((batch.from, batch.length, rest.len()), (9, 8, 0));
         let mut bytes = Vec::new();
         batch.put_front(&mut bytes);
@@ -502,6 +508,7 @@ pub(crate) mod tests {
                 offset: parcel.location.offset,
                 sum: parcel.sum,
                 is_answer: parcel.is_answer,
+                is_alone: true,
                 url: &parcel.url,
                 fields: &parcel.fields,
                 head: parcel.head.as_deref(),
@@ -541,7 +548,7 @@ pub(crate) mod tests {
         };
         #[track_caller]
         fn check(parcels: &[Arc<Parcel>], expected: usize) {
-            let (batch, rest) = Batch::split(parcels).unwrap();
+            let (batch, rest) = Batch::split(parcels, false).unwrap();
             assert_eq!((batch.parcels.len(), rest.len()), (expected, parcels.len() - expected));
         }
         check(&[at("a", 0, 10), at("a", 10, 10), at("a", 5_000, 1)], 2);

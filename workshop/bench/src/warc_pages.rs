@@ -25,7 +25,7 @@ pub(crate) struct Page {
 pub(crate) enum Layout {
     /// Without any: a run with few records has pages of every package.
     Mixed,
-    /// By their lengths.
+    /// By their lengths, and each of those that come again with a remark at its end that makes it another.
     LongestLast,
 }
 
@@ -49,14 +49,20 @@ pub(crate) fn gather(directory: &Path, records: usize, to: &Path, layout: Layout
         let (Some(path), Some(body)) = (paths.get(place), bodies.get(place)) else { continue };
         let path = path.strip_prefix(directory)?.to_string_lossy();
         let url = PageUrl::parse(&format!("https://docs-{copy}.example.org/{path}"))?;
+        // An archive keeps the same content once, so that a page which comes again has to be another.
+        let remark = match (layout, copy) {
+            (Layout::Mixed, _) | (_, 0) => String::new(),
+            (Layout::LongestLast, copy) => format!("<!-- {copy} -->"),
+        };
         let head = format!(
             "HTTP/1.1 200 OK\r\nDate: Mon, 16 Nov 2026 09:00:00 GMT\r\nServer: Apache\r\n\
              Content-Type: text/html; charset=utf-8\r\nContent-Length: {}\r\n\r\n",
-            body.len()
+            body.len() + remark.len()
         );
-        for piece in [url.as_str().as_bytes(), head.as_bytes(), body] {
-            file.write_all(&u32::try_from(piece.len())?.to_le_bytes())?;
-            file.write_all(piece)?;
+        for piece in [&[url.as_str().as_bytes()][..], &[head.as_bytes()], &[body, remark.as_bytes()]] {
+            let length: usize = piece.iter().map(|part| part.len()).sum();
+            file.write_all(&u32::try_from(length)?.to_le_bytes())?;
+            piece.iter().try_for_each(|part| file.write_all(part))?;
         }
     }
     file.flush().with_context(|| cannot("write", to))

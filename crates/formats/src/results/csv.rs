@@ -1,7 +1,8 @@
 //! CSV as RFC 4180 has it: lines end in CR LF, and a cell that needs it stands in quotes.
 //!
-//! **Invariant:** no cell is a formula to a spreadsheet (H20): one that begins like a formula has a `'` in front, which is
-//! how spreadsheets write a text that is none. Numbers stay numbers. The other two forms are exact.
+//! **Invariant:** no cell is a formula to a spreadsheet that splits at commas, be it at semicolons and tabs too (H20): one that
+//! begins like a formula has a `'` in front, which is how spreadsheets write a text that is none, and one that holds
+//! anything that could begin another cell stands in quotes. Numbers stay numbers. The other two forms are exact.
 
 use super::{JSON, Row};
 
@@ -24,20 +25,19 @@ pub(super) fn line(out: &mut Vec<u8>, row: &Row<'_>) {
 
 /// Appends a cell whose text anyone may have written.
 fn text(out: &mut Vec<u8>, text: &str) {
-    // Spreadsheets in Japanese read the wide signs too.
-    const SIGNS: [char; 11] = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
     let mark = if text.starts_with(SIGNS) { "'" } else { "" };
-    let is_quoted = text.contains(['"', ',', '\r', '\n']);
-    let quote: &[u8] = if is_quoted { b"\"" } else { b"" };
-    out.extend_from_slice(quote);
-    out.extend_from_slice(mark.as_bytes());
-    if is_quoted {
-        out.extend_from_slice(text.replace('"', "\"\"").as_bytes());
+    if text.contains(ENDS) {
+        out.extend_from_slice(format!("\"{mark}{}\"", text.replace('"', "\"\"")).as_bytes());
     } else {
+        out.extend_from_slice(mark.as_bytes());
         out.extend_from_slice(text.as_bytes());
     }
-    out.extend_from_slice(quote);
 }
+
+/// What a formula may begin with. Spreadsheets in Japanese read the wide signs too.
+const SIGNS: [char; 12] = ['=', '+', '-', '@', '\0', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
+/// What may end a cell.
+const ENDS: [char; 6] = ['"', ',', ';', '\t', '\r', '\n'];
 
 /// Whether a text is a number as JSON writes it.
 fn is_number(text: &str) -> bool {

@@ -22,7 +22,7 @@ pub(super) fn line(out: &mut Vec<u8>, row: &Row<'_>) {
 
 /// Appends a text as a JSON string.
 fn text(out: &mut Vec<u8>, text: &str) {
-    json(out, &serde_json::Value::from(text).to_string());
+    json(out, &serde_json::to_string(text).expect("every text can be written as JSON"));
 }
 
 /// Appends JSON. What could end a line can stand there in two places only: between values, where it is white space, and

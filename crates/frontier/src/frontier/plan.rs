@@ -212,9 +212,11 @@ impl Frontier {
         server.kept.pace.visits(reason, until, pages);
     }
     /// A visit is learned of that no task of this run was for. If the run that made it died before it kept that the budget
-    /// paid, it pays now: a crawl that dies again and again asks for no more than one that lives.
+    /// paid, it pays now: a crawl that dies again and again asks for no more than one that lives. Such a visit is older than this
+    /// run; what is not was imported, with whatever date.
     pub(super) fn pay_late(&mut self, server: u32, hand: &Hand, before: &State, at: Timestamp) {
-        if self.policy.has_budget() && self.is_paid(hand.rank(before, &self.policy), before) {
+        let may_be_ours = self.policy.has_budget() && at <= self.start;
+        if may_be_ours && self.is_paid(hand.rank(before, &self.policy), before) {
             let allowance = self.allowance(server);
             self.servers[server as usize].spend_late(allowance, at);
         }

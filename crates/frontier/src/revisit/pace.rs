@@ -72,7 +72,8 @@ pub struct Pace {
     expected: f64,
     /// The share of visits that come long before their time, because something made them worth it.
     early: f64,
-    /// The clock of turns, the moment up to which the budget is spent, and both as they were some visits ago, in seconds.
+    /// The clock of turns, the moment up to which the budget is spent, and both as they were some visits ago, in seconds; zero
+    /// before the first visit.
     turns: f64,
     turns_at: f64,
     turns_before: (f64, f64),
@@ -152,16 +153,8 @@ impl Pace {
         self.expected = ACTIVITY_FIRST + (self.expected - ACTIVITY_FIRST) * kept;
     }
 
-    /// The budget of a server counts from a moment in seconds, unless it has begun before.
-    pub(crate) fn begin(&mut self, at: u64) {
-        if self.turns_at == 0.0 {
-            self.turns_at = Interval::from_seconds(at).as_seconds_f64();
-            self.turns_before = (self.turns, self.turns_at);
-        }
-    }
     /// The budget is spent up to a moment in seconds.
     pub(crate) fn spent(&mut self, until: u64) {
-        self.begin(until);
         self.turns_at = Interval::from_seconds(until).as_seconds_f64();
     }
     /// A page is visited out of the budget of a server with so many pages, which is spent by that up to a moment in seconds.
@@ -172,6 +165,9 @@ impl Pace {
     pub fn visits(&mut self, reason: Reason, until: u64, pages: u64) {
         let share = 1.0 / count(pages.max(32));
         self.spent(until);
+        if !self.has_turns() {
+            self.turns_before = (self.turns, self.turns_at);
+        }
         self.early += (f64::from(u8::from(reason == Reason::Early)) - self.early) * share;
         match reason {
             Reason::Turn(turn) => self.turns = self.turns.max(turn),
@@ -181,10 +177,18 @@ impl Pace {
         self.turns_before.0 += (self.turns - self.turns_before.0) * share;
         self.turns_before.1 += (self.turns_at - self.turns_before.1) * share;
     }
+    /// Whether a visit was made. The budget may have begun long before that, and meanwhile no turn was missed.
+    fn has_turns(&self) -> bool {
+        self.turns_before.1 > 0.0
+    }
     /// How fast the clock of turns goes.
     fn turns_pace(&self) -> f64 {
         let (turns, passed) = (self.turns - self.turns_before.0, self.turns_at - self.turns_before.1);
-        if passed < 3_600.0 { 1.0 } else { (turns / passed).clamp(1.0 / TURNS_PACE_MAX, TURNS_PACE_MAX) }
+        if passed < 3_600.0 || !self.has_turns() {
+            1.0
+        } else {
+            (turns / passed).clamp(1.0 / TURNS_PACE_MAX, TURNS_PACE_MAX)
+        }
     }
 
     /// Requests a second that the policy would make of a server with so many pages: its budget, as far as its means suffice.
@@ -344,5 +348,17 @@ mod tests {
         let turn = |hour: u64| 7_200.0 * f64::from(u32::try_from(hour).unwrap());
         (1..400).for_each(|hour| pace.visits(Reason::Turn(turn(hour)), 1_200_000 + hour * 3_600, 1));
         assert!(pace.early_share() < 0.01 && (pace.turns_pace() - 2.0).abs() < 0.1, "{pace:?}");
+    }
+
+    #[test]
+    fn a_budget_that_begins_long_before_the_first_visit_does_not_slow_the_turns() {
+        let mut pace = Pace::default();
+        pace.spent(1_000_000);
+        assert!(pace.turns_pace() == 1.0, "{pace:?}");
+        let turn = |hour: u64| 3_600.0 * f64::from(u32::try_from(hour).unwrap());
+        for hour in 1..20 {
+            pace.visits(Reason::Turn(turn(hour)), 10_000_000 + hour * 3_600, 100);
+            assert!((0.9..2.1).contains(&pace.turns_pace()), "{pace:?}");
+        }
     }
 }

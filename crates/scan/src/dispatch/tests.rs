@@ -34,7 +34,7 @@ fn is_hopeless(outcome: &Outcome) -> bool {
 fn aside(outcome: Outcome) -> Vec<u64> {
     match outcome {
         Outcome::SetAside(parcels) => parcels.iter().map(|parcel| parcel.number).collect(),
-        Outcome::Hopeless => panic!("the job goes on"),
+        Outcome::Hopeless | Outcome::Barren(_) => panic!("the job goes on"),
     }
 }
 
@@ -125,11 +125,48 @@ fn a_worker_that_was_killed_from_outside_makes_no_strike() {
     dispatch.trust();
     for _ in 0..WORKER_DEATHS_MAX {
         assert_eq!(taken(dispatch.next(0)), [0]);
-        assert_eq!(aside(dispatch.ended(0, false, false)), [0; 0]);
+        assert_eq!(aside(dispatch.ended(0, false)), [0; 0]);
     }
     assert_eq!(taken(dispatch.next(0)), [0]);
-    assert_eq!(aside(dispatch.ended(0, false, false)), [0], "but nobody dies for ever");
+    assert_eq!(aside(dispatch.ended(0, false)), [0], "but nobody dies for ever");
     assert!(dispatch.is_done());
+}
+
+#[test]
+fn a_worker_that_was_killed_before_the_first_answer_is_no_fault_of_the_program() {
+    let mut dispatch = fed(1, Supply::Pipelined, 1);
+    for _ in 1..WORKER_DEATHS_MAX {
+        assert_eq!(taken(dispatch.next(0)), [0]);
+        assert_eq!(aside(dispatch.ended(0, false)), [0; 0]);
+    }
+    assert_eq!(aside(dispatch.ended(0, false)), [0; 0], "it had nothing in hand");
+    assert_eq!(taken(dispatch.next(0)), [0]);
+    assert_eq!(aside(dispatch.ended(0, false)), [0]);
+}
+
+/// Sets documents aside one after the other until the job is given up; says how many that were.
+fn set_aside_in_a_row(dispatch: &mut Dispatch) -> usize {
+    let mut count = 0;
+    loop {
+        let numbers = taken(dispatch.next(0));
+        assert!(!numbers.is_empty(), "it is not given up");
+        match dispatch.failed(0, &fault(Cause::Ended), &numbers) {
+            Outcome::SetAside(parcels) => count += parcels.len(),
+            Outcome::Barren(parcels) => return count + parcels.len(),
+            Outcome::Hopeless => panic!("it has answered"),
+        }
+    }
+}
+
+#[test]
+fn a_program_that_answers_nothing_any_more_is_given_up() {
+    let mut dispatch = fed(1, Supply::Synchronous, 3_000);
+    dispatch.trust();
+    assert_eq!(taken(dispatch.next(0)), [0]);
+    dispatch.settle(0, 0);
+    dispatch.pace(0, 1, Duration::ZERO);
+    assert_eq!(set_aside_in_a_row(&mut dispatch), BARREN_MAX as usize);
+    assert!(!dispatch.is_done(), "the others wait for a program that works");
 }
 
 #[test]
@@ -182,7 +219,7 @@ fn model_every_document_is_settled_once_whatever_dies() {
             let Some(first) = with[seat].front().copied() else { continue };
             if chance.below(50) == 0 {
                 with[seat].clear();
-                aside(dispatch.ended(seat, false, false)).into_iter().for_each(|number| settle(number, true));
+                aside(dispatch.ended(seat, false)).into_iter().for_each(|number| settle(number, true));
             } else if is_killer(first) {
                 // The program was given some of what the worker has.
                 let given = 1 + usize::try_from(chance.below(with[seat].len() as u64)).unwrap();

@@ -12,6 +12,7 @@ use rustix::pipe::{SpliceFlags, splice};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
 use std::io::{self, Read, Seek as _, Write as _};
+use std::os::unix::fs::FileExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::mpsc::SyncSender;
@@ -31,7 +32,7 @@ const WORDS_BYTES_MAX: u64 = 4 * 1024;
 /// Which processes are workers.
 #[derive(Debug)]
 pub(super) struct Crew {
-    /// For each seat the worker in it, whether it was ended for doing nothing, and what those before it used.
+    /// For each seat the worker in it, and whether it was ended for doing nothing.
     seats: Mutex<Vec<Seat>>,
 }
 
@@ -39,7 +40,6 @@ pub(super) struct Crew {
 struct Seat {
     pid: Option<Pid>,
     is_guilty: bool,
-    used: f64,
     /// How long those before it had something in hand.
     busy: f64,
 }
@@ -95,15 +95,9 @@ impl Crew {
             let _ = kill_process(pid, Signal::KILL);
         }
     }
-    /// What each worker and those before it used.
+    /// What each worker has used since it was started.
     pub(super) fn cpu_seconds(&self) -> Vec<f64> {
-        let mut seats = self.seats();
-        let now = seats.iter_mut().map(|seat| {
-            let used = seat.pid.map_or(0.0, tree::cpu_seconds);
-            seat.used = used;
-            used
-        });
-        now.collect()
+        self.seats().iter().map(|seat| seat.pid.map_or(0.0, tree::cpu_seconds)).collect()
     }
 }
 
@@ -221,7 +215,7 @@ fn send(
 ) {
     let mut front = Vec::new();
     loop {
-        let parcels = {
+        let (parcels, is_alone) = {
             let mut live = shared.lock();
             loop {
                 if live.is_over || *is_dead.lock().unwrap_or_else(PoisonError::into_inner) {
@@ -233,7 +227,7 @@ fn send(
                         if live.dispatch.with(seat) == parcels.len() {
                             live.heard.iter_mut().skip(seat).take(1).for_each(|heard| *heard = now);
                         }
-                        break parcels;
+                        break (parcels, live.dispatch.is_alone(seat));
                     }
                     Next::Wait => live = shared.wait(live),
                     Next::End => return,
@@ -241,14 +235,17 @@ fn send(
             }
         };
         let mut unsent = parcels.as_slice();
-        while let Some((batch, rest)) = Batch::split(unsent) {
+        while let Some((batch, rest)) = Batch::split(unsent, is_alone) {
             match send_batch(&mut input, &batch, &mut front) {
                 Ok(()) => unsent = rest,
                 // Its end is heard by the other thread.
                 Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return,
                 Err(error) => {
-                    // The archive cannot be read there. The worker has half a message, and ends.
-                    set_aside(shared, seat, batch.parcels, &error, events);
+                    // The archive cannot be read there. The worker has half a message, and ends; of several documents
+                    // each is then tried alone.
+                    if let [only] = batch.parcels {
+                        set_aside(shared, seat, only, &error, events);
+                    }
                     return;
                 }
             }
@@ -256,25 +253,19 @@ fn send(
     }
 }
 
-/// Documents that cannot be read are nobody's fault but the disk's.
+/// A document that cannot be read is nobody's fault but the disk's.
 fn set_aside(
     shared: &Shared<'_>,
     seat: usize,
-    parcels: &[Arc<Parcel>],
+    parcel: &Parcel,
     error: &io::Error,
     events: &SyncSender<Event>,
 ) {
-    let settle = |parcel: &Arc<Parcel>| {
-        let settled = shared.lock().dispatch.settle(seat, parcel.number)?;
-        let what = format!(
-            "`{}` cannot be read at byte {}: {error}",
-            settled.location.file, settled.location.offset
-        );
-        let fault = Fault { cause: Cause::Unfit, what, words: String::new() };
-        Some((row(&settled, Settled::SetAside(fault)), Some(settled)))
-    };
-    let rows: Rows = parcels.iter().filter_map(settle).collect();
-    let _ = events.send(Event::Rows(rows));
+    let Some(settled) = shared.lock().dispatch.settle(seat, parcel.number) else { return };
+    let location = &settled.location;
+    let what = format!("`{}` cannot be read at byte {}: {error}", location.file, location.offset);
+    let fault = Fault { cause: Cause::Unfit, what, words: String::new() };
+    let _ = events.send(Event::Rows(vec![(row(&settled, Settled::SetAside(fault)), Some(settled))]));
 }
 
 /// Sends what is said of parcels that lie close together, and behind it the stretch of their file, from file to pipe.
@@ -293,6 +284,13 @@ fn send_batch(input: &mut ChildStdin, batch: &Batch<'_>, front: &mut Vec<u8>) ->
     }
 }
 
+/// The same by way of our memory, for a file system that does not give its pages away.
+fn copy_all(file: &File, mut input: &ChildStdin, offset: u64, length: usize) -> io::Result<()> {
+    let mut stretch = vec![0; length];
+    file.read_exact_at(&mut stretch, offset)?;
+    input.write_all(&stretch)
+}
+
 /// The pages of the file go into the pipe as they are.
 fn splice_all(file: &File, input: &ChildStdin, mut offset: u64, mut length: usize) -> io::Result<()> {
     while length > 0 {
@@ -300,6 +298,7 @@ fn splice_all(file: &File, input: &ChildStdin, mut offset: u64, mut length: usiz
             Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
             Ok(moved) => length -= moved.min(length),
             Err(rustix::io::Errno::INTR) => {}
+            Err(rustix::io::Errno::INVAL) => return copy_all(file, input, offset, length),
             Err(error) => return Err(error.into()),
         }
     }
@@ -413,7 +412,7 @@ impl Hearer<'_, '_> {
             let mut live = self.shared.lock();
             live.worker_deaths += 1;
             let first = live.dispatch.first_url(self.seat);
-            let outcome = live.dispatch.ended(self.seat, is_guilty, false);
+            let outcome = live.dispatch.ended(self.seat, is_guilty);
             settle_failed(&mut live, outcome, fault, first, &mut rows);
         }
         self.shared.changed.notify_all();
@@ -435,6 +434,12 @@ fn settle_failed(live: &mut Live, outcome: Outcome, fault: &Fault, first: Option
         Outcome::Hopeless => {
             let url = first.unwrap_or_default();
             live.failure.get_or_insert(Error::NeverAnswered { url, fault: fault.clone() });
+            live.is_over = true;
+        }
+        Outcome::Barren(parcels) => {
+            settle_failed(live, Outcome::SetAside(parcels), fault, None, rows);
+            let url = first.unwrap_or_default();
+            live.failure.get_or_insert(Error::StoppedAnswering { url, fault: fault.clone() });
             live.is_over = true;
         }
     }

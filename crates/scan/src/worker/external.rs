@@ -145,6 +145,11 @@ impl External<'_> {
             let Some((message, mut from)) = self.waiting.pop_front() else { return Ok(()) };
             let parcel =
                 Arrived::next(&message, &mut from).ok().flatten().ok_or(io::ErrorKind::InvalidData)?;
+            if parcel.is_alone {
+                // What it is blamed for must be its own doing, so nobody was with this program before.
+                self.program.take().into_iter().for_each(Program::dismiss);
+                self.answers = Answers::new(self.spoken.limits.answer_bytes);
+            }
             self.sending.clear();
             self.sent = 0;
             if self.sending.capacity() > 4 * READ_BYTES {
@@ -160,7 +165,7 @@ impl External<'_> {
                 continue;
             }
             if self.program.is_none() {
-                self.program = Some(Program::start(self.spoken, self.command)?);
+                self.program = Some(patiently(|| Program::start(self.spoken, self.command))?);
             }
             if self.given.is_empty() {
                 let now = self.clock.real_elapsed();
@@ -202,10 +207,10 @@ impl External<'_> {
             }
             add(program.alive(), PollFlags::IN, 5);
         }
-        let time = match (self.reports.is_empty() || self.is_blocked, self.given.is_empty()) {
+        let time = match (self.reports.is_empty() || self.is_blocked, self.program.is_some()) {
             (false, _) => Some(REPORT_EVERY),
-            (true, false) => Some(WATCH_EVERY),
-            (true, true) => None,
+            (true, true) => Some(WATCH_EVERY),
+            (true, false) => None,
         };
         let time = time.and_then(|time| Timespec::try_from(time).ok());
         match poll(&mut fds, time.as_ref()) {
@@ -346,11 +351,12 @@ impl External<'_> {
 
     /// Looks whether the program keeps to its limits.
     fn watch(&mut self) -> io::Result<()> {
-        let Some(program) = self.program.as_ref().filter(|_| !self.given.is_empty()) else { return Ok(()) };
-        let (now, limits) = (self.clock.real_elapsed(), &self.spoken.limits);
-        if self.reports.len() >= UNSENT_BYTES_MAX {
-            (self.last_sign, self.in_hand_since) = (now, now);
+        if self.program.is_none() {
             return Ok(());
+        }
+        let (now, limits) = (self.clock.real_elapsed(), &self.spoken.limits);
+        if self.given.is_empty() || self.reports.len() >= UNSENT_BYTES_MAX {
+            (self.last_sign, self.in_hand_since) = (now, now);
         }
         if now.saturating_sub(self.last_sign) > limits.progress {
             let what = format!("it did nothing for {} s", limits.progress.as_secs_f64());
@@ -364,7 +370,8 @@ impl External<'_> {
             return Ok(());
         }
         self.watched = now;
-        let (processes, bytes) = tree::weigh(program.pid, limits.processes, limits.memory_bytes);
+        // All of what is below us, not below the program: who loses a parent comes to us.
+        let (processes, bytes) = tree::weigh(limits.processes, limits.memory_bytes);
         if processes > limits.processes {
             return self.fail(Cause::Greedy, format!("it was more than {} processes", limits.processes));
         }
@@ -443,6 +450,23 @@ impl External<'_> {
         }
     }
 }
+
+/// Tries again what fails because something runs short that others take: it may be a fork bomb that is about to be ended.
+fn patiently<T>(mut start: impl FnMut() -> io::Result<T>) -> io::Result<T> {
+    use io::ErrorKind::{OutOfMemory, QuotaExceeded, StorageFull, WouldBlock};
+    for _ in 0..SHORTAGE_TRIES {
+        match start() {
+            Err(error) if matches!(error.kind(), WouldBlock | OutOfMemory | StorageFull | QuotaExceeded) => {
+                std::thread::sleep(WATCH_EVERY);
+            }
+            started => return started,
+        }
+    }
+    start()
+}
+
+/// So often, which is some seconds.
+const SHORTAGE_TRIES: u32 = 50;
 
 /// Which pipes have something to do.
 #[derive(Clone, Copy, Debug, Default)]

@@ -16,7 +16,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 /// The room of a pipe: some documents, so that neither side waits for the other at each.
-const PIPE_BYTES: usize = 1024 * 1024;
+const PIPE_BYTES: usize = 512 * 1024;
 /// So much of the end of what it says on standard error is kept.
 const WORDS_BYTES_MAX: usize = 4 * 1024;
 /// A program that is not needed any more has so long to end by itself.
@@ -56,10 +56,12 @@ impl Program {
         let pipe = |pipe: Option<OwnedFd>| -> io::Result<File> {
             let pipe = pipe.ok_or(io::ErrorKind::BrokenPipe)?;
             fcntl_setfl(&pipe, fcntl_getfl(&pipe)? | OFlags::NONBLOCK)?;
-            // A system that gives less room is slower, and nothing else.
-            let _ = rustix::pipe::fcntl_setpipe_size(&pipe, PIPE_BYTES);
             Ok(File::from(pipe))
         };
+        for pipe in [child.stdin.as_ref().map(AsFd::as_fd), child.stdout.as_ref().map(AsFd::as_fd)] {
+            // A system that gives less room is slower, and nothing else.
+            let _ = pipe.map(|pipe| rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES));
+        }
         Ok(Self {
             pid,
             alive: pidfd_open(pid, PidfdFlags::empty())?,
@@ -166,12 +168,12 @@ fn is_ready(fd: BorrowedFd<'_>, time: Duration) -> bool {
 }
 
 fn in_words(status: WaitStatus) -> (Cause, String) {
-    let refused = i32::from(role::EXIT_REFUSED);
     match (status.exit_status(), status.terminating_signal()) {
-        (Some(code), _) if code == refused => (Cause::Ended, "its sandbox could not be made".to_owned()),
-        (Some(code), _) if code > 128 && code < 160 => {
-            (Cause::Crashed, format!("it was ended by signal {}", code - 128))
-        }
+        // As a shell and `--each` tell how what they ran has ended.
+        (Some(code), _) if code > 128 && code < 160 => (
+            Cause::Crashed,
+            format!("it ended with exit code {code}, which stands for signal {}", code - 128),
+        ),
         (Some(code), _) => (Cause::Ended, format!("it ended with exit code {code}")),
         (None, Some(signal)) => {
             (Cause::Crashed, format!("it was ended by signal {signal}{}", name_of(signal)))

@@ -29,24 +29,19 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let finder = Finder::new(context, &reader, args, &stop)?;
     let place = Place::of(context, args.output.as_deref())?;
     if args.anew {
-        Job::forget(place.path()).map_err(|error| explained(error, args))?;
+        Job::forget(place.path()).map_err(|error| explained(error, &place))?;
     }
     let asked = args.as_written(&context.data);
     let opened =
         Job::open(place.path(), &asked, |list| finder.find(list, place.path()).map_err(Failed::wrap));
-    let (job, done) = opened.map_err(|error| {
-        if args.output.is_none() {
-            place.forget();
-        }
-        explained(error, args)
-    })?;
+    let (job, done) = opened.map_err(|error| explained(error, &place))?;
     finder.tell_left_out();
     if job.documents == 0 {
         context.output.note("no version was chosen; nothing is analysed");
         job.finish()?;
         return Ok(Exit::Found);
     }
-    if let Err(error) = results::check(args) {
+    if let Err(error) = results::check(args, context) {
         if !job.is_resumed {
             job.finish()?;
         }
@@ -80,18 +75,23 @@ impl Scan<'_> {
             scan::run(&self.settings, (reader, &pointers, done), &aside, &mut sink, &should_stop)
         };
         drop(shown);
-        output.flush()?;
+        if let (Err(Error::Stopped), false) = (&ran, self.stop.is_asked()) {
+            // Nobody wants the rest. If that is for another reason than that the reader left, the program tells it at its end.
+            return Ok(Exit::Done);
+        }
+        let flushed = output.flush();
         let summary = ran.map_err(|error| {
-            if self.args.output.is_none() || (done.count() == 0 && is_hopeless(&error)) {
+            if done.count() == 0 && is_hopeless(&error) {
                 place.forget();
             }
-            explained(error, self.args)
+            explained(error, place)
         })?;
+        flushed?;
         let settled = done.count() + summary.answered + summary.set_aside;
-        let (job, bytes) = output.finish(self.args, self.context, settled)?;
+        let (job, written) = output.finish(self.args, self.context, settled)?;
         self.draw(&summary)?;
         let set_aside = done.set_aside + summary.set_aside;
-        self.tell(&summary, done, documents, bytes);
+        self.tell(&summary, done, documents, written);
         if set_aside > 0 {
             let what = format!(
                 "{} set aside: `{}` has each with what is known of why",
@@ -162,10 +162,10 @@ fn is_hopeless(error: &Error) -> bool {
 }
 
 /// What to do about an error.
-fn explained(error: Error, args: &Args) -> anyhow::Error {
-    let again = || match &args.output {
-        Some(_) => "run the same command again: it goes on where it stopped".to_owned(),
-        None => "with `-o FILE` a scan that was stopped can go on where it stopped".to_owned(),
+fn explained(error: Error, place: &Place) -> anyhow::Error {
+    let again = || match place.is_for_once() {
+        false => "run the same command again: it goes on where it stopped".to_owned(),
+        true => "with `-o FILE` a scan that was stopped can go on where it stopped".to_owned(),
     };
     let advice = match error {
         Error::Sink(source) => match source.downcast::<Failed>() {
@@ -176,6 +176,9 @@ fn explained(error: Error, args: &Args) -> anyhow::Error {
             "try the program on one document: docs/reference/scan-protocol.md says what it is given and what it must answer; \
              for a plain filter, which reads one document from standard input, add `--each`"
                 .to_owned()
+        }
+        Error::StoppedAnswering { .. } => {
+            format!("look what has become of the program, then {}; `--anew` begins with the documents that were set aside, too", again())
         }
         Error::NoProgram { .. } => "name a program that exists, or choose one that is built in with `--builtin NAME`".to_owned(),
         Error::NoSandbox(_) => {

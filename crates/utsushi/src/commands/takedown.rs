@@ -68,13 +68,16 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let mut archive = context.archive(&writer, clock.now())?;
     let target = args.which.target();
     confirm(args, &mut archive, target, context)?;
+    // First what nobody would finish if this were cut off, and at the end what a scan has found meanwhile.
+    let (mut scans, _) = remove_from_scans(&writer, target);
     let receipt = {
         let progress = context.output.progress("files written anew", None);
         let mut told = |done: u64, total: u64| progress.set(done, &format!("of {total}"));
         archive.takedown(target, &args.reason, clock.now(), &mut told).context("cannot take it down")?
     };
     archive.close().context("it is taken down, but the archive could not be closed in order")?;
-    let (scans, failure) = remove_from_scans(&writer, target);
+    let (more, failure) = remove_from_scans(&writer, target);
+    scans.add(&more);
     let (receipt, scans) = (&receipt, &scans);
     context.output.result(&to_json(receipt, scans), || to_text(receipt, scans));
     if let Some(path) = &args.output {
@@ -89,9 +92,10 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     }
     if let Some(failure) = failure {
         let what = "it is taken down, but a scan may still hold some of it: give the command again when no scan runs";
-        return Err(anyhow::Error::new(failure).context(what));
+        return Err(failure.context(what));
     }
-    Ok(if receipt.captures == 0 { Exit::Found } else { Exit::Done })
+    let is_nothing = receipt.captures + scans.results + scans.set_aside == 0;
+    Ok(if is_nothing { Exit::Found } else { Exit::Done })
 }
 
 /// What scans held of it: results of unfinished ones, and documents that were set aside.
@@ -101,16 +105,34 @@ struct FromScans {
     set_aside: u64,
 }
 
+impl FromScans {
+    fn add(&mut self, more: &Self) {
+        self.results += more.results;
+        self.set_aside += more.set_aside;
+    }
+}
+
 /// Goes through all of them, whatever one of them says, and tells the first failure.
-fn remove_from_scans(writer: &Writer, target: &Target) -> (FromScans, Option<::scan::Error>) {
+fn remove_from_scans(writer: &Writer, target: &Target) -> (FromScans, Option<anyhow::Error>) {
     let (mut removed, mut failure) = (FromScans::default(), None);
-    let found = std::fs::read_dir(writer.directory().path().join(SCANS)).into_iter().flatten().flatten();
-    for scan in found.map(|found| found.path()).filter(|path| path.is_dir()) {
-        match ::scan::Kept::at(&scan).remove(|url| target.holds(&Key::of(url))) {
-            Ok((results, set_aside)) => {
-                removed.results += results;
-                removed.set_aside += set_aside;
-            }
+    let directory = writer.directory().path().join(SCANS);
+    let found = match std::fs::read_dir(&directory) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return (removed, None),
+        Err(error) => {
+            let what = format!("cannot list `{}`", directory.display());
+            return (removed, Some(anyhow::Error::new(error).context(what)));
+        }
+        Ok(found) => found,
+    };
+    for scan in found {
+        let removing = scan.map_err(anyhow::Error::new).and_then(|scan| {
+            let is_scan = scan.file_type()?.is_dir();
+            let kept = is_scan.then(|| ::scan::Kept::at(&scan.path()));
+            let removing = kept.map(|kept| kept.remove(|url| target.holds(&Key::of(url))));
+            Ok(removing.transpose()?.unwrap_or_default())
+        });
+        match removing {
+            Ok((results, set_aside)) => removed.add(&FromScans { results, set_aside }),
             Err(error) => drop(failure.get_or_insert(error)),
         }
     }

@@ -4,6 +4,7 @@
 //! enough, this very test program is the analysis ([`sandbox`]).
 
 mod changed;
+mod closed;
 mod damage;
 mod killed;
 mod memory;
@@ -13,3 +14,4 @@ mod results;
 mod rig;
 mod sandbox;
 mod stopped;
+mod takedown;

@@ -8,16 +8,21 @@ use crate::member::whole::{Tried, Whole, whole_bytes_max};
 use crate::member::zstandard::{Zstd, skippable_bytes};
 use crate::record::RecordRef;
 
+/// A longer record of its own does not keep its room for those that follow.
+const OWN_BYTES_KEPT: usize = 1024 * 1024;
+
 /// Unpacks members that need no dictionary.
 ///
-/// **Invariant:** it holds the last record and nothing else, at most the bytes it was told to keep. A member whose
-/// checksum is wrong, or that holds anything but one whole record, is an error.
+/// **Invariant:** it holds room for members that are unpacked whole, at most 256 KiB or what it was told to keep of a block,
+/// and never more than 4 MiB; and the last record that did not fit there, until the next, with as much of its block as it
+/// was told to keep, which it holds twice while it unpacks it. A member whose checksum is wrong, or that holds anything
+/// but one whole record, is an error.
 #[derive(Debug)]
 pub struct Unpacker {
     whole: Whole,
     zstd: Zstd,
     places: Vec<Place>,
-    /// What did not fit into the room of the others.
+    /// The last record that did not fit into the room of the others.
     head: Vec<u8>,
     block: Vec<u8>,
     block_bytes_max: usize,
@@ -34,6 +39,7 @@ impl Unpacker {
 
     /// The record that `member` holds, which stands at `offset` of its file.
     pub fn unpack(&mut self, member: &[u8], offset: u64) -> Result<RecordRef<'_>, Error> {
+        self.forget_long();
         let form = member.first().and_then(|first| Form::beginning_with(*first));
         let is_unpacked = match form.map(|form| self.whole.unpack(form, member, &mut self.zstd)) {
             Some(Tried::Taken(taken)) => {
@@ -54,7 +60,14 @@ impl Unpacker {
         Ok(RecordRef { offset, length, is_alone: true, head, block, block_bytes })
     }
 
-    /// A member that is long or wrong, which the other reader judges.
+    /// Frees the room of a long record.
+    fn forget_long(&mut self) {
+        if self.head.capacity() + self.block.capacity() > OWN_BYTES_KEPT {
+            (self.head, self.block) = (Vec::new(), Vec::new());
+        }
+    }
+
+    /// A member that is long, plain or wrong, which the other reader judges.
     fn unpack_slowly(&mut self, member: &[u8], offset: u64) -> Result<RecordRef<'_>, Error> {
         let mut reader = Reader::starting_at(member, offset, self.block_bytes_max);
         let damaged = |what| Error::Damaged { offset, what };
@@ -127,6 +140,19 @@ mod tests {
         };
         assert_eq!(record_of(100), (10, 100));
         assert_eq!(record_of(9 << 20), (10, 9 << 20));
+    }
+
+    #[test]
+    fn a_long_record_does_not_keep_its_room() {
+        let long = member(FORMS[0], &vec![b'x'; 9 << 20]);
+        for form in FORMS {
+            let short = member(form, b"short");
+            let mut unpacker = Unpacker::new(64 << 20);
+            unpacker.unpack(&long, 0).unwrap();
+            assert!(unpacker.block.capacity() >= 9 << 20);
+            assert_eq!(unpacker.unpack(&short, 0).unwrap().block, b"short");
+            assert!(unpacker.block.capacity() <= OWN_BYTES_KEPT, "{form:?}");
+        }
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Corpus {
     pub(super) fn ensure(directory: &Path, documents: usize, jobs: usize) -> Result<Self> {
         let directory = directory.join(documents.to_string());
         let note = directory.join("made-of.txt");
-        let made_of = format!("corpus 1, {documents} documents, files of {FILE_BYTES_MAX}\n");
+        let made_of = format!("corpus 2, {documents} documents, files of {FILE_BYTES_MAX}\n");
         if !fs::read_to_string(&note).is_ok_and(|text| text == made_of) {
             make(&directory, documents)?;
             fs::write(&note, made_of).with_context(|| cannot("write", &note))?;

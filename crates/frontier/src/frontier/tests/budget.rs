@@ -41,6 +41,23 @@ impl World {
             assert_eq!(self.frontier.learn(&lesson(&page, *at, told, &[])).unwrap(), Learned::Yes);
         }
     }
+    /// Crawls until a page is asked for, and dies behind the commit that keeps the payment; the visit reaches the archive.
+    fn die_in_a_visit(&mut self, policy: Policy, disk: &SimulatedDisk) {
+        loop {
+            match self.frontier.next(self.now).unwrap() {
+                Next::Do(task) => match &task.step {
+                    Step::Visit(_, _, request) => {
+                        self.now = self.now.plus(TOOK);
+                        self.visits.push((request.url.as_str().to_owned(), self.now));
+                        return self.restart(policy, disk, Interval::ZERO);
+                    }
+                    _ => self.take(&task),
+                },
+                Next::Wait(at) => self.now = at.max(self.now),
+                Next::Idle => unreachable!("there is something to visit"),
+            }
+        }
+    }
     fn hint(&mut self, page: &str) {
         let found = Found { announced: Some(self.now), ..Found::page(url(page)) };
         self.frontier.found(&[found], self.now).unwrap();
@@ -228,6 +245,38 @@ fn who_dies_again_and_again_asks_for_no_more() {
     // Two that were not made before, and those of eighteen hours.
     let visits = world.since(from, "/p/").len();
     assert!((2..=4).contains(&visits), "{visits}");
+}
+
+#[test]
+fn a_visit_that_was_paid_for_is_not_paid_again_when_it_is_learned_late() {
+    let disk = SimulatedDisk::new(1);
+    let mut world = World::by(ten_days(), &disk, |page, now| text(page, &[], now));
+    add(&mut world, "p", 0..20);
+    world.run(days(20));
+    // All pages are due, and two visits were not made.
+    world.restart(ten_days(), &disk, days(10));
+    let from = world.now;
+    world.die_in_a_visit(ten_days(), &disk);
+    world.learn_since(from);
+    world.run(Interval::from_hours(1));
+    assert_eq!(world.since(from, "/p/").len(), 2);
+}
+
+#[test]
+fn a_capture_from_the_future_does_not_stop_the_visits() {
+    let disk = SimulatedDisk::new(1);
+    let mut world = World::by(ten_days(), &disk, |page, now| text(page, &[], now));
+    add(&mut world, "p", 0..20);
+    world.run(days(20));
+    let (page, later) = (url("http://a.example/p/7"), world.now.plus(days(9_000)));
+    let imported = lesson(&page, later, Told::Content([7; 16]), &[]);
+    assert_eq!(world.frontier.learn(&imported).unwrap(), Learned::Yes);
+    let from = world.now;
+    world.run(days(20));
+    world.restart(ten_days(), &disk, Interval::ZERO);
+    world.run(days(20));
+    let visits = world.since(from, "/p/").len();
+    assert!((70..=82).contains(&visits), "{visits} of 80");
 }
 
 #[test]

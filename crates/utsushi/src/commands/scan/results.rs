@@ -3,13 +3,14 @@
 use super::Args;
 use crate::commands::Context;
 use crate::commands::destination::{Destination, Unfinished};
+use crate::exit::Advised;
 use crate::output;
 use crate::progress::Progress;
 use crate::words::grouped;
 use anyhow::Context as _;
 use base::Interval;
 use clap::ValueEnum;
-use formats::results::{Answer, InOrder, Row, Writer};
+use formats::results::{Answer, Form, InOrder, Row, Writer};
 use scan::{Done, Error, Job, Settled, State};
 use std::collections::VecDeque;
 use std::fs;
@@ -33,7 +34,18 @@ const SORT_BYTES_MAX: usize = 64 * 1024 * 1024;
 const SOFTWARE: &str = concat!("utsushi/", env!("CARGO_PKG_VERSION"));
 
 /// What could not be written at the end is told before anything is analysed.
-pub(super) fn check(args: &Args) -> anyhow::Result<()> {
+pub(super) fn check(args: &Args, context: &Context) -> anyhow::Result<()> {
+    drop(match args.output {
+        Some(_) => None,
+        None => Some(destination(args, context, None)?),
+    });
+    if let Some(path) = &args.trace {
+        // It is written at the end; whether it can be is found out now.
+        let opened = fs::OpenOptions::new().create(true).append(true).open(path);
+        let advice = "name a file in a directory that exists and can be written to";
+        opened
+            .map_err(|source| Advised::new(format!("cannot write `{}`", path.display()), advice, source))?;
+    }
     // What is neither a file nor a directory is opened once: whoever reads from it would think that this is all.
     let is_once = |path: &&PathBuf| fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
     if let Some(path) = args.output.as_ref().filter(|path| !is_once(path)) {
@@ -113,16 +125,21 @@ fn open<'a>(
     context: &'a Context,
     path: Option<&Path>,
 ) -> anyhow::Result<Writer<Destination<'a>>> {
-    let form = args.form();
+    Writer::new(args.form(), destination(args, context, path)?, SOFTWARE).context("cannot begin the results")
+}
+
+fn destination<'a>(
+    args: &Args,
+    context: &'a Context,
+    path: Option<&Path>,
+) -> anyhow::Result<Destination<'a>> {
     // On a terminal a line of JSON is shown as it is safe to show; what is for spreadsheets and data frames is not.
-    let is_shown =
-        path.is_none() && form == formats::results::Form::Jsonl && context.output.bytes().is_none();
-    let destination = if is_shown {
-        Destination::Stream(Box::new(Printable { output: &context.output, line: Vec::new() }))
-    } else {
-        Destination::open(&context.output, path)?
-    };
-    Writer::new(form, destination, SOFTWARE).context("cannot begin the results")
+    let is_shown = path.is_none() && args.form() == Form::Jsonl && context.output.bytes().is_none();
+    if is_shown {
+        let printable = Printable { output: &context.output, line: Vec::new() };
+        return Ok(Destination::Stream(Box::new(printable)));
+    }
+    Destination::open(&context.output, path)
 }
 
 /// Lines for a terminal, which nothing from the web may steer (H24).

@@ -10,7 +10,7 @@ use rustix::process::Pid;
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::Read as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::time::Duration;
 
@@ -111,7 +111,7 @@ fn were_done(said: &str) -> u64 {
 fn killed_scan_gives_the_same_results() {
     let kills = rounds(10);
     let (lives, mut chance) = ((kills / 10).max(2), Chance::new(seed()));
-    let torture = Torture::new(kills * 40);
+    let torture = Torture::new(kills * 60);
     let whole = torture.start(u64::MAX, "whole.jsonl", "0").wait_with_output().unwrap();
     assert_eq!(whole.status.code(), Some(0), "{whole:?}");
     assert_eq!(results(&torture.sorted("whole.jsonl").join("\n")).len() as u64, torture.documents);
@@ -150,14 +150,21 @@ fn killed_scan_gives_the_same_results() {
 
 /// Control groups for the programs of workers that are no more.
 fn groups_of_nobody() -> Vec<String> {
-    let roots = ["/sys/fs/cgroup", "/sys/fs/cgroup/pids"];
-    let found = roots.into_iter().flat_map(fs::read_dir).flatten().flatten();
-    let names = found.map(|group| group.file_name().to_string_lossy().into_owned());
+    let mut names = Vec::new();
+    groups_below(Path::new("/sys/fs/cgroup"), &mut names);
     let is_nobodys = |name: &String| {
         let worker = name.strip_prefix("utsushi-scan-").and_then(|name| name.split_once('-'));
         worker.is_some_and(|(worker, _)| !PathBuf::from("/proc").join(worker).exists())
     };
-    names.filter(is_nobodys).collect()
+    names.into_iter().filter(is_nobodys).collect()
+}
+
+fn groups_below(directory: &Path, names: &mut Vec<String>) {
+    let found = fs::read_dir(directory).into_iter().flatten().flatten();
+    for group in found.filter(|found| found.file_type().is_ok_and(|kind| kind.is_dir())) {
+        names.push(group.file_name().to_string_lossy().into_owned());
+        groups_below(&group.path(), names);
+    }
 }
 
 /// Whatever was done when a scan went on was not read again; says how often documents were read in all.

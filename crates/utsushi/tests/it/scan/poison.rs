@@ -100,7 +100,8 @@ fn poisoned(count: u64, poison: u64, chance: &mut Chance) -> (Rig, BTreeMap<Stri
     (corpus.import(), kinds)
 }
 
-const LIMITS: &[&str] = &["--progress-limit", "800ms", "--document-limit", "2s", "--memory", "128MiB"];
+/// Long enough that whoever means no harm is done by then, on a machine that has much else to do.
+const LIMITS: &[&str] = &["--progress-limit", "1500ms", "--document-limit", "4s", "--memory", "128MiB"];
 
 #[test]
 fn poisoned_scan_sets_aside_the_poison_and_nothing_else() {
@@ -152,6 +153,23 @@ fn set_aside_can_be_tried_again(rig: &Rig, kinds: &BTreeMap<String, &str>) {
     for (url, body) in bodies {
         assert!(body.as_str().unwrap().ends_with(&format!("poison:{}", kinds[&url])), "{url}: {body}");
     }
+}
+
+/// A child that was started twice removed belongs to the program all the same.
+#[test]
+fn what_a_program_takes_by_a_child_that_it_has_left_is_charged_to_it() {
+    let mut corpus = Corpus::new();
+    for number in 0..6 {
+        let greedy = "(setsid tail /dev/zero >/dev/null 2>&1 &); sleep 10000";
+        corpus.page(&url(number), DAY, if number == 3 { greedy } else { "echo fine" });
+    }
+    let rig = corpus.import();
+    let flags = ["--strikes", "1", "--memory", "64MiB", "--progress-limit", "30s", "--each", "--", "sh"];
+    let found = results(&rig.ended(&flags).found(&["1 document set aside"]));
+    assert_eq!(found.len(), 5);
+    let (_, about) = rig.set_aside().remove(0);
+    assert_eq!((&about["url"], &about["cause"]), (&url(3).into(), &"greedy".into()), "{about}");
+    none_left(&rig.mark);
 }
 
 #[test]

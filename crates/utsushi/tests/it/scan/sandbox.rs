@@ -2,7 +2,7 @@
 
 use super::rig::{Rig, command_of, none_left, pages};
 use crate::program::run;
-use rustix::fs::OFlags;
+use rustix::fs::{MemfdFlags, OFlags, memfd_create};
 use rustix::process::{Pid, test_kill_process};
 use std::collections::BTreeMap;
 use std::env;
@@ -49,6 +49,11 @@ fn inside_a_scan_everything_is_tried() {
     tried("udp", UdpSocket::bind("127.0.0.1:0").and_then(|socket| socket.send_to(b"x", &listener)).map(drop));
     tried("unix", UnixStream::connect(outside.join("socket")).map(drop));
     tried("datagram", UnixDatagram::unbound().map(drop));
+    // One of a pair is connected, and can write to anyone all the same.
+    let pair = UnixDatagram::pair().and_then(|(one, _)| one.send_to(b"x", outside.join("letters")));
+    tried("datagram of a pair", pair.map(drop));
+    tried("stream of a pair", UnixStream::pair().map(drop));
+    tried("memory file", memfd_create("x", MemfdFlags::empty()).map(drop).map_err(Into::into));
     for (name, scratch) in [("outside", outside), ("inside", &env::temp_dir())] {
         files(scratch, |what, result| tried(&format!("{name} {what}"), result));
     }
@@ -119,6 +124,7 @@ fn attempts(rig: &Rig, flags: &[&str]) -> BTreeMap<String, String> {
     rig.directory("outside");
     fs::write(outside.join("existing"), "it was here").unwrap();
     let unix = UnixListener::bind(outside.join("socket")).unwrap();
+    let letters = UnixDatagram::bind(outside.join("letters")).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let this = env::current_exe().unwrap();
     let analysis = ["--each", "--", this.to_str().unwrap(), INSIDE, "--exact", "--nocapture"];
@@ -132,7 +138,7 @@ fn attempts(rig: &Rig, flags: &[&str]) -> BTreeMap<String, String> {
     careless.env(OUTSIDE, &outside).env(LISTENER, listener.local_addr().unwrap().to_string());
     let results = super::rig::results(&run(&mut careless).done());
     none_left(&rig.mark);
-    drop((unix, listener));
+    drop((unix, letters, listener));
     let said = results.values().next().unwrap().as_str().unwrap();
     let tried = said.lines().filter_map(|line| line.strip_prefix("tried ")?.split_once('='));
     tried.map(|(what, result)| (what.to_owned(), result.to_owned())).collect()
@@ -147,8 +153,8 @@ fn refused(attempts: &BTreeMap<String, String>) -> Vec<&str> {
 
 const NETWORK: &[&str] = &["listen", "tcp", "udp"];
 /// Behind sockets of this machine others do what they are asked; they are no network.
-const LOCAL: &[&str] = &["datagram", "unix"];
-const OTHERS: &[&str] = &["signal to scan", "signal to scan-worker"];
+const LOCAL: &[&str] = &["datagram", "datagram of a pair", "unix"];
+const OTHERS: &[&str] = &["memory file", "signal to scan", "signal to scan-worker"];
 const WRITING: &[&str] = &[
     "outside append",
     "outside mkdir",
@@ -183,7 +189,7 @@ fn a_program_writes_to_its_scratch_directory_and_reaches_nobody() {
     check(&rig, &[], &[NETWORK, LOCAL, OTHERS, WRITING]);
     let existing = rig.path("outside").join("existing");
     assert_eq!(fs::read_to_string(existing).unwrap(), "it was here");
-    assert_eq!(fs::read_dir(rig.path("outside")).unwrap().count(), 3, "nothing came to what was there");
+    assert_eq!(fs::read_dir(rig.path("outside")).unwrap().count(), 4, "nothing came to what was there");
 }
 
 #[test]
