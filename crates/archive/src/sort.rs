@@ -198,6 +198,13 @@ impl Version {
     pub fn to_bytes(&self, beside: &[u8]) -> Vec<u8> {
         encode(self, beside)
     }
+    /// What goes with a version that [`Version::to_bytes`] wrote, without reading the version.
+    #[must_use]
+    pub fn beside(bytes: &[u8]) -> Option<&[u8]> {
+        let mut bytes = Bytes(bytes);
+        let length = bytes.count()?;
+        bytes.take(length)
+    }
     /// Reads what [`Version::to_bytes`] wrote.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<(Self, Vec<u8>)> {

@@ -3,7 +3,6 @@
 use crate::error::Error;
 use crate::journal::{Done, Row, Settled};
 use crate::pointers::{Pointer, Pointers, Reading};
-use crate::protocol::add_field;
 use crate::settings::Supply;
 use crate::wire::{Cause, Fault, Parcel};
 use archive::derived::Facts;
@@ -158,37 +157,56 @@ fn parcel(
 
 /// What the index knows of a document, for programs.
 fn fields(version: &Version, facts: &Facts) -> String {
-    let entry = &version.payload;
-    let moment = |at: Timestamp| Value::from(at.to_rfc3339());
-    let validity = version.validity;
-    let mut fields = String::with_capacity(512);
-    let mut add = |name, value: Value| add_field(&mut fields, name, &value);
-    add("url", entry.url.clone().into());
-    add("at", moment(entry.at));
-    add("valid_from", moment(validity.from()));
+    let (entry, validity) = (&version.payload, version.validity);
+    let mut fields = Fields(String::with_capacity(512));
+    fields.text("url", &entry.url);
+    fields.text("at", &entry.at.to_rfc3339());
+    fields.text("valid_from", &validity.from().to_rfc3339());
     if validity.to() != Timestamp::MAX {
-        add("valid_to", moment(validity.to()));
+        fields.text("valid_to", &validity.to().to_rfc3339());
     }
-    if let Some(status) = entry.status {
-        add("status", status.into());
-    }
+    entry.status.iter().for_each(|status| fields.number("status", u64::from(*status)));
     if !entry.media_type.is_empty() {
-        add("type", (*entry.media_type).into());
+        fields.text("type", &entry.media_type);
     }
-    add("flag", entry.flag.as_str().into());
-    if let Some(digest) = entry.payload {
-        add("digest", digest.to_string().into());
-    }
+    fields.text("flag", entry.flag.as_str());
+    entry.payload.iter().for_each(|digest| fields.text("digest", &digest.to_string()));
     if entry.truncated {
-        add("truncated", true.into());
+        fields.put("truncated", "true");
     }
     let words = [("language", &facts.language), ("type_found", &facts.media_type)];
     for (name, word) in words {
-        word.iter().for_each(|word| add(name, (**word).into()));
+        word.iter().for_each(|word| fields.text(name, word));
     }
-    facts.title.iter().for_each(|title| add("title", title.as_str().into()));
-    facts.charset.iter().for_each(|(charset, _)| add("charset", (**charset).into()));
-    add("file", (*entry.location.file).into());
-    add("offset", entry.location.offset.into());
-    fields
+    facts.title.iter().for_each(|title| fields.text("title", title));
+    facts.charset.iter().for_each(|(charset, _)| fields.text("charset", charset));
+    fields.text("file", &entry.location.file);
+    fields.number("offset", entry.location.offset);
+    fields.0
+}
+
+/// Members of a JSON object on their way.
+struct Fields(String);
+
+impl Fields {
+    fn text(&mut self, name: &str, text: &str) {
+        let is_plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
+        if text.bytes().all(is_plain) {
+            self.begin(name);
+            self.0.extend(["\"", text, "\""]);
+        } else {
+            self.put(name, &Value::from(text).to_string());
+        }
+    }
+    fn number(&mut self, name: &str, number: u64) {
+        self.put(name, &number.to_string());
+    }
+    fn put(&mut self, name: &str, value: &str) {
+        self.begin(name);
+        self.0.push_str(value);
+    }
+    fn begin(&mut self, name: &str) {
+        let comma = if self.0.is_empty() { "\"" } else { ",\"" };
+        self.0.extend([comma, name, "\":"]);
+    }
 }

@@ -37,10 +37,10 @@ const FORM: u64 = 1;
 
 impl Job {
     /// Takes up the job in `directory`, or begins it: then `find` hands over its documents. `asked` says in one line how it
-    /// was asked for; a job that was asked for otherwise is not touched.
+    /// was asked for; a job that was asked for otherwise is not touched. One that `is_for_once` is not made to outlive a power cut.
     pub fn open(
         directory: &Path,
-        asked: &str,
+        (asked, is_for_once): (&str, bool),
         find: impl FnOnce(&mut PointerWriter) -> Result<(), Error>,
     ) -> Result<(Self, Done), Error> {
         fs::create_dir_all(directory).map_err(|source| Error::io("make", directory, source))?;
@@ -53,7 +53,7 @@ impl Job {
                 return Err(Error::OtherJob { was, directory: directory.to_owned() });
             }
             Some((_, documents)) => documents,
-            None => begin(&*disk, directory, asked, find)?,
+            None => begin(&*disk, directory, (asked, is_for_once), find)?,
         };
         make_scratch(&directory.join("scratch"))?;
         let (journal, done) = Journal::open(disk, &directory.join("journal"))?;
@@ -140,7 +140,7 @@ fn forget_unnoted(aside: &Path, journal: &Journal) -> Result<(), Error> {
 fn begin(
     disk: &dyn Disk,
     directory: &Path,
-    asked: &str,
+    (asked, is_for_once): (&str, bool),
     find: impl FnOnce(&mut PointerWriter) -> Result<(), Error>,
 ) -> Result<u64, Error> {
     for name in ["documents.part", "documents", "journal", "job.json.part"] {
@@ -151,17 +151,19 @@ fn begin(
     let part = directory.join("documents.part");
     let mut writer = PointerWriter::create(disk, &part)?;
     find(&mut writer)?;
-    let documents = writer.finish()?;
+    let documents = writer.finish(!is_for_once)?;
     rename(disk, &part, &directory.join("documents"))?;
     let text = json!({ "form": FORM, "asked": asked, "documents": documents }).to_string();
     let part = directory.join("job.json.part");
     let written = File::create(&part).and_then(|mut file| {
         file.write_all(text.as_bytes())?;
-        file.sync_all()
+        if is_for_once { Ok(()) } else { file.sync_all() }
     });
     written.map_err(|source| Error::io("write", &part, source))?;
     rename(disk, &part, &directory.join("job.json"))?;
-    disk.sync_directory(directory).map_err(|source| Error::io("sync", directory, source))?;
+    if !is_for_once {
+        disk.sync_directory(directory).map_err(|source| Error::io("sync", directory, source))?;
+    }
     Ok(documents)
 }
 

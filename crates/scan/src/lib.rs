@@ -40,7 +40,7 @@ pub use document::Document;
 pub use error::Error;
 pub use job::{Job, Kept};
 pub use journal::{Done, Entries, Row, Settled};
-pub use pointers::{Pointer, PointerWriter, Pointers};
+pub use pointers::{Pointer, PointerWriter, Pointers, beside};
 pub use run::{Sink, State, Summary, run};
 pub use settings::{Confinement, Limits, Settings, Supply, Work};
 pub use wire::{Answer, Cause, Fault};

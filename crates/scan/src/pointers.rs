@@ -23,8 +23,10 @@ pub struct Pointer {
     pub at: Timestamp,
     /// Where it is and the sum of its bytes, if it is a record of its own.
     pub(crate) own: Option<Own>,
-    /// The version with what is known of it, as [`Version::from_bytes`] reads it.
+    /// The version with what stands beside it, as [`Version::from_bytes`] reads it.
     version: Box<[u8]>,
+    /// So many bytes at the end of what stands beside it are what is known of its content.
+    facts_bytes: usize,
 }
 
 /// A document that is a record of its own, which nearly all are: it can be read without knowing more of it.
@@ -39,48 +41,70 @@ impl Pointer {
     /// Which version it is, and what is known of its content.
     #[must_use]
     pub fn version(&self) -> Option<(Version, Facts)> {
-        let (version, facts) = Version::from_bytes(&self.version)?;
-        Some((version, Facts::from_bytes(&facts).unwrap_or_default()))
+        let (version, beside) = Version::from_bytes(&self.version)?;
+        let facts = beside.len().checked_sub(self.facts_bytes).and_then(|start| beside.get(start..));
+        let facts = facts.filter(|facts| !facts.is_empty()).and_then(Facts::from_bytes);
+        Some((version, facts.unwrap_or_default()))
     }
 }
+
+/// What stands beside a version in the list: what is needed to read the document, and what is known of its content. To be
+/// given to [`Version::to_bytes`] or the sorter of a snapshot, whose bytes [`PointerWriter::push`] takes.
+#[must_use]
+pub fn beside(version: &Version, facts: &Facts) -> Vec<u8> {
+    let entry = &version.payload;
+    let kind = match entry.kind {
+        Stored::Response => ANSWER,
+        Stored::Resource => THING,
+        _ => OTHER,
+    };
+    let (file, url) = (entry.location.file.as_bytes(), entry.url.as_bytes());
+    let mut front = Vec::with_capacity(FRONT_BYTES + file.len() + url.len());
+    front.push(kind);
+    for number in [entry.location.offset, entry.location.length] {
+        front.extend_from_slice(&number.to_le_bytes());
+    }
+    front.extend_from_slice(&entry.sum.to_le_bytes());
+    front.extend_from_slice(&entry.at.as_micros().to_le_bytes());
+    put_bytes(&mut front, file);
+    put_bytes(&mut front, url);
+    if !facts.is_empty() {
+        front.extend_from_slice(&facts.to_bytes());
+    }
+    front
+}
+
+/// What a front takes beside names and facts.
+const FRONT_BYTES: usize = 37;
 
 /// Takes the documents of a job, which must come in the order in which they lie on disk.
 #[derive(Debug)]
 pub struct PointerWriter {
     writer: Writer,
     count: u64,
-    front: Vec<u8>,
 }
 
 impl PointerWriter {
     pub(crate) fn create(disk: &dyn Disk, path: &Path) -> Result<Self, Error> {
-        Ok(Self { writer: Writer::create(disk, path)?, count: 0, front: Vec::new() })
+        Ok(Self { writer: Writer::create(disk, path)?, count: 0 })
     }
-    /// Takes a version with what is known of it ([`Facts::to_bytes`]), as [`Version::to_bytes`] gives it.
+    /// Takes a version as [`Version::to_bytes`] gives it, with what [`beside`] says of it.
     pub fn push(&mut self, encoded: &[u8]) -> Result<(), Error> {
-        let (version, _) = Version::from_bytes(encoded).expect("it was just written");
-        let entry = &version.payload;
-        let kind = match entry.kind {
-            Stored::Response => ANSWER,
-            Stored::Resource => THING,
-            _ => OTHER,
-        };
-        self.front.clear();
-        self.front.push(kind);
-        for number in [entry.location.offset, entry.location.length] {
-            self.front.extend_from_slice(&number.to_le_bytes());
-        }
-        self.front.extend_from_slice(&entry.sum.to_le_bytes());
-        self.front.extend_from_slice(&entry.at.as_micros().to_le_bytes());
-        put_bytes(&mut self.front, entry.location.file.as_bytes());
-        put_bytes(&mut self.front, entry.url.as_bytes());
+        assert!(
+            Version::beside(encoded).is_some_and(|beside| beside.len() >= FRONT_BYTES),
+            "a version is listed with what is needed to read it"
+        );
         self.count += 1;
-        self.writer.push(&[&self.front, encoded])
+        self.writer.push(&[encoded])
     }
-    /// Makes the list durable and says how many there are.
-    pub(crate) fn finish(mut self) -> Result<u64, Error> {
+    /// Ends the list, makes it durable if that is wanted, and says how many there are.
+    pub(crate) fn finish(mut self, is_durable: bool) -> Result<u64, Error> {
         self.writer.push(&[END])?;
-        self.writer.sync()?;
+        if is_durable {
+            self.writer.sync()?
+        } else {
+            self.writer.flush()?
+        }
         Ok(self.count)
     }
 }
@@ -91,7 +115,7 @@ const OTHER: u8 = 2;
 
 /// Reads a document of the list; `file` is that of the one before.
 fn decode(frame: &[u8], number: u64, file: &mut Arc<str>) -> Option<Pointer> {
-    let mut rest = Rest(frame);
+    let mut rest = Rest(Version::beside(frame)?);
     let [kind] = rest.chunk()?;
     let (offset, length) = (u64::from_le_bytes(rest.chunk()?), u64::from_le_bytes(rest.chunk()?));
     let sum = u32::from_le_bytes(rest.chunk()?);
@@ -103,7 +127,8 @@ fn decode(frame: &[u8], number: u64, file: &mut Arc<str>) -> Option<Pointer> {
     let location = Location { file: Arc::clone(file), offset, length };
     let url = rest.text()?.to_owned();
     let own = matches!(kind, ANSWER | THING).then_some(Own { location, sum, is_answer: kind == ANSWER });
-    Some(Pointer { number, url, at, own, version: rest.0.into() })
+    let facts_bytes = rest.0.len();
+    Some(Pointer { number, url, at, own, facts_bytes, version: frame.into() })
 }
 
 /// What stands behind the last document. No version is so short.

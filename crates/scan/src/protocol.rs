@@ -23,8 +23,7 @@ use crate::document::Document;
 use crate::wire::Answer;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
-use std::fmt::Write as _;
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
+use std::io::{self, BufWriter, Read, Write};
 
 /// Writes the head of a document, with the line feed behind it. `coding` is one that could not be removed.
 pub(crate) fn put_head(document: &Document<'_>, coding: Option<&str>, out: &mut Vec<u8>) {
@@ -66,12 +65,6 @@ fn put_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 
 fn put_text(text: &str, out: &mut Vec<u8>) {
     serde_json::to_writer(&mut *out, text).expect("a text can be written as JSON");
-}
-
-/// Adds a member of an object to `fields`, with a comma where one is needed.
-pub(crate) fn add_field(fields: &mut String, name: &str, value: &serde_json::Value) {
-    let comma = if fields.is_empty() { "" } else { "," };
-    let _ = write!(fields, "{comma}\"{name}\":{value}");
 }
 
 /// Takes what a program says apart into answers.
@@ -245,27 +238,79 @@ pub(crate) fn serve_with(
     output: impl Write,
     mut answer: impl FnMut(Head<'_>, &[u8], &mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
-    let mut input = BufReader::with_capacity(BUFFER_BYTES, input);
+    let mut input = Given { input, buffer: vec![0; BUFFER_BYTES], taken: 0, filled: 0 };
     let mut output = BufWriter::with_capacity(BUFFER_BYTES, output);
-    let (mut line, mut body) = (String::new(), Vec::new());
     loop {
-        // Whoever waits for an answer gets it before anyone waits for a document.
-        if input.buffer().is_empty() {
-            output.flush()?;
-        }
-        line.clear();
-        if input.read_line(&mut line)? == 0 {
-            return output.flush();
-        }
-        let frame: Frame = serde_json::from_str(&line)?;
-        if input.buffer().len() < frame.length {
-            output.flush()?;
-        }
-        body.clear();
-        body.resize(frame.length, 0);
-        input.read_exact(&mut body)?;
+        let Some(line_end) = input.line(&mut output)? else { return output.flush() };
+        let frame: Frame = serde_json::from_slice(input.get(0..line_end))?;
+        let length = line_end.saturating_add(frame.length);
+        input.fill(length, &mut output)?;
+        let line = std::str::from_utf8(input.get(0..line_end)).map_err(io::Error::other)?;
         let head = Head { line: line.trim_end(), document: frame.document };
-        answer(head, &body, &mut output)?;
+        answer(head, input.get(line_end..length), &mut output)?;
+        input.taken += length;
+    }
+}
+
+/// What was given and is not answered, as it came: documents are handed on where they lie.
+struct Given<R> {
+    input: R,
+    buffer: Vec<u8>,
+    /// So much of the buffer was answered,
+    taken: usize,
+    /// and up to here there is something.
+    filled: usize,
+}
+
+impl<R: Read> Given<R> {
+    /// A part of what is not answered.
+    fn get(&self, part: std::ops::Range<usize>) -> &[u8] {
+        self.buffer.get(self.taken + part.start..self.taken + part.end).unwrap_or_default()
+    }
+
+    /// Where the next line ends, with its line feed; nothing at the end of the input.
+    fn line(&mut self, output: &mut impl Write) -> io::Result<Option<usize>> {
+        let mut searched = 0;
+        loop {
+            let unread = self.buffer.get(self.taken..self.filled).unwrap_or_default();
+            if let Some(place) = memchr::memchr(b'\n', unread.get(searched..).unwrap_or_default()) {
+                return Ok(Some(searched + place + 1));
+            }
+            searched = unread.len();
+            if !self.read(searched + 1, output)? {
+                return if searched == 0 { Ok(None) } else { Err(io::ErrorKind::UnexpectedEof.into()) };
+            }
+        }
+    }
+
+    /// Sees to it that so many bytes are there.
+    fn fill(&mut self, bytes: usize, output: &mut impl Write) -> io::Result<()> {
+        while self.filled - self.taken < bytes {
+            if !self.read(bytes, output)? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads more, of `wanted` bytes in all; says whether there was more. Whoever waits for an answer gets it first.
+    fn read(&mut self, wanted: usize, output: &mut impl Write) -> io::Result<bool> {
+        output.flush()?;
+        self.buffer.copy_within(self.taken..self.filled, 0);
+        (self.filled, self.taken) = (self.filled - self.taken, 0);
+        let room = wanted.max(BUFFER_BYTES).max(self.filled + 1);
+        if self.buffer.len() < room || self.buffer.len() > 4 * room {
+            self.buffer.resize(room, 0);
+            self.buffer.shrink_to_fit();
+        }
+        let read = loop {
+            match self.input.read(self.buffer.get_mut(self.filled..).unwrap_or_default()) {
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read,
+            }
+        };
+        self.filled += read.as_ref().map_or(0, |read| *read);
+        Ok(read? > 0)
     }
 }
 

@@ -77,7 +77,9 @@ const HELD_BYTES_EACH: usize = 4 * 1024 * 1024;
 /// So many documents, for each worker.
 const HELD_DOCUMENTS_EACH: usize = 2_048;
 /// So many are offered at once.
-const OFFERED_AT_ONCE: usize = 32;
+const OFFERED_AT_ONCE: usize = 128;
+/// When the feeder waits for room, it waits until so many hundredths of it are free.
+const ENOUGH_ROOM: usize = 25;
 /// So many batches of results are on their way to the sink.
 const BATCHES_MAX: usize = 8;
 /// How often the sink is told how far it has come.
@@ -89,8 +91,10 @@ const LATE: Duration = Duration::from_secs(1);
 pub(super) struct Shared<'a> {
     settings: &'a Settings,
     state: Mutex<Live>,
-    /// Something in `state` changed that someone may wait for.
-    changed: Condvar,
+    /// One for each seat: something changed that its keeper or sender may wait for.
+    bells: Vec<Condvar>,
+    /// There is room for more documents.
+    room: Condvar,
     clock: Arc<RealClock>,
     crew: Crew,
 }
@@ -101,6 +105,9 @@ pub(super) struct Live {
     lanes: Vec<Lane>,
     /// When a worker was last heard of, or given something.
     heard: Vec<Duration>,
+    /// For whom the bell must be rung.
+    waiting: Vec<bool>,
+    is_feeder_waiting: bool,
     /// Nothing is to be begun any more.
     is_over: bool,
     failure: Option<Error>,
@@ -120,10 +127,37 @@ impl Shared<'_> {
     fn lock(&self) -> MutexGuard<'_, Live> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
-    fn wait<'g>(&self, guard: MutexGuard<'g, Live>) -> MutexGuard<'g, Live> {
-        // A little patience costs nothing and makes up for a word that was missed.
-        let waited = self.changed.wait_timeout(guard, Duration::from_millis(200));
-        waited.unwrap_or_else(PoisonError::into_inner).0
+    /// Waits until something changed for a seat.
+    fn wait<'g>(&self, seat: usize, mut live: MutexGuard<'g, Live>) -> MutexGuard<'g, Live> {
+        let Some(bell) = self.bells.get(seat) else { return live };
+        live.set_waiting(seat, true);
+        let mut live = patiently(bell, live);
+        live.set_waiting(seat, false);
+        live
+    }
+    /// Waits until there may be room for more documents.
+    fn wait_for_room<'g>(&self, mut live: MutexGuard<'g, Live>) -> MutexGuard<'g, Live> {
+        live.is_feeder_waiting = true;
+        let mut live = patiently(&self.room, live);
+        live.is_feeder_waiting = false;
+        live
+    }
+    /// Something changed for a seat that concerns nobody else, and there may be room.
+    fn ring(&self, seat: usize, live: &Live) {
+        if live.waiting.get(seat) == Some(&true) {
+            self.bells.iter().skip(seat).take(1).for_each(Condvar::notify_all);
+        }
+        // Not for each document: there is much to read when there is some room.
+        if live.is_feeder_waiting && live.has_room(ENOUGH_ROOM) {
+            self.room.notify_all();
+        }
+    }
+    /// Something changed for everyone.
+    fn ring_all(&self, live: &Live) {
+        for (bell, _) in self.bells.iter().zip(&live.waiting).filter(|(_, is_waiting)| **is_waiting) {
+            bell.notify_all();
+        }
+        self.room.notify_all();
     }
     fn now(&self) -> Duration {
         self.clock.real_elapsed()
@@ -133,9 +167,26 @@ impl Shared<'_> {
         let mut live = self.lock();
         live.failure.get_or_insert(failure);
         live.is_over = true;
-        drop(live);
-        self.changed.notify_all();
+        self.ring_all(&live);
     }
+}
+
+impl Live {
+    fn set_waiting(&mut self, seat: usize, is_waiting: bool) {
+        self.waiting.iter_mut().skip(seat).take(1).for_each(|waiting| *waiting = is_waiting);
+    }
+    /// Whether this share of the room for documents is free, or nothing is held.
+    fn has_room(&self, share: usize) -> bool {
+        let (jobs, taken) = (self.waiting.len(), 100 - share);
+        let (bytes, documents) = (HELD_BYTES + jobs * HELD_BYTES_EACH, jobs * HELD_DOCUMENTS_EACH);
+        self.dispatch.has_room(bytes / 100 * taken, documents * taken / 100)
+    }
+}
+
+/// A little patience costs nothing and makes up for a word that was missed.
+fn patiently<'g>(bell: &Condvar, live: MutexGuard<'g, Live>) -> MutexGuard<'g, Live> {
+    let waited = bell.wait_timeout(live, Duration::from_millis(200));
+    waited.unwrap_or_else(PoisonError::into_inner).0
 }
 
 /// Runs the analysis over all documents of `pointers` that are not `done`, and hands what comes of each to `sink`. What is
@@ -164,13 +215,16 @@ pub fn run(
         dispatch,
         lanes: vec![Lane::default(); jobs],
         heard: vec![Duration::ZERO; jobs],
+        waiting: vec![false; jobs],
+        is_feeder_waiting: false,
         is_over: false,
         failure: None,
         failures: 0,
         worker_deaths: 0,
     };
-    let (state, changed) = (Mutex::new(live), Condvar::new());
-    let shared = Shared { settings, state, changed, clock: RealClock::start(), crew: Crew::new(jobs) };
+    let (state, room) = (Mutex::new(live), Condvar::new());
+    let bells = (0..jobs).map(|_| Condvar::new()).collect();
+    let shared = Shared { settings, state, bells, room, clock: RealClock::start(), crew: Crew::new(jobs) };
     let has_fields = !matches!(settings.work, Work::Builtin(_));
     let caps = (has_fields, settings.limits.document_bytes as u64);
     let feed = Feed::new(reader, pointers, done, (settings.supply, jobs), caps)?;
@@ -216,14 +270,11 @@ fn feed_all(shared: &Shared<'_>, mut feed: Feed<'_>, events: &SyncSender<Event>)
     let is_static = shared.settings.supply == Supply::Static;
     let jobs = shared.settings.jobs.max(1);
     let (mut files, lanes) = (OpenFiles::default(), if is_static { 2 * jobs } else { 2 });
-    let (bytes_max, documents_max) = (HELD_BYTES + jobs * HELD_BYTES_EACH, jobs * HELD_DOCUMENTS_EACH);
     loop {
         let lane = {
             let mut live = shared.lock();
-            let mut has_room =
-                |live: &Live| live.dispatch.has_room(bytes_max, documents_max) && files.has_room(lanes);
-            while !live.is_over && !has_room(&live) {
-                live = shared.wait(live);
+            while !live.is_over && !(live.has_room(0) && files.has_room(lanes)) {
+                live = shared.wait_for_room(live);
             }
             if live.is_over {
                 return;
@@ -260,8 +311,8 @@ fn feed_all(shared: &Shared<'_>, mut feed: Feed<'_>, events: &SyncSender<Event>)
         if is_over {
             live.dispatch.end_feed();
         }
+        shared.ring_all(&live);
         drop(live);
-        shared.changed.notify_all();
         if is_over {
             return;
         }

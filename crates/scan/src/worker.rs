@@ -5,6 +5,7 @@
 
 mod builtin;
 mod external;
+mod outbox;
 mod program;
 
 use crate::analyses::Analysis;

@@ -10,9 +10,9 @@ const AHEAD: Duration = Duration::from_millis(20);
 /// One in work and one behind it, however long they take.
 const DOCUMENTS_MIN: usize = 2;
 /// However short they are.
-const DOCUMENTS_MAX: usize = 512;
+const DOCUMENTS_MAX: usize = 1_024;
 /// However small they are, all together.
-const BYTES_MAX: usize = 2 * 1024 * 1024;
+const BYTES_MAX: usize = 4 * 1024 * 1024;
 /// The share of the newest time in the mean.
 const NEWEST_SHARE: f64 = 0.05;
 

@@ -129,7 +129,7 @@ fn wait_for_work(shared: &Shared<'_>, seat: usize) -> bool {
         if seat == 0 || live.dispatch.has_answered() {
             return true;
         }
-        live = shared.wait(live);
+        live = shared.wait(seat, live);
     }
 }
 
@@ -151,7 +151,7 @@ fn run_worker(shared: &Shared<'_>, seat: usize, events: &SyncSender<Event>) -> i
         scope.spawn(|| send(shared, seat, input, (&is_dead, events)));
         hearer.hear(output);
         *is_dead.lock().unwrap_or_else(PoisonError::into_inner) = true;
-        shared.changed.notify_all();
+        shared.ring_all(&shared.lock());
     });
     let status = child.wait()?;
     let is_over = { shared.lock().is_over };
@@ -229,7 +229,7 @@ fn send(
                         }
                         break (parcels, live.dispatch.is_alone(seat));
                     }
-                    Next::Wait => live = shared.wait(live),
+                    Next::Wait => live = shared.wait(seat, live),
                     Next::End => return,
                 }
             }
@@ -261,7 +261,13 @@ fn set_aside(
     error: &io::Error,
     events: &SyncSender<Event>,
 ) {
-    let Some(settled) = shared.lock().dispatch.settle(seat, parcel.number) else { return };
+    let settled = {
+        let mut live = shared.lock();
+        let settled = live.dispatch.settle(seat, parcel.number);
+        shared.ring_all(&live);
+        settled
+    };
+    let Some(settled) = settled else { return };
     let location = &settled.location;
     let what = format!("`{}` cannot be read at byte {}: {error}", location.file, location.offset);
     let fault = Fault { cause: Cause::Unfit, what, words: String::new() };
@@ -350,7 +356,6 @@ impl Hearer<'_, '_> {
         if !reports.is_empty() {
             self.has_spoken = true;
             let rows = self.learn(reports);
-            self.shared.changed.notify_all();
             if !rows.is_empty() && self.events.send(Event::Rows(rows)).is_err() {
                 return None;
             }
@@ -363,7 +368,9 @@ impl Hearer<'_, '_> {
         let now = self.shared.now();
         let mut live = self.shared.lock();
         live.heard.iter_mut().skip(self.seat).take(1).for_each(|heard| *heard = now);
+        let mut concerns_all = !live.dispatch.has_answered();
         for report in reports {
+            concerns_all |= matches!(report, Report::Died { .. } | Report::Broken(_));
             match report {
                 Report::Answered(number, answer) => {
                     live.dispatch.trust();
@@ -393,6 +400,12 @@ impl Hearer<'_, '_> {
             }
         }
         live.dispatch.pace(self.seat, answers, now);
+        // What the others wait for is the first answer, a document that must be tried alone, or the end.
+        if concerns_all || live.dispatch.is_done() {
+            self.shared.ring_all(&live);
+        } else {
+            self.shared.ring(self.seat, &live);
+        }
         let settled = rows.len() as u64;
         if let Some(lane) = live.lanes.get_mut(self.seat).filter(|_| settled > 0) {
             lane.documents += settled;
@@ -414,8 +427,8 @@ impl Hearer<'_, '_> {
             let first = live.dispatch.first_url(self.seat);
             let outcome = live.dispatch.ended(self.seat, is_guilty);
             settle_failed(&mut live, outcome, fault, first, &mut rows);
+            self.shared.ring_all(&live);
         }
-        self.shared.changed.notify_all();
         if !rows.is_empty() {
             let _ = self.events.send(Event::Rows(rows));
         }

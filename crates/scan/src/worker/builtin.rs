@@ -1,18 +1,23 @@
 //! A worker whose analysis is built in. It confines itself as it would a program.
 
-use super::READ_BYTES;
 use crate::analyses::Analysis;
 use crate::open::{Opener, Unfit};
 use crate::role::{Spoken, chain};
 use crate::sandbox;
 use crate::wire::{self, Answer, Arrived, Report};
 use base::clock::RealClock;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Reports are sent when there are so many bytes of them, and before anything is waited for.
+/// So much is read from the dispatcher at once: all that the pipe holds, so that it is filled anew while this is worked off.
+const READ_BYTES: usize = 1024 * 1024;
+/// Reports are sent when there are so many bytes of them,
 const REPORT_BYTES: usize = 64 * 1024;
+/// or so many, which is a part of what a worker may have at hand, so that more is on its way before it has nothing left;
+const REPORTS_MAX: usize = 128;
 
 pub(super) fn run(spoken: &Spoken, analysis: Analysis) -> Result<(), String> {
     // Its own unpacking takes memory that a program would not be charged for.
@@ -25,6 +30,7 @@ pub(super) fn run(spoken: &Spoken, analysis: Analysis) -> Result<(), String> {
         opener: Opener::new(spoken.limits.document_bytes),
         answer_bytes_max: spoken.limits.answer_bytes,
         reports: Vec::new(),
+        unsent: 0,
         clock: RealClock::start(),
         idle: Duration::ZERO,
     };
@@ -36,13 +42,14 @@ struct Builtin {
     opener: Opener,
     answer_bytes_max: usize,
     reports: Vec<u8>,
+    unsent: usize,
     clock: Arc<RealClock>,
     /// How long there was nothing in hand.
     idle: Duration,
 }
 
 impl Builtin {
-    fn work(&mut self, input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
+    fn work(&mut self, input: &mut (impl Read + AsFd), output: &mut impl Write) -> io::Result<()> {
         let (mut buffer, mut filled, mut taken) = (vec![0; READ_BYTES], 0, 0);
         loop {
             let unread = buffer.get(taken..filled).unwrap_or_default();
@@ -53,7 +60,7 @@ impl Builtin {
                     Arrived::next(message, &mut from).map_err(|_| io::ErrorKind::InvalidData)?
                 {
                     self.analyse(&parcel);
-                    if self.reports.len() >= REPORT_BYTES {
+                    if self.reports.len() >= REPORT_BYTES || self.unsent >= REPORTS_MAX {
                         self.send(output)?;
                     }
                 }
@@ -69,7 +76,10 @@ impl Builtin {
                 buffer.truncate(READ_BYTES);
                 buffer.shrink_to_fit();
             }
-            self.send(output)?;
+            // and before anything is waited for.
+            if !is_ready(input) {
+                self.send(output)?;
+            }
             let waited_from = self.clock.real_elapsed();
             let read = input.read(buffer.get_mut(filled..).unwrap_or_default())?;
             if filled == 0 {
@@ -97,6 +107,7 @@ impl Builtin {
             }
         };
         report.put(&mut self.reports);
+        self.unsent += 1;
     }
 
     fn send(&mut self, output: &mut impl Write) -> io::Result<()> {
@@ -108,6 +119,13 @@ impl Builtin {
         output.write_all(&self.reports)?;
         output.flush()?;
         self.reports.clear();
+        self.unsent = 0;
         Ok(())
     }
+}
+
+/// Whether something can be read without waiting.
+fn is_ready(input: &impl AsFd) -> bool {
+    let mut fds = [PollFd::new(input, PollFlags::IN)];
+    poll(&mut fds, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).is_ok_and(|ready| ready > 0)
 }

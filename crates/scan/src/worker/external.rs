@@ -9,6 +9,7 @@
 //! **Invariant:** the program and everything that it started have ended before its failure is reported.
 
 use super::READ_BYTES;
+use super::outbox::Outbox;
 use super::program::{Heard, Program};
 use crate::open::{Opener, Unfit};
 use crate::protocol::{Answers, Garbage, put_head};
@@ -30,6 +31,11 @@ use std::time::Duration;
 const WATCH_EVERY: Duration = Duration::from_millis(100);
 /// Reports wait until there are so many bytes of them,
 const REPORT_BYTES: usize = 16 * 1024;
+/// How long a worker looks away from a program that answers fast. It must be short beside the time in which such a program
+/// works off a full pipe.
+const NAP: Duration = Duration::from_micros(200);
+/// With so many documents at hand that the program was not given yet, the dispatcher is not listened to.
+const WAITING_ENOUGH: usize = 64;
 /// While there are so many, the program is not listened to, and so waits.
 const UNSENT_BYTES_MAX: usize = 4 * 1024 * 1024;
 /// or so long.
@@ -50,8 +56,8 @@ pub(super) fn run(spoken: &Spoken, program: &[OsString]) -> Result<(), String> {
         answers: Answers::new(spoken.limits.answer_bytes),
         unread: Vec::new(),
         waiting: VecDeque::new(),
-        sending: Vec::new(),
-        sent: 0,
+        head: Vec::new(),
+        outbox: Outbox::default(),
         given: VecDeque::new(),
         reports: Vec::new(),
         reported: 0,
@@ -62,6 +68,8 @@ pub(super) fn run(spoken: &Spoken, program: &[OsString]) -> Result<(), String> {
         clock: RealClock::start(),
         last_sign: Duration::ZERO,
         in_hand_since: Duration::ZERO,
+        answered_at: Duration::ZERO,
+        is_lively: false,
         watched: Duration::ZERO,
         busy: Duration::ZERO,
         busy_since: None,
@@ -86,9 +94,10 @@ struct External<'a> {
     unread: Vec<u8>,
     /// What the program was not given yet: messages, and where in them.
     waiting: VecDeque<(Rc<[u8]>, usize)>,
-    /// What is being given to it, and how much of that it has taken.
-    sending: Vec<u8>,
-    sent: usize,
+    /// The head of the document that was given last.
+    head: Vec<u8>,
+    /// What was given to it and it has not taken yet.
+    outbox: Outbox,
     /// What it was given and has not answered.
     given: VecDeque<u64>,
     reports: Vec<u8>,
@@ -105,6 +114,9 @@ struct External<'a> {
     last_sign: Duration,
     /// Since when it has the document that it has to answer next.
     in_hand_since: Duration,
+    answered_at: Duration,
+    /// Whether answers come so fast that it is enough to look for them now and then.
+    is_lively: bool,
     watched: Duration,
     busy: Duration,
     busy_since: Option<Duration>,
@@ -117,7 +129,8 @@ impl External<'_> {
         loop {
             self.give()?;
             self.count_busy();
-            let ready = self.wait()?;
+            let is_full = !self.outbox.is_empty() && self.given.len() > 1;
+            let ready = if self.is_lively && is_full { self.nap()? } else { self.wait()? };
             if ready.dispatcher {
                 self.hear_dispatcher()?;
             }
@@ -134,53 +147,72 @@ impl External<'_> {
 
     /// Prepares the next document for the program, which is started if it does not run.
     fn give(&mut self) -> io::Result<()> {
-        while self.sent == self.sending.len() && !self.waiting.is_empty() {
+        while self.outbox.has_room(self.is_lively) && !self.waiting.is_empty() {
             if self.is_due_for_restart() {
                 if !self.given.is_empty() {
-                    return Ok(());
+                    break;
                 }
-                self.program.take().into_iter().for_each(Program::dismiss);
-                self.answers = Answers::new(self.spoken.limits.answer_bytes);
+                self.dismiss();
             }
-            let Some((message, mut from)) = self.waiting.pop_front() else { return Ok(()) };
+            let Some((message, mut from)) = self.waiting.pop_front() else { break };
             let parcel =
                 Arrived::next(&message, &mut from).ok().flatten().ok_or(io::ErrorKind::InvalidData)?;
             if parcel.is_alone {
                 // What it is blamed for must be its own doing, so nobody was with this program before.
-                self.program.take().into_iter().for_each(Program::dismiss);
-                self.answers = Answers::new(self.spoken.limits.answer_bytes);
+                self.dismiss();
             }
-            self.sending.clear();
-            self.sent = 0;
-            if self.sending.capacity() > 4 * READ_BYTES {
-                self.sending.shrink_to(READ_BYTES);
-            }
-            let sending = &mut self.sending;
+            let program = match &mut self.program {
+                Some(program) => program,
+                none => none.insert(patiently(|| Program::start(self.spoken, self.command))?),
+            };
+            let (outbox, head, is_lively) = (&mut self.outbox, &mut self.head, self.is_lively);
             let opened = self.opener.open(&parcel, |document, coding| {
-                put_head(document, coding, sending);
-                sending.extend_from_slice(document.body);
+                head.clear();
+                put_head(document, coding, head);
+                outbox.give(&[head, document.body], program, is_lively)
             });
-            if let Err(Unfit(why)) = opened {
-                self.report(&Report::Unfit(parcel.number, why));
-                continue;
-            }
-            if self.program.is_none() {
-                self.program = Some(patiently(|| Program::start(self.spoken, self.command))?);
-            }
             if self.given.is_empty() {
                 let now = self.clock.real_elapsed();
-                (self.last_sign, self.in_hand_since, self.watched) = (now, now, now);
+                (self.in_hand_since, self.last_sign) = (now, now);
             }
-            self.given.push_back(parcel.number);
-            self.push_input()?;
+            match opened {
+                Err(Unfit(why)) => self.report(&Report::Unfit(parcel.number, why)),
+                Ok(written) => {
+                    self.given.push_back(parcel.number);
+                    self.was_written(written)?;
+                }
+            }
         }
-        Ok(())
+        self.push_input()
+    }
+
+    /// Lets the program go, which has answered everything.
+    fn dismiss(&mut self) {
+        self.program.take().into_iter().for_each(Program::dismiss);
+        self.answers = Answers::new(self.spoken.limits.answer_bytes);
+        self.is_lively = false;
     }
 
     fn is_due_for_restart(&self) -> bool {
         let every = self.spoken.restart_every;
         let given = self.given.len() as u64;
         self.program.as_ref().is_some_and(|program| program.answered + given >= every)
+    }
+
+    /// Looks away from a program that answers faster than it is worth to be woken for each answer: its pipe is full, so it has
+    /// enough to do meanwhile.
+    fn nap(&mut self) -> io::Result<Ready> {
+        let stdin = io::stdin();
+        let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN)];
+        // While there is plenty to give, what the dispatcher has to say can wait.
+        let fds = if self.waiting.len() > WAITING_ENOUGH { &mut fds[..0] } else { &mut fds[..] };
+        let time = Timespec::try_from(NAP).ok();
+        match poll(fds, time.as_ref()) {
+            Ok(_) | Err(rustix::io::Errno::INTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+        let dispatcher = fds.first().is_some_and(|fd| !fd.revents().is_empty());
+        Ok(Ready { dispatcher, input: true, output: true, ..Ready::default() })
     }
 
     /// Waits until something can be done.
@@ -196,7 +228,7 @@ impl External<'_> {
             add(stdout.as_fd(), PollFlags::OUT, 1);
         }
         if let Some(program) = &self.program {
-            if let Some(input) = program.input().filter(|_| self.sent < self.sending.len()) {
+            if let Some(input) = program.input().filter(|_| !self.outbox.is_empty()) {
                 add(input, PollFlags::OUT, 2);
             }
             if self.reports.len() < UNSENT_BYTES_MAX {
@@ -281,14 +313,15 @@ impl External<'_> {
 
     fn push_input(&mut self) -> io::Result<()> {
         let Some(program) = &mut self.program else { return Ok(()) };
-        let rest = self.sending.get(self.sent..).unwrap_or_default();
-        if rest.is_empty() {
-            return Ok(());
-        }
-        match program.write(rest) {
+        let written = self.outbox.write_to(program);
+        self.was_written(written)
+    }
+
+    /// The program took so much, or cannot take any more.
+    fn was_written(&mut self, written: io::Result<usize>) -> io::Result<()> {
+        match written {
             Ok(0) => Ok(()),
-            Ok(written) => {
-                self.sent += written;
+            Ok(_) => {
                 self.last_sign = self.clock.real_elapsed();
                 Ok(())
             }
@@ -298,6 +331,18 @@ impl External<'_> {
 
     /// Reads answers until there are none.
     fn hear_program(&mut self) -> io::Result<()> {
+        let before = (self.given.len(), self.answered_at);
+        let heard = self.hear_all();
+        let answers = before.0.saturating_sub(self.given.len());
+        if answers > 0 {
+            self.answered_at = self.clock.real_elapsed();
+        }
+        self.is_lively =
+            answers > 1 || (answers == 1 && self.answered_at.saturating_sub(before.1) <= 2 * NAP);
+        heard
+    }
+
+    fn hear_all(&mut self) -> io::Result<()> {
         while self.reports.len() < UNSENT_BYTES_MAX {
             let Some(program) = &mut self.program else { return Ok(()) };
             match program.hear(&mut self.room) {
@@ -321,7 +366,7 @@ impl External<'_> {
     fn take_answers(&mut self) -> Result<(), Garbage> {
         while let Some(number) = self.given.front().copied() {
             let Some(answer) = self.answers.next(number)? else { return Ok(()) };
-            if self.given.len() == 1 && self.sent < self.sending.len() {
+            if self.given.len() == 1 && !self.outbox.is_empty() {
                 return Err(Garbage("it answered before it had read the whole document".to_owned()));
             }
             self.given.pop_front();
@@ -389,8 +434,8 @@ impl External<'_> {
         let Some(program) = self.program.take() else { return Ok(()) };
         let words = program.end();
         let suspects: Vec<u64> = self.given.drain(..).collect();
-        self.sending.clear();
-        self.sent = 0;
+        self.outbox.clear();
+        self.is_lively = false;
         self.answers = Answers::new(self.spoken.limits.answer_bytes);
         self.report(&Report::Died { fault: Fault { cause, what, words }, suspects });
         self.send_reports()

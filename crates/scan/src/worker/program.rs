@@ -9,14 +9,14 @@ use rustix::process::{Pid, PidfdFlags, WaitOptions, WaitStatus, pidfd_open, wait
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::Stdio;
 use std::time::Duration;
 use tempfile::TempDir;
 
 /// The room of a pipe: some documents, so that neither side waits for the other at each.
-const PIPE_BYTES: usize = 512 * 1024;
+const PIPE_BYTES: usize = 1024 * 1024;
 /// So much of the end of what it says on standard error is kept.
 const WORDS_BYTES_MAX: usize = 4 * 1024;
 /// A program that is not needed any more has so long to end by itself.
@@ -88,9 +88,10 @@ impl Program {
     }
 
     /// Writes what fits into the pipe. An error means that nobody reads any more.
-    pub(super) fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+    pub(super) fn write(&mut self, pieces: &[&[u8]]) -> io::Result<usize> {
         let Some(input) = &mut self.input else { return Err(io::ErrorKind::BrokenPipe.into()) };
-        match input.write(bytes) {
+        let pieces: Vec<IoSlice<'_>> = pieces.iter().map(|piece| IoSlice::new(piece)).collect();
+        match input.write_vectored(&pieces) {
             Err(error) if is_for_later(&error) => Ok(0),
             written => written,
         }

@@ -32,8 +32,9 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
         Job::forget(place.path()).map_err(|error| explained(error, &place))?;
     }
     let asked = args.as_written(&context.data);
-    let opened =
-        Job::open(place.path(), &asked, |list| finder.find(list, place.path()).map_err(Failed::wrap));
+    let opened = Job::open(place.path(), (&asked, place.is_for_once()), |list| {
+        finder.find(list, place.path()).map_err(Failed::wrap)
+    });
     let (job, done) = opened.map_err(|error| explained(error, &place))?;
     finder.tell_left_out();
     if job.documents == 0 {

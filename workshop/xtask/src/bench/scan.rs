@@ -1,5 +1,5 @@
-//! What `bench scan` works on and compares with: pages from Debian's documentation, and FastWARC in Python under GNU
-//! parallel.
+//! What `bench scan` works on and compares with: pages from Debian's documentation, and FastWARC and Resiliparse in
+//! Python under GNU parallel.
 
 use std::process::Command;
 
@@ -15,6 +15,6 @@ pub(super) const BENCH: &str = "scan";
 /// Gets the pages and Python, and tells `bench` where they are.
 pub(super) fn lead_to(workspace: &Workspace, bench: &mut Command) -> Result<()> {
     bench.env(warc::PAGES_VARIABLE, warc::pages(workspace)?);
-    bench.env("UTSUSHI_PYTHON", python::python(workspace)?);
+    bench.env("UTSUSHI_PYTHON", python::python_with_resiliparse(workspace)?);
     Ok(())
 }

@@ -30,6 +30,9 @@ pub(crate) const WANTED: &[&str] = &[
 /// What the environment of the crawler that ours is compared with holds.
 pub(crate) const WANTED_TO_CRAWL: &[&str] = &["Scrapy==2.19.0", "warcio==1.8.1"];
 
+/// What the environment of the analyses that ours are compared with holds.
+pub(crate) const WANTED_TO_SCAN: &[&str] = &["fastwarc==1.1.0", "resiliparse==1.1.0", "warcio==1.8.1"];
+
 /// The path of the `warcio` program, which is installed first if need be.
 pub(crate) fn warcio(workspace: &Workspace) -> Result<PathBuf> {
     Ok(environment(workspace, "venv", WANTED)?.join("bin/warcio"))
@@ -48,6 +51,11 @@ pub(crate) fn python(workspace: &Workspace) -> Result<PathBuf> {
 /// The path of the Python that has Scrapy and warcio.
 pub(crate) fn python_with_scrapy(workspace: &Workspace) -> Result<PathBuf> {
     Ok(environment(workspace, "venv-crawl", WANTED_TO_CRAWL)?.join("bin/python"))
+}
+
+/// The path of the Python that has FastWARC and Resiliparse.
+pub(crate) fn python_with_resiliparse(workspace: &Workspace) -> Result<PathBuf> {
+    Ok(environment(workspace, "venv-scan", WANTED_TO_SCAN)?.join("bin/python"))
 }
 
 /// The directory of an environment, which is made first if need be.

@@ -1,6 +1,7 @@
 //! An analysis over everything that is valid at the end of the run: which languages the web is in.
 
 use anyhow::Context as _;
+use archive::derived::Facts;
 use archive::{Choice, Order, Reader, Sorter};
 use base::Timestamp;
 use base::disk::RealDisk;
@@ -30,13 +31,13 @@ const SORT_BYTES: usize = 8 * 1024 * 1024;
 pub(super) fn look(archive: &Path, at: Timestamp) -> anyhow::Result<Scanned> {
     let reader = Reader::open(Arc::new(RealDisk), archive)?;
     let place = tempfile::tempdir().context("cannot make a directory for the analysis")?;
-    let (job, done) = Job::open(place.path(), "demo", |list| {
+    let (job, done) = Job::open(place.path(), ("demo", true), |list| {
         let mut sorter = Sorter::new(Order::Address, place.path(), SORT_BYTES);
         let choice = Choice::as_of(at).map_err(|error| Error::Sink(Box::new(error)))?;
         for version in reader.snapshot(&choice)? {
             let version = version?;
             if &*version.payload.media_type == "text/html" {
-                sorter.push(&version)?;
+                sorter.push_with(&version, &scan::beside(&version, &Facts::default()))?;
             }
         }
         for version in sorter.finish_encoded()? {

@@ -6,8 +6,10 @@ use crate::commands::snapshot::{Described, Describer, SORT_BYTES_MAX};
 use crate::progress::Progress;
 use crate::signals::Stop;
 use anyhow::Context as _;
+use archive::derived::Facts;
 use archive::{Choice, Order, Reader, Snapshot, Sorter, Version};
 use scan::PointerWriter;
+use std::cell::Cell;
 use std::iter::Peekable;
 use std::path::Path;
 
@@ -19,6 +21,7 @@ pub(super) struct Finder<'a> {
     wanted: Wanted,
     describer: Describer<'a>,
     progress: Progress,
+    count: Cell<u64>,
 }
 
 /// What is asked for.
@@ -47,14 +50,36 @@ impl<'a> Finder<'a> {
         };
         let describer = Describer::new(reader, args.choices.languages())?;
         let progress = context.output.progress("choosing documents", None);
-        Ok(Self { context, reader, stop, wanted, describer, progress })
+        Ok(Self { context, reader, stop, wanted, describer, progress, count: Cell::new(0) })
     }
 
-    /// Hands over every document.
+    /// Hands over every document, in the order in which they lie on disk.
     pub(super) fn find(&self, list: &mut PointerWriter, spool: &Path) -> anyhow::Result<()> {
-        let walk = "cannot walk through the index";
+        let versions = self.versions()?;
+        if self.describer.has_to_look_up(true)? {
+            // What is looked up comes in that order.
+            for described in self.describer.describe(versions, true, spool)? {
+                let Described { version, facts } = described?;
+                list.push(&version.to_bytes(&scan::beside(&version, &facts)))?;
+                self.count()?;
+            }
+            return Ok(());
+        }
         let mut sorter = Sorter::new(Order::Address, spool, SORT_BYTES_MAX);
-        let mut count = 0;
+        for version in versions {
+            let version = version?;
+            sorter.push_with(&version, &scan::beside(&version, &Facts::default()))?;
+            self.count()?;
+        }
+        for version in sorter.finish_encoded()? {
+            list.push(&version?)?;
+        }
+        Ok(())
+    }
+
+    /// What is asked for, by key.
+    fn versions(&self) -> anyhow::Result<Box<dyn Iterator<Item = anyhow::Result<Version>>>> {
+        let walk = "cannot walk through the index";
         let versions: Box<dyn Iterator<Item = _>> = match &self.wanted {
             Wanted::Chosen(choice) => Box::new(self.reader.snapshot(choice).context(walk)?),
             Wanted::Changed { earlier, later } => Box::new(Changed {
@@ -62,18 +87,16 @@ impl<'a> Finder<'a> {
                 later: self.reader.snapshot(later).context(walk)?,
             }),
         };
-        let versions = versions.map(|version| version.context(walk));
-        for described in self.describer.describe(versions, true, spool)? {
-            self.stop.check().context("cannot choose the documents")?;
-            let Described { version, facts } = described?;
-            sorter.push_with(&version, &facts.to_bytes())?;
-            count += 1;
-            if count % TOLD_EVERY == 0 {
-                self.progress.set(count, "documents chosen");
-            }
-        }
-        for version in sorter.finish_encoded()? {
-            list.push(&version?)?;
+        Ok(Box::new(versions.map(move |version| version.context(walk))))
+    }
+
+    /// One more was chosen.
+    fn count(&self) -> anyhow::Result<()> {
+        self.stop.check().context("cannot choose the documents")?;
+        let count = self.count.get() + 1;
+        self.count.set(count);
+        if count % TOLD_EVERY == 0 {
+            self.progress.set(count, "documents chosen");
         }
         Ok(())
     }

@@ -15,7 +15,7 @@ use scan::{Done, Error, Job, Settled, State};
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// In which order results are written.
@@ -46,12 +46,15 @@ pub(super) fn check(args: &Args, context: &Context) -> anyhow::Result<()> {
         opened
             .map_err(|source| Advised::new(format!("cannot write `{}`", path.display()), advice, source))?;
     }
-    // What is neither a file nor a directory is opened once: whoever reads from it would think that this is all.
-    let is_once = |path: &&PathBuf| fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir());
     if let Some(path) = args.output.as_ref().filter(|path| !is_once(path)) {
         drop(Unfinished::create(path)?);
     }
     Ok(())
+}
+
+/// What is neither a file nor a directory is opened once: whoever reads from it would think that this is all.
+fn is_once(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// What takes results.
@@ -60,23 +63,33 @@ pub(super) struct Output<'a> {
     output: &'a output::Output,
     /// Where they go at once; else they are kept with the job until all are there.
     at_once: Option<Writer<Destination<'a>>>,
+    /// Whether they are kept with the job, so that it can go on.
+    is_kept: bool,
+    written: u64,
     synced: Duration,
 }
 
 impl<'a> Output<'a> {
     pub(super) fn new(args: &Args, context: &'a Context, job: Job) -> anyhow::Result<Self> {
-        let is_at_once = args.output.is_none() && args.order == Order::Arrival;
-        let at_once = if is_at_once { Some(open(args, context, None)?) } else { None };
-        Ok(Self { job, output: &context.output, at_once, synced: Duration::ZERO })
+        let path = args.output.as_deref();
+        // What a job that goes on has found before is found in its journal, and written behind all of this run.
+        let is_at_once = args.order == Order::Arrival && !job.is_resumed && !path.is_some_and(is_once);
+        let at_once = if is_at_once { Some(open(args, context, path)?) } else { None };
+        let is_kept = path.is_some() || at_once.is_none();
+        Ok(Self { job, output: &context.output, at_once, is_kept, written: 0, synced: Duration::ZERO })
     }
 
     fn take(&mut self, row: &scan::Row) -> Result<(), Error> {
-        let Some(writer) = &mut self.at_once else { return self.job.keep(row) };
+        if self.is_kept {
+            self.job.keep(row)?;
+        }
+        self.written += 1;
+        let Some(writer) = &mut self.at_once else { return Ok(()) };
         push(writer, row).map_err(|error| Error::Sink(Box::new(error)))
     }
     /// A killed process loses nothing of what came before.
     fn tick(&mut self, elapsed: Duration) -> Result<(), Error> {
-        if let Some(writer) = &mut self.at_once {
+        if let Some(writer) = self.at_once.as_mut().filter(|_| !self.is_kept) {
             // What came is shown, and whether anyone still takes it is found out.
             writer.flush().map_err(|error| Error::Sink(Box::new(error)))?;
             return if self.output.is_closed() { Err(Error::Stopped) } else { Ok(()) };
@@ -89,7 +102,7 @@ impl<'a> Output<'a> {
         Ok(())
     }
     pub(super) fn flush(&mut self) -> anyhow::Result<()> {
-        if let Some(writer) = &mut self.at_once {
+        if let Some(writer) = self.at_once.as_mut().filter(|_| !self.is_kept) {
             writer.flush().context("cannot write the results")?;
         }
         Ok(self.job.sync()?)
@@ -103,18 +116,18 @@ impl<'a> Output<'a> {
         settled: u64,
     ) -> anyhow::Result<(Job, Option<&'p Path>)> {
         let path = args.output.as_deref();
-        let writer = match self.at_once {
-            Some(writer) => writer,
+        let (writer, written) = match self.at_once {
+            Some(writer) => (writer, self.written),
             None => {
                 let mut writer = open(args, context, path)?;
                 let written = write_kept(&self.job, args.order, &mut writer)?;
-                anyhow::ensure!(
-                    written == settled,
-                    "the journal of the scan has {written} documents where {settled} were settled: it is damaged"
-                );
-                writer
+                (writer, written)
             }
         };
+        anyhow::ensure!(
+            written == settled,
+            "the journal of the scan has {written} documents where {settled} were settled: it is damaged"
+        );
         writer.finish().context("cannot write the results")?.finish()?;
         Ok((self.job, path))
     }

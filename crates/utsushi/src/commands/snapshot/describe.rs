@@ -54,6 +54,13 @@ impl<'a> Describer<'a> {
         Ok(Self { reader, table, languages, unread: Cell::new(0) })
     }
 
+    /// Whether what is known of versions has to be looked up: it is wanted and there is something, or it is chosen by. What was
+    /// looked up comes in the order in which it lies on disk.
+    pub(in crate::commands) fn has_to_look_up(&self, is_wanted: bool) -> anyhow::Result<bool> {
+        let is_known = is_wanted && self.table.exists().context("cannot look for what is known")?;
+        Ok(!self.languages.is_empty() || is_known)
+    }
+
     /// Describes versions if that is wanted or needed; else they are handed on as they come.
     pub(in crate::commands) fn describe<'v>(
         &'v self,
@@ -61,9 +68,7 @@ impl<'a> Describer<'a> {
         is_wanted: bool,
         spool: &Path,
     ) -> anyhow::Result<Versions<'v>> {
-        let is_chosen = !self.languages.is_empty();
-        let is_known = is_wanted && self.table.exists().context("cannot look for what is known")?;
-        if !is_chosen && !is_known {
+        if !self.has_to_look_up(is_wanted)? {
             return Ok(Box::new(versions.map(|version| version.map(Described::from))));
         }
         let mut sorter = Sorter::new(Order::Address, spool, SORT_BYTES_MAX);
