@@ -123,7 +123,9 @@ pub(crate) fn kept(directory: &Path) -> Result<BTreeMap<u64, Vec<PathBuf>>, Erro
         let entry = entry.map_err(failed)?;
         let name = entry.file_name();
         let number = name.to_str().and_then(|name| name.split_once('.')?.0.parse().ok());
-        number.map(|number| files.entry(number).or_default().push(entry.path()));
+        if let Some(number) = number {
+            files.entry(number).or_default().push(entry.path());
+        }
     }
     Ok(files)
 }

@@ -101,9 +101,9 @@ impl PointerWriter {
     pub(crate) fn finish(mut self, is_durable: bool) -> Result<u64, Error> {
         self.writer.push(&[END])?;
         if is_durable {
-            self.writer.sync()?
+            self.writer.sync()?;
         } else {
-            self.writer.flush()?
+            self.writer.flush()?;
         }
         Ok(self.count)
     }

@@ -273,7 +273,8 @@ fn feed_all(shared: &Shared<'_>, mut feed: Feed<'_>, events: &SyncSender<Event>)
     loop {
         let lane = {
             let mut live = shared.lock();
-            while !live.is_over && !(live.has_room(0) && files.has_room(lanes)) {
+            let mut has_room = |live: &Live| live.has_room(0) && files.has_room(lanes);
+            while !live.is_over && !has_room(&live) {
                 live = shared.wait_for_room(live);
             }
             if live.is_over {

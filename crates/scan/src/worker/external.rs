@@ -179,7 +179,7 @@ impl External<'_> {
                 Err(Unfit(why)) => self.report(&Report::Unfit(parcel.number, why)),
                 Ok(written) => {
                     self.given.push_back(parcel.number);
-                    self.was_written(written)?;
+                    self.was_written(&written)?;
                 }
             }
         }
@@ -314,11 +314,11 @@ impl External<'_> {
     fn push_input(&mut self) -> io::Result<()> {
         let Some(program) = &mut self.program else { return Ok(()) };
         let written = self.outbox.write_to(program);
-        self.was_written(written)
+        self.was_written(&written)
     }
 
     /// The program took so much, or cannot take any more.
-    fn was_written(&mut self, written: io::Result<usize>) -> io::Result<()> {
+    fn was_written(&mut self, written: &io::Result<usize>) -> io::Result<()> {
         match written {
             Ok(0) => Ok(()),
             Ok(_) => {

@@ -95,7 +95,7 @@ impl<'a> Finder<'a> {
         self.stop.check().context("cannot choose the documents")?;
         let count = self.count.get() + 1;
         self.count.set(count);
-        if count % TOLD_EVERY == 0 {
+        if count.is_multiple_of(TOLD_EVERY) {
             self.progress.set(count, "documents chosen");
         }
         Ok(())
