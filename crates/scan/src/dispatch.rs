@@ -243,6 +243,10 @@ impl Dispatch {
         self.held_bytes -= task.parcel.bytes();
         Some(task.parcel)
     }
+    /// A worker that had nothing was given something.
+    pub(crate) fn begins(&mut self, seat: usize, now: Duration) {
+        self.seats.iter_mut().skip(seat).take(1).for_each(|at| at.pace.begins(now));
+    }
     /// So many answers of a worker have come together.
     pub(crate) fn pace(&mut self, seat: usize, answers: u32, now: Duration) {
         if answers > 0 {

@@ -11,26 +11,28 @@
 //! not settled, what is on its way to a worker, what is on its way to the sink.
 
 mod crew;
+mod feeder;
+mod hear;
+mod send;
 mod watch;
 
 use crate::aside;
 use crate::dispatch::Dispatch;
 use crate::error::Error;
-use crate::feed::{Fed, Feed};
+use crate::feed::Feed;
 use crate::journal::{Done, Row, Settled};
 use crate::pointers::Pointers;
-use crate::settings::{Settings, Supply, Work};
+use crate::settings::{Settings, Work};
 use crate::trace::{Lane, Sampler, Trace};
 use crate::wire::Parcel;
 use crate::{bound, check, tree};
 use archive::Reader;
 use base::clock::RealClock;
-use base::disk::DiskFile;
 use crew::Crew;
 pub(crate) use crew::spoken;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
@@ -76,8 +78,6 @@ const HELD_BYTES: usize = 8 * 1024 * 1024;
 const HELD_BYTES_EACH: usize = 4 * 1024 * 1024;
 /// So many documents, for each worker.
 const HELD_DOCUMENTS_EACH: usize = 2_048;
-/// So many are offered at once.
-const OFFERED_AT_ONCE: usize = 128;
 /// When the feeder waits for room, it waits until so many hundredths of it are free.
 const ENOUGH_ROOM: usize = 25;
 /// So many batches of results are on their way to the sink.
@@ -241,7 +241,7 @@ pub fn run(
     };
     thread::scope(|scope| {
         let (watched, to_feed) = (&shared, events.clone());
-        scope.spawn(move || feed_all(watched, feed, &to_feed));
+        scope.spawn(move || feeder::feed_all(watched, feed, &to_feed));
         for seat in 0..jobs {
             let (shared, events) = (&shared, events.clone());
             scope.spawn(move || crew::keep(shared, seat, &events));
@@ -263,93 +263,6 @@ pub fn run(
         Some(failure) => Err(failure),
         None => Ok(summary),
     }
-}
-
-/// Reads documents and offers them, as long as there is room.
-fn feed_all(shared: &Shared<'_>, mut feed: Feed<'_>, events: &SyncSender<Event>) {
-    let is_static = shared.settings.supply == Supply::Static;
-    let jobs = shared.settings.jobs.max(1);
-    let (mut files, lanes) = (OpenFiles::default(), if is_static { 2 * jobs } else { 2 });
-    loop {
-        let lane = {
-            let mut live = shared.lock();
-            let mut has_room = |live: &Live| live.has_room(0) && files.has_room(lanes);
-            while !live.is_over && !has_room(&live) {
-                live = shared.wait_for_room(live);
-            }
-            if live.is_over {
-                return;
-            }
-            if is_static { hungriest(&live.dispatch, &feed, jobs) } else { Some(0) }
-        };
-        let (mut parcels, mut unfit, mut bytes) = (Vec::new(), Vec::new(), 0);
-        let at_once = if is_static { 1 } else { OFFERED_AT_ONCE };
-        while let Some(lane) =
-            lane.filter(|_| parcels.len() + unfit.len() < at_once && bytes < HELD_BYTES_EACH)
-        {
-            match feed.next(lane) {
-                Ok(Some(Fed::Parcel(parcel))) => {
-                    bytes += parcel.bytes();
-                    files.add(&parcel.file);
-                    parcels.push(parcel);
-                }
-                Ok(Some(Fed::Unfit(row))) => unfit.push((row, None)),
-                Ok(None) => break,
-                Err(error) => return shared.fail(error),
-            }
-        }
-        let is_over = (0..jobs).all(|lane| feed.is_over(lane));
-        let seat = lane.filter(|_| is_static);
-        let mut live = shared.lock();
-        parcels.into_iter().for_each(|parcel| live.dispatch.offer(parcel, seat));
-        if !unfit.is_empty() {
-            drop(live);
-            if events.send(Event::Rows(unfit)).is_err() {
-                return;
-            }
-            live = shared.lock();
-        }
-        if is_over {
-            live.dispatch.end_feed();
-        }
-        shared.ring_all(&live);
-        drop(live);
-        if is_over {
-            return;
-        }
-    }
-}
-
-/// Files of documents that are not settled, and those that are being read from.
-#[derive(Default)]
-struct OpenFiles(Vec<Weak<dyn DiskFile>>);
-
-/// So many files are open at once, beside two for each stretch of the list that is read; a process may have a thousand, and
-/// more only if it is lucky.
-const FILES_MAX: usize = 256;
-
-impl OpenFiles {
-    fn add(&mut self, file: &Arc<dyn DiskFile>) {
-        if !self.0.last().is_some_and(|last| last.ptr_eq(&Arc::downgrade(file))) {
-            self.0.push(Arc::downgrade(file));
-        }
-    }
-    /// Whether another may be opened while `lanes` of them are being read from. When nothing is held, it may.
-    fn has_room(&mut self, lanes: usize) -> bool {
-        let most = FILES_MAX + lanes;
-        if self.0.len() >= most {
-            self.0.retain(|file| file.strong_count() > 0);
-            // A file may come again after others.
-            self.0.sort_unstable_by_key(|file| file.as_ptr().cast::<u8>());
-            self.0.dedup_by(|one, other| one.ptr_eq(other));
-        }
-        self.0.len() < most
-    }
-}
-
-/// The worker that has the least of its own part at hand, and has a part left.
-fn hungriest(dispatch: &Dispatch, feed: &Feed<'_>, jobs: usize) -> Option<usize> {
-    (0..jobs).filter(|seat| !feed.is_over(*seat)).min_by_key(|seat| dispatch.waiting_for(*seat))
 }
 
 /// What the calling thread holds.
@@ -446,27 +359,5 @@ impl Run<'_, '_> {
             workers: watch::in_words(self.shared),
         };
         self.sink.tick(&state)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use base::disk::{Disk as _, Open, SimulatedDisk};
-
-    #[test]
-    fn files_that_take_turns_count_once_and_those_that_nobody_holds_do_not() {
-        let disk = SimulatedDisk::new(1);
-        let open = |name: usize| disk.open(Path::new(&format!("/{name}")), Open::CreateNew).unwrap();
-        let (mut files, lanes): (OpenFiles, Vec<_>) = (OpenFiles::default(), (0..2).map(open).collect());
-        for turn in 0..10 * FILES_MAX {
-            assert!(files.has_room(lanes.len()), "{turn}");
-            files.add(&lanes[turn % 2]);
-        }
-        let mut held: Vec<_> = (2..2 + FILES_MAX).map(open).collect();
-        held.iter().for_each(|file| files.add(file));
-        assert!(!files.has_room(lanes.len()));
-        held.pop();
-        assert!(files.has_room(lanes.len()));
     }
 }

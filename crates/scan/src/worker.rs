@@ -7,6 +7,7 @@ mod builtin;
 mod external;
 mod outbox;
 mod program;
+mod reports;
 
 use crate::analyses::Analysis;
 use crate::role::Spoken;

@@ -25,7 +25,7 @@ pub(crate) struct Page {
 pub(crate) enum Layout {
     /// Without any: a run with few records has pages of every package.
     Mixed,
-    /// By their lengths, and each of those that come again with a remark at its end that makes it another.
+    /// By their lengths, those that come again beside each other, with a remark at the end that makes each another.
     LongestLast,
 }
 
@@ -45,7 +45,13 @@ pub(crate) fn gather(directory: &Path, records: usize, to: &Path, layout: Layout
     let bodies = paths.iter().map(fs::read).collect::<Result<Vec<_>, _>>().context("cannot read a page")?;
     let mut file = BufWriter::new(File::create(to).with_context(|| cannot("make", to))?);
     for number in 0..records {
-        let (copy, place) = (number / paths.len(), number % paths.len());
+        let (copy, place) = match layout {
+            Layout::Mixed => (number / paths.len(), number % paths.len()),
+            Layout::LongestLast => {
+                let place = number * paths.len() / records;
+                (number - (place * records).div_ceil(paths.len()), place)
+            }
+        };
         let (Some(path), Some(body)) = (paths.get(place), bodies.get(place)) else { continue };
         let path = path.strip_prefix(directory)?.to_string_lossy();
         let url = PageUrl::parse(&format!("https://docs-{copy}.example.org/{path}"))?;

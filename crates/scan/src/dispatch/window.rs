@@ -26,7 +26,11 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// Answers came; `is_idle` says that nothing is left, so that the time to the next one tells nothing.
+    /// A worker that had nothing was given something.
+    pub(super) fn begins(&mut self, now: Duration) {
+        self.last = Some(now);
+    }
+    /// Answers came; `is_idle` says that nothing is left, so that the time until it is given something does not count.
     pub(super) fn answered(&mut self, now: Duration, answers: u32, is_idle: bool) {
         if let Some(last) = self.last.filter(|_| answers > 0) {
             let seconds = now.saturating_sub(last).as_secs_f64() / f64::from(answers);
@@ -81,6 +85,20 @@ mod tests {
         assert_eq!(after(0, 5).window(), DOCUMENTS_MAX);
         assert!(after(1_000, 5).allows(1, usize::MAX), "one always waits behind another");
         assert!(!after(0, 5).allows(2, BYTES_MAX));
+    }
+
+    #[test]
+    fn a_worker_that_answers_all_it_has_at_once_is_given_more() {
+        let (mut pace, mut now) = (Pace::default(), Duration::ZERO);
+        for _ in 0..20 {
+            // However much it has, it takes a millisecond.
+            let documents = u32::try_from(pace.window()).unwrap();
+            pace.begins(now);
+            now += Duration::from_millis(1);
+            pace.answered(now, documents, true);
+            now += Duration::from_secs(1);
+        }
+        assert_eq!(pace.window(), DOCUMENTS_MAX);
     }
 
     #[test]

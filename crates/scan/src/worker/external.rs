@@ -11,12 +11,14 @@
 use super::READ_BYTES;
 use super::outbox::Outbox;
 use super::program::{Heard, Program};
+use super::reports::{self, Reports};
 use crate::open::{Opener, Unfit};
 use crate::protocol::{Answers, Garbage, put_head};
 use crate::role::Spoken;
 use crate::tree;
 use crate::wire::{self, Arrived, Cause, Fault, Report};
 use base::clock::RealClock;
+use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use std::collections::VecDeque;
@@ -29,17 +31,11 @@ use std::time::Duration;
 
 /// How often the memory and the processes of the program are looked at.
 const WATCH_EVERY: Duration = Duration::from_millis(100);
-/// Reports wait until there are so many bytes of them,
-const REPORT_BYTES: usize = 16 * 1024;
 /// How long a worker looks away from a program that answers fast. It must be short beside the time in which such a program
 /// works off a full pipe.
 const NAP: Duration = Duration::from_micros(200);
 /// With so many documents at hand that the program was not given yet, the dispatcher is not listened to.
 const WAITING_ENOUGH: usize = 64;
-/// While there are so many, the program is not listened to, and so waits.
-const UNSENT_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// or so long.
-const REPORT_EVERY: Duration = Duration::from_millis(2);
 
 pub(super) fn run(spoken: &Spoken, program: &[OsString]) -> Result<(), String> {
     tree::adopt().map_err(|error| format!("cannot look after processes: {error}"))?;
@@ -59,12 +55,7 @@ pub(super) fn run(spoken: &Spoken, program: &[OsString]) -> Result<(), String> {
         head: Vec::new(),
         outbox: Outbox::default(),
         given: VecDeque::new(),
-        reports: Vec::new(),
-        reported: 0,
-        is_blocked: false,
-        has_told_busy: false,
-        unsent: 0,
-        unsent_since: Duration::ZERO,
+        reports: Reports::default(),
         clock: RealClock::start(),
         last_sign: Duration::ZERO,
         in_hand_since: Duration::ZERO,
@@ -81,7 +72,7 @@ pub(super) fn run(spoken: &Spoken, program: &[OsString]) -> Result<(), String> {
         program.dismiss();
     }
     // Half a report must not be followed by anything.
-    if worker.is_blocked { Ok(()) } else { worked.map_err(|error| error.to_string()) }
+    if worker.reports.is_blocked() { Ok(()) } else { worked.map_err(|error| error.to_string()) }
 }
 
 struct External<'a> {
@@ -100,15 +91,7 @@ struct External<'a> {
     outbox: Outbox,
     /// What it was given and has not answered.
     given: VecDeque<u64>,
-    reports: Vec<u8>,
-    reported: usize,
-    /// Whether the dispatcher could not take all of them at once.
-    is_blocked: bool,
-    has_told_busy: bool,
-    /// Answers among them.
-    unsent: usize,
-    /// Since when the first of them waits.
-    unsent_since: Duration,
+    reports: Reports,
     clock: Arc<RealClock>,
     /// When the program last took a byte or gave one.
     last_sign: Duration,
@@ -139,7 +122,7 @@ impl External<'_> {
             }
             self.tend(ready)?;
             self.watch()?;
-            if self.is_time_to_report() {
+            if self.reports.are_due(self.given.len() + self.waiting.len(), self.clock.real_elapsed()) {
                 self.send_reports()?;
             }
         }
@@ -224,14 +207,14 @@ impl External<'_> {
             fds.push(PollFd::from_borrowed_fd(fd, flags));
             whose.push(who);
         };
-        if self.is_blocked {
+        if self.reports.is_blocked() {
             add(stdout.as_fd(), PollFlags::OUT, 1);
         }
         if let Some(program) = &self.program {
             if let Some(input) = program.input().filter(|_| !self.outbox.is_empty()) {
                 add(input, PollFlags::OUT, 2);
             }
-            if self.reports.len() < UNSENT_BYTES_MAX {
+            if !self.reports.is_full() {
                 add(program.output(), PollFlags::IN, 3);
             }
             if let Some(complaints) = program.complaints() {
@@ -239,8 +222,8 @@ impl External<'_> {
             }
             add(program.alive(), PollFlags::IN, 5);
         }
-        let time = match (self.reports.is_empty() || self.is_blocked, self.program.is_some()) {
-            (false, _) => Some(REPORT_EVERY),
+        let time = match (self.reports.is_empty() || self.reports.is_blocked(), self.program.is_some()) {
+            (false, _) => Some(reports::PATIENCE),
             (true, true) => Some(WATCH_EVERY),
             (true, false) => None,
         };
@@ -266,10 +249,10 @@ impl External<'_> {
 
     /// Takes what the dispatcher sends.
     fn hear_dispatcher(&mut self) -> io::Result<()> {
-        match rustix::io::read(io::stdin().as_fd(), &mut self.room) {
+        self.unread.reserve(READ_BYTES);
+        match rustix::io::read(io::stdin().as_fd(), spare_capacity(&mut self.unread)) {
             Ok(0) => self.is_over = true,
-            Ok(read) => self.unread.extend_from_slice(self.room.get(..read).unwrap_or_default()),
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
+            Ok(_) | Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
         }
         let mut taken = 0;
@@ -287,7 +270,7 @@ impl External<'_> {
             taken += length;
         }
         self.unread.drain(..taken);
-        if self.unread.is_empty() && self.unread.capacity() > 4 * READ_BYTES {
+        if self.unread.is_empty() && self.unread.capacity() > 8 * READ_BYTES {
             self.unread = Vec::new();
         }
         Ok(())
@@ -343,7 +326,7 @@ impl External<'_> {
     }
 
     fn hear_all(&mut self) -> io::Result<()> {
-        while self.reports.len() < UNSENT_BYTES_MAX {
+        while !self.reports.is_full() {
             let Some(program) = &mut self.program else { return Ok(()) };
             match program.hear(&mut self.room) {
                 Ok(Heard::Bytes(read)) => {
@@ -373,7 +356,6 @@ impl External<'_> {
             self.in_hand_since = self.clock.real_elapsed();
             self.program.iter_mut().for_each(|program| program.answered += 1);
             self.report(&Report::Answered(number, answer));
-            self.unsent += 1;
         }
         if self.answers.is_begun() {
             return Err(Garbage("it said something that nobody asked for".to_owned()));
@@ -400,7 +382,7 @@ impl External<'_> {
             return Ok(());
         }
         let (now, limits) = (self.clock.real_elapsed(), &self.spoken.limits);
-        if self.given.is_empty() || self.reports.len() >= UNSENT_BYTES_MAX {
+        if self.given.is_empty() || self.reports.is_full() {
             (self.last_sign, self.in_hand_since) = (now, now);
         }
         if now.saturating_sub(self.last_sign) > limits.progress {
@@ -442,45 +424,13 @@ impl External<'_> {
     }
 
     fn report(&mut self, report: &Report) {
-        if self.reports.is_empty() {
-            self.unsent_since = self.clock.real_elapsed();
-        }
-        report.put(&mut self.reports);
+        self.reports.put(report, self.clock.real_elapsed());
     }
 
-    /// Many answers are sent at once, but not so many that the dispatcher could have sent more meanwhile.
-    fn is_time_to_report(&self) -> bool {
-        let left = self.given.len() + self.waiting.len();
-        let waited = || self.clock.real_elapsed().saturating_sub(self.unsent_since);
-        !self.reports.is_empty()
-            && (self.is_blocked
-                || self.unsent >= left
-                || self.reports.len() >= REPORT_BYTES
-                || waited() >= REPORT_EVERY)
-    }
-
-    /// Sends as much as the pipe takes.
     fn send_reports(&mut self) -> io::Result<()> {
-        if self.reports.is_empty() {
-            return Ok(());
-        }
-        if !self.has_told_busy {
-            self.has_told_busy = true;
-            let now = self.clock.real_elapsed();
-            let busy = self.busy + self.busy_since.map_or(Duration::ZERO, |since| now.saturating_sub(since));
-            self.report(&Report::Busy(u64::try_from(busy.as_micros()).unwrap_or(u64::MAX)));
-        }
-        match rustix::io::write(io::stdout().as_fd(), self.reports.get(self.reported..).unwrap_or_default()) {
-            Ok(written) => self.reported += written,
-            Err(rustix::io::Errno::AGAIN | rustix::io::Errno::INTR) => {}
-            Err(error) => return Err(error.into()),
-        }
-        self.is_blocked = self.reported < self.reports.len();
-        if !self.is_blocked {
-            self.reports.clear();
-            (self.reported, self.unsent, self.has_told_busy) = (0, 0, false);
-        }
-        Ok(())
+        let now = self.clock.real_elapsed();
+        let busy = self.busy + self.busy_since.map_or(Duration::ZERO, |since| now.saturating_sub(since));
+        self.reports.send(busy)
     }
 
     fn count_busy(&mut self) {

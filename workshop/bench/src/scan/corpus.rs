@@ -1,7 +1,7 @@
 //! The archive that is scanned: real pages, imported by our program, the longest ones last.
 //!
-//! The pages are those of `bench warc`, the HTML of documentation packages in several languages. They come in the order of
-//! their lengths, and all of them again under other URLs until there are as many as were asked for. So the work is
+//! The pages are those of `bench warc`, the HTML of documentation packages in several languages, each as often under other
+//! URLs as it takes to have as many as were asked for. They come in the order of their lengths. So the work is
 //! as uneven as it gets: equal parts of the bytes are unequal parts of the documents, and the end of the archive,
 //! where all workers should finish together, is where the longest documents stand.
 
@@ -39,7 +39,7 @@ impl Corpus {
     pub(super) fn ensure(directory: &Path, documents: usize, jobs: usize) -> Result<Self> {
         let directory = directory.join(documents.to_string());
         let note = directory.join("made-of.txt");
-        let made_of = format!("corpus 2, {documents} documents, files of {FILE_BYTES_MAX}\n");
+        let made_of = format!("corpus 4, {documents} documents, files of {FILE_BYTES_MAX}\n");
         if !fs::read_to_string(&note).is_ok_and(|text| text == made_of) {
             make(&directory, documents)?;
             fs::write(&note, made_of).with_context(|| cannot("write", &note))?;

@@ -174,3 +174,27 @@ fn the_choices_of_a_snapshot_choose_documents() {
     let none = on(&data, &["scan", "--at", "2020-01-01", "--builtin", "sizes"]);
     assert_eq!(none.found(&["no version was chosen"]), "");
 }
+
+/// The programs that the protocol's description begins with, as they stand there.
+#[test]
+fn the_examples_stand_in_the_description_and_do_what_it_says() {
+    let description = include_str!("../../../../../docs/reference/scan-protocol.md");
+    let python = include_str!("../../../../scan/examples/titles.py");
+    assert!(description.contains(python), "the example in Python is another");
+    let rust = include_str!("../../../../scan/examples/titles.rs");
+    let (_, rust) = rust.split_once("\n\n").unwrap();
+    assert!(description.contains(rust), "the example in Rust is another");
+    let Some(interpreter) = std::env::var_os("UTSUSHI_PYTHON") else {
+        crate::program::not_tested(
+            "the example in Python, for `UTSUSHI_PYTHON` does not say where Python is",
+        );
+        return;
+    };
+    let mut corpus = Corpus::new();
+    corpus.page("http://a.test/1", DAY, "<html><title>写し</title>").page("http://a.test/2", DAY, "nothing");
+    let rig = corpus.import();
+    let program = rig.script("titles.py", python);
+    let found = rig.results(&["--", interpreter.to_str().unwrap(), &program]);
+    let expected = [("http://a.test/1", json!("写し")), ("http://a.test/2", Value::Null)];
+    assert_eq!(found, expected.into_iter().map(|(url, title)| (url.to_owned(), title)).collect());
+}
