@@ -31,9 +31,14 @@ use std::time::Duration;
 
 /// How often the memory and the processes of the program are looked at.
 const WATCH_EVERY: Duration = Duration::from_millis(100);
-/// How long a worker looks away from a program that answers fast. It must be short beside the time in which such a program
-/// works off a full pipe.
-const NAP: Duration = Duration::from_micros(200);
+/// A program answers fast when no more than this lies between two answers.
+const FAST: Duration = Duration::from_millis(10);
+/// How long a worker looks away from such a program, at least and at most: a part of the time in which it works off what it
+/// has.
+const NAP: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(2));
+const NAP_PART: u32 = 4;
+/// An answer that takes so many times as long as others is waited for without looking away.
+const LATE_TIMES: u32 = 4;
 /// With so many documents at hand that the program was not given yet, the dispatcher is not listened to.
 const WAITING_ENOUGH: usize = 64;
 
@@ -60,6 +65,7 @@ pub(super) fn run(spoken: &Spoken, program: &[OsString]) -> Result<(), String> {
         last_sign: Duration::ZERO,
         in_hand_since: Duration::ZERO,
         answered_at: Duration::ZERO,
+        answer_every: 2 * FAST,
         is_lively: false,
         watched: Duration::ZERO,
         busy: Duration::ZERO,
@@ -98,6 +104,8 @@ struct External<'a> {
     /// Since when it has the document that it has to answer next.
     in_hand_since: Duration,
     answered_at: Duration,
+    /// The mean time between two answers of late.
+    answer_every: Duration,
     /// Whether answers come so fast that it is enough to look for them now and then.
     is_lively: bool,
     watched: Duration,
@@ -189,7 +197,8 @@ impl External<'_> {
         let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN)];
         // While there is plenty to give, what the dispatcher has to say can wait.
         let fds = if self.waiting.len() > WAITING_ENOUGH { &mut fds[..0] } else { &mut fds[..] };
-        let time = Timespec::try_from(NAP).ok();
+        let at_hand = self.answer_every.saturating_mul(u32::try_from(self.given.len()).unwrap_or(u32::MAX));
+        let time = Timespec::try_from((at_hand / NAP_PART).clamp(NAP.0, NAP.1)).ok();
         match poll(fds, time.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
@@ -314,14 +323,16 @@ impl External<'_> {
 
     /// Reads answers until there are none.
     fn hear_program(&mut self) -> io::Result<()> {
-        let before = (self.given.len(), self.answered_at);
+        let before = self.given.len();
         let heard = self.hear_all();
-        let answers = before.0.saturating_sub(self.given.len());
+        let answers = u32::try_from(before.saturating_sub(self.given.len())).unwrap_or(u32::MAX);
+        let now = self.clock.real_elapsed();
         if answers > 0 {
-            self.answered_at = self.clock.real_elapsed();
+            self.answer_every = (3 * self.answer_every + now.saturating_sub(self.answered_at) / answers) / 4;
+            self.answered_at = now;
         }
-        self.is_lively =
-            answers > 1 || (answers == 1 && self.answered_at.saturating_sub(before.1) <= 2 * NAP);
+        let is_late = now.saturating_sub(self.answered_at) > LATE_TIMES * self.answer_every;
+        self.is_lively = self.answer_every <= FAST && !is_late;
         heard
     }
 
