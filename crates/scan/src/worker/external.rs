@@ -120,8 +120,10 @@ impl External<'_> {
         loop {
             self.give()?;
             self.count_busy();
-            let is_full = !self.outbox.is_empty() && self.given.len() > 1;
-            let ready = if self.is_lively && is_full { self.nap()? } else { self.wait()? };
+            let ready = match self.nap_time() {
+                Some(time) => self.nap(time)?,
+                None => self.wait()?,
+            };
             if ready.dispatcher {
                 self.hear_dispatcher()?;
             }
@@ -190,15 +192,22 @@ impl External<'_> {
         self.program.as_ref().is_some_and(|program| program.answered + given >= every)
     }
 
-    /// Looks away from a program that answers faster than it is worth to be woken for each answer: its pipe is full, so it has
-    /// enough to do meanwhile.
-    fn nap(&mut self) -> io::Result<Ready> {
+    /// How long to look away from a program that answers faster than it is worth to be woken for each answer: not at all unless it
+    /// has enough to do meanwhile.
+    fn nap_time(&self) -> Option<Duration> {
+        let given = u32::try_from(self.given.len()).unwrap_or(u32::MAX);
+        let part = self.answer_every.saturating_mul(given) / NAP_PART;
+        // With a full pipe it certainly has; with what is in a part of it only if that takes long.
+        let has_enough = given > 1 && (!self.outbox.is_empty() || part >= NAP.1 / 2);
+        (self.is_lively && has_enough).then(|| part.clamp(NAP.0, NAP.1))
+    }
+
+    fn nap(&mut self, time: Duration) -> io::Result<Ready> {
         let stdin = io::stdin();
         let mut fds = [PollFd::from_borrowed_fd(stdin.as_fd(), PollFlags::IN)];
         // While there is plenty to give, what the dispatcher has to say can wait.
         let fds = if self.waiting.len() > WAITING_ENOUGH { &mut fds[..0] } else { &mut fds[..] };
-        let at_hand = self.answer_every.saturating_mul(u32::try_from(self.given.len()).unwrap_or(u32::MAX));
-        let time = Timespec::try_from((at_hand / NAP_PART).clamp(NAP.0, NAP.1)).ok();
+        let time = Timespec::try_from(time).ok();
         match poll(fds, time.as_ref()) {
             Ok(_) | Err(rustix::io::Errno::INTR) => {}
             Err(error) => return Err(error.into()),
