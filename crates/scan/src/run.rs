@@ -255,8 +255,9 @@ pub fn run(
         // Whoever still wants to hand something on must not wait for ever.
         while received.recv().is_ok() {}
     });
-    // Workers that were killed did not tidy up behind their programs.
+    // Workers that were killed did not tidy up behind their programs, nor did a scan that was killed when this one began.
     let _ = std::fs::remove_dir_all(&settings.scratch);
+    bound::sweep();
     let summary = std::mem::take(&mut run.summary);
     let mut live = shared.lock();
     match live.failure.take() {
