@@ -60,18 +60,19 @@ pub(crate) fn lines_of(command: &mut Command) -> Result<Vec<Value>> {
     Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
 }
 
-/// Where stores are made: below the target directory, on the disk that holds the project.
-pub(crate) fn work_directory(given: Option<&Path>) -> Result<PathBuf> {
+/// Where something is made for a comparison: below the target directory, on the disk that holds the project.
+pub(crate) fn work_directory(given: Option<&Path>, name: &str) -> Result<PathBuf> {
     let directory = match given {
         Some(given) => given.to_owned(),
         None => {
             let program = std::env::current_exe().context("cannot find this program")?;
             let target = program.ancestors().nth(2).context("the program lies in a target directory")?;
-            target.join("tmp/bench-sat")
+            target.join("tmp").join(name)
         }
     };
     std::fs::create_dir_all(&directory).with_context(|| format!("cannot make `{}`", directory.display()))?;
-    Ok(directory)
+    // What is compared may be started elsewhere.
+    std::path::absolute(&directory).with_context(|| format!("cannot find `{}`", directory.display()))
 }
 
 /// Prints results as objects or as a table.

@@ -16,7 +16,8 @@ mod contest;
 mod tree;
 mod verdict;
 
-use crate::fetch_compare::{PAGES, work_directory};
+use crate::compare::work_directory;
+use crate::fetch_compare::PAGES;
 use crate::fetch_server::Server;
 use anyhow::{Context, Result};
 use base::Chance;

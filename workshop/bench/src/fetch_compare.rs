@@ -16,14 +16,14 @@ pub(crate) mod contest;
 pub(crate) mod kept;
 mod verdict;
 
+use crate::compare::work_directory;
 use crate::fetch_pages::List;
 use crate::fetch_server::Server;
 use crate::fetch_tls::Certificates;
-use crate::warc_pages::cannot;
 use anyhow::{Context, Result};
 use base::Chance;
 use contest::Contest;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use verdict::Verdict;
 
 /// What a fetched and archived page costs, against wget, wget2, spider and a bare loop of the same work
@@ -104,15 +104,6 @@ fn take_turns(contests: &mut [Contest], rounds: usize, server: &Server, list: &L
         }
     }
     Ok(())
-}
-
-pub(crate) fn work_directory(given: Option<&Path>, name: &str) -> Result<PathBuf> {
-    let default = std::env::current_exe().context("cannot find this program")?;
-    let target = default.ancestors().nth(2).context("the program lies in a target directory")?;
-    let directory = given.map_or_else(|| target.join("tmp").join(name), Path::to_owned);
-    std::fs::create_dir_all(&directory).with_context(|| cannot("make", &directory))?;
-    // Clients are started elsewhere.
-    std::path::absolute(&directory).with_context(|| cannot("find", &directory))
 }
 
 fn print(is_json: bool, list: &List, contests: &[Contest], verdicts: &[Verdict]) {

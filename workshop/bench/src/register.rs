@@ -54,7 +54,7 @@ pub(crate) struct CellArgs {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let directory = compare::work_directory(args.directory.as_deref())?;
+    let directory = compare::work_directory(args.directory.as_deref(), "bench-sat")?;
     let numbers = [
         "--keys".to_owned(),
         args.keys.to_string(),

@@ -83,7 +83,7 @@ struct Cell {
 }
 
 pub(crate) fn run(args: &Args) -> Result<()> {
-    let work = compare::work_directory(args.directory.as_deref())?;
+    let work = compare::work_directory(args.directory.as_deref(), "bench-sat")?;
     let path = args.results.clone().unwrap_or_else(|| work.join("results.jsonl"));
     let mut comparison = Comparison { args, results: read_results(&path), path, work, peers: Peers::find() };
     let mut shown = Vec::new();

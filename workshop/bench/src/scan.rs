@@ -16,10 +16,11 @@ mod verdict;
 pub(crate) use bare::{BareArgs, bare};
 pub(crate) use throughput::noop;
 
+use crate::compare::work_directory;
 use anyhow::{Context, Result};
 use corpus::Corpus;
 use std::num::NonZeroUsize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// How fast an analysis runs over a snapshot, against a bare loop and GNU parallel, and how evenly its workers are fed
 #[derive(Debug, clap::Args)]
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     let processors = std::thread::available_parallelism().context("cannot count the processors")?;
     let jobs = args.jobs.unwrap_or(processors).get();
     let (documents, rounds) = if args.quick { (3_000, 1) } else { (args.documents, args.rounds.max(1)) };
-    let corpus = Corpus::ensure(&work_directory(args.directory.as_deref())?, documents, jobs)?;
+    let corpus = Corpus::ensure(&work_directory(args.directory.as_deref(), "bench-scan")?, documents, jobs)?;
     let mut is_met = true;
     for part in PARTS.into_iter().filter(|part| args.only.is_empty() || args.only.contains(part)) {
         let (results, verdicts) = match part {
@@ -86,14 +87,4 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     }
     // Few documents are too few to judge by.
     Ok(args.quick || is_met)
-}
-
-/// Below the target directory, on the disk that holds the project.
-fn work_directory(given: Option<&Path>) -> Result<PathBuf> {
-    if let Some(given) = given {
-        return Ok(given.to_owned());
-    }
-    let program = std::env::current_exe().context("cannot find this program")?;
-    let target = program.ancestors().nth(2).context("the program lies in a target directory")?;
-    Ok(target.join("tmp/bench-scan"))
 }

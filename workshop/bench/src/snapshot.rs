@@ -11,8 +11,8 @@ mod print;
 mod synthetic;
 mod walks;
 
-use crate::compare::number;
-use anyhow::{Context, Result};
+use crate::compare::{number, work_directory};
+use anyhow::Result;
 use documents::Crawl;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -77,8 +77,11 @@ const PARTS: [Part; 5] = [Part::Walk, Part::Memory, Part::Lookup, Part::Open, Pa
 
 /// Whether everything came out as it must.
 pub(crate) fn run(args: &Args) -> Result<bool> {
-    let directory =
-        work_directory(args.directory.as_deref())?.join(if args.quick { "quick" } else { "full" });
+    let directory = work_directory(args.directory.as_deref(), "bench-snapshot")?.join(if args.quick {
+        "quick"
+    } else {
+        "full"
+    });
     let mut missed = Vec::new();
     for part in PARTS.into_iter().filter(|part| args.only.is_empty() || args.only.contains(part)) {
         let results = measure(args, &directory, part)?;
@@ -128,14 +131,4 @@ fn measure(args: &Args, directory: &Path, part: Part) -> Result<Vec<Value>> {
             documents::compare(&directory.join("crawled"), crawl, args.rounds)
         }
     }
-}
-
-/// Below the target directory, on the disk that holds the project.
-fn work_directory(given: Option<&Path>) -> Result<PathBuf> {
-    if let Some(given) = given {
-        return Ok(given.to_owned());
-    }
-    let program = std::env::current_exe().context("cannot find this program")?;
-    let target = program.ancestors().nth(2).context("the program lies in a target directory")?;
-    Ok(target.join("tmp/bench-snapshot"))
 }

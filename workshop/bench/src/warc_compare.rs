@@ -78,7 +78,7 @@ struct Turn {
 
 /// Runs the comparison; says whether everything came out as it must.
 pub(crate) fn run(args: &Args) -> Result<bool> {
-    let directory = work_directory(args.directory.as_deref())?;
+    let directory = compare::work_directory(args.directory.as_deref(), "bench-warc")?;
     let records = if args.quick { 3_000 } else { args.records };
     let (rounds, write_rounds) = if args.quick { (1, 1) } else { (args.rounds, args.write_rounds) };
     let pages = prepare(&directory, records)?;
@@ -97,14 +97,6 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         print_fastest_at_no_greater_size(&contests);
     }
     Ok(verdicts.iter().all(Verdict::is_met))
-}
-
-fn work_directory(given: Option<&Path>) -> Result<PathBuf> {
-    let default = std::env::current_exe().context("cannot find this program")?;
-    let target = default.ancestors().nth(2).context("the program lies in a target directory")?;
-    let directory = given.map_or_else(|| target.join("tmp/bench-warc"), Path::to_owned);
-    std::fs::create_dir_all(&directory).with_context(|| warc_pages::cannot("make", &directory))?;
-    Ok(directory)
 }
 
 /// Makes the files that are read: the same pages in every format.
