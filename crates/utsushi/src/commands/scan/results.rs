@@ -72,7 +72,7 @@ pub(super) struct Output<'a> {
 impl<'a> Output<'a> {
     pub(super) fn new(args: &Args, context: &'a Context, job: Job) -> anyhow::Result<Self> {
         let path = args.output.as_deref();
-        // What a job that goes on has found before is found in its journal, and written behind all of this run.
+        // Of a job that goes on, the journal has what was found before; all of it is written at the end, from there.
         let is_at_once = args.order == Order::Arrival && !job.is_resumed && !path.is_some_and(is_once);
         let at_once = if is_at_once { Some(open(args, context, path)?) } else { None };
         let is_kept = path.is_some() || at_once.is_none();
