@@ -9,6 +9,7 @@ mod advisories;
 mod bench;
 mod ci;
 mod clock;
+mod codes;
 mod layers;
 mod licences;
 mod process;
@@ -60,6 +61,7 @@ enum Task {
     Licences(licences::Args),
     Advisories(advisories::Args),
     Layers(layers::Args),
+    Codes(codes::Args),
 }
 
 fn main() -> ExitCode {
@@ -71,6 +73,7 @@ fn main() -> ExitCode {
         Task::Licences(args) => licences::run(&args),
         Task::Advisories(args) => advisories::run(&args),
         Task::Layers(args) => layers::run(&args),
+        Task::Codes(args) => codes::run(&args),
     };
     match verdict {
         Ok(Verdict::Clean) => ExitCode::SUCCESS,
