@@ -37,7 +37,7 @@ pub(crate) fn run(_args: &Args) -> Result<Verdict> {
 }
 
 /// The codes that are used and not defined, with the files that use them.
-fn undefined(root: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
+pub(crate) fn undefined(root: &Path) -> Result<BTreeMap<String, BTreeSet<String>>> {
     let mut defined = BTreeSet::new();
     for document in DEFINITIONS {
         defined.extend(definitions(&read(&root.join(document))?));

@@ -10,6 +10,7 @@ mod bench;
 mod ci;
 mod clock;
 mod codes;
+mod house;
 mod layers;
 mod licences;
 mod process;
@@ -62,6 +63,7 @@ enum Task {
     Advisories(advisories::Args),
     Layers(layers::Args),
     Codes(codes::Args),
+    House(house::Args),
 }
 
 fn main() -> ExitCode {
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         Task::Advisories(args) => advisories::run(&args),
         Task::Layers(args) => layers::run(&args),
         Task::Codes(args) => codes::run(&args),
+        Task::House(args) => house::run(&args),
     };
     match verdict {
         Ok(Verdict::Clean) => ExitCode::SUCCESS,
