@@ -35,7 +35,7 @@ pub struct Settings {
     pub server_bytes_per_day_max: Option<u64>,
     /// The most pages of one server, however new they look (H10).
     pub server_pages_max: u64,
-    /// Whether pages whose neighbours turned out gone are visited by sample, and the others less often (C16).
+    /// Whether pages of a directory whose pages are mostly gone are visited less often (C16).
     pub spares_dead: bool,
     /// Memory of the short-term queue (C7).
     pub queue_bytes_max: usize,
@@ -59,7 +59,7 @@ impl Default for Settings {
             server_requests_per_day_max: None,
             server_bytes_per_day_max: None,
             server_pages_max: 1_000_000,
-            spares_dead: true,
+            spares_dead: false,
             queue_bytes_max: 128 << 20,
             links_remembered: 1 << 20,
         }

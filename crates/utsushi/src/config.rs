@@ -99,6 +99,8 @@ pub(crate) struct Crawl {
     pub(crate) server_bytes_per_day_max: u64,
     /// The most pages of one server.
     pub(crate) server_pages_max: u64,
+    /// Whether pages of a directory whose pages are mostly gone are visited less often.
+    pub(crate) spare_dead: bool,
     /// Memory of the short-term queue.
     pub(crate) queue_bytes_max: usize,
     /// What random choices are drawn from.

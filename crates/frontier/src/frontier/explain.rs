@@ -156,7 +156,9 @@ impl Frontier {
             }
             Some(Held::Queued(..)) => Some("pause"),
             _ if state.is_new() && !kept.shapes.takes(shape(&target)) => Some("trap"),
-            _ if page.1 > state.next_due && kept.places.is_dead(&target) => Some("neighbourhood"),
+            _ if page.1 > state.next_due && self.settings.spares_dead && kept.places.is_dead(&target) => {
+                Some("neighbourhood")
+            }
             _ if page.1.0 > state.next_due.0 + 1 => Some("queue"),
             _ => None,
         }

@@ -326,8 +326,8 @@ fn a_trap_is_left_and_a_site_beside_it_covered_whole() {
     assert!(trap.new > 100, "they are known and wait: {trap:?}");
 }
 
-#[test]
-fn a_dead_directory_is_sampled() {
+/// A world with one server whose `/old/` is gone after the first day, and visits to `/old/` and `/new/` in twelve days after it.
+fn visits_to_a_dead_directory(spares_dead: bool) -> (World, usize, usize) {
     let web = |at: &PageUrl, now: Timestamp| {
         let is_dead = at.path().starts_with("/old/") && now > START.plus(Interval::from_days(1));
         let links = if at.path() == "/" {
@@ -339,12 +339,26 @@ fn a_dead_directory_is_sampled() {
         let hash = base::chance::hash_bytes(1, at.path().as_bytes()).to_le_bytes();
         (if is_dead { 404 } else { 200 }, links, vec![u32::from_le_bytes(*hash.first_chunk().unwrap())])
     };
-    let mut world = World::new(settings(), web);
+    let mut world = World::new(Settings { spares_dead, ..settings() }, web);
     world.add(&["http://a.example/"]);
     world.run(Interval::from_days(1));
     assert_eq!((world.count("/old/"), world.count("/new/")), (200, 200));
     world.run(Interval::from_days(12));
     let (old, new) = (world.count("/old/") - 200, world.count("/new/") - 200);
+    (world, old, new)
+}
+
+#[test]
+fn a_dead_directory_is_visited_at_its_time_by_default() {
+    let (mut world, old, new) = visits_to_a_dead_directory(Settings::default().spares_dead);
+    assert!(new >= 200 && old >= 200, "{old} visits to the dead, {new} to the living");
+    let page = url("http://a.example/old/7");
+    assert_ne!(world.frontier.explain(&page, world.now).unwrap().limited_by, Some("neighbourhood"));
+}
+
+#[test]
+fn a_dead_directory_is_sampled_if_the_setting_says_so() {
+    let (mut world, old, new) = visits_to_a_dead_directory(true);
     assert!(new >= 200 && old < 60, "{old} visits to the dead, {new} to the living");
     let waiting = (0..200).map(|page| url(&format!("http://a.example/old/{page}")));
     let told: Vec<_> = waiting.map(|page| world.frontier.explain(&page, world.now).unwrap()).collect();

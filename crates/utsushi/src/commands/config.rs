@@ -30,7 +30,7 @@ pub(crate) fn show_default(output: &Output) -> Exit {
 
 /// Prints every setting.
 pub(crate) fn run(context: &Context) -> Exit {
-    for setting in &SETTINGS {
+    for setting in SETTINGS {
         let (key, shown) = (setting.key, (setting.show)(&context.config));
         let origin = context.config.origin(key);
         let line = || format!("{:<48} # {origin}", format!("{key} = {shown}"));

@@ -22,7 +22,7 @@ const REQUESTS_PER_DAY_MAX: u64 = 1_000_000_000;
 const EVERY_MIN: Interval = Interval::from_minutes(1);
 
 /// The settings in the order of `default.toml`.
-pub(crate) const SETTINGS: [Setting; 71] = [
+pub(crate) const SETTINGS: &[Setting] = &[
     Setting {
         key: "crawl.pause",
         take: |c, v| interval(v, Interval::from_seconds(1)..=SERVER_PAUSE_MAX).map(|t| c.crawl.pause = t),
@@ -111,6 +111,11 @@ pub(crate) const SETTINGS: [Setting; 71] = [
         key: "crawl.server_pages_max",
         take: |c, v| whole(v, 1..=1_000_000_000).map(|n| c.crawl.server_pages_max = n),
         show: |c| c.crawl.server_pages_max.to_string(),
+    },
+    Setting {
+        key: "crawl.spare_dead",
+        take: |c, v| flag(v).map(|b| c.crawl.spare_dead = b),
+        show: |c| c.crawl.spare_dead.to_string(),
     },
     Setting {
         key: "crawl.queue_bytes_max",

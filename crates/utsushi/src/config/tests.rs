@@ -115,7 +115,7 @@ fn a_file_that_is_too_long_or_no_text_is_refused() {
 fn the_default_file_and_the_reference_show_every_setting_with_its_range() {
     let reference = include_str!("../../../../docs/reference/configuration.md");
     let plain: String = DEFAULT.replace("\n# ", " ");
-    for setting in &SETTINGS {
+    for setting in SETTINGS {
         let (section, name) = setting.key.split_once('.').unwrap();
         assert!(DEFAULT.contains(&format!("\n[{section}]\n")) && DEFAULT.contains(&format!("\n{name} = ")));
         assert!(plain.contains(&setting.allowed()), "default.toml does not say `{}`", setting.allowed());

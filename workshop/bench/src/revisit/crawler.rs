@@ -49,14 +49,8 @@ impl<'a> Crawler<'a> {
         options.secret = Some([7; 16]);
         let store = sat::Store::open(Arc::new(SimulatedDisk::new(1)), Path::new("/frontier"), options)?;
         let scope = Scope::new(Mode::Any, Vec::new());
-        let settings = Settings {
-            pause: PAUSE,
-            scope,
-            seed: 1,
-            detects_aliases: false,
-            spares_dead: false,
-            ..Settings::default()
-        };
+        let settings =
+            Settings { pause: PAUSE, scope, seed: 1, detects_aliases: false, ..Settings::default() };
         let frontier = Frontier::open(store, settings, Policy { counts_new: true, ..*policy }, now)?;
         let (mut urls, mut pages) = (Vec::new(), HashMap::new());
         for (number, path) in (0..).zip(&trace.paths) {
