@@ -9,7 +9,7 @@ use crate::warc_pages::cannot;
 use anyhow::{Context, Result};
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -41,10 +41,16 @@ impl Server {
         port: u16,
         tls: Option<&Certificates>,
     ) -> Result<Self> {
+        let configuration = configure(directory, root, servers, port, tls);
+        Self::start_with(directory, &configuration, (address(0), port).into())
+    }
+
+    /// Starts nginx in `directory` with this configuration, and waits until it answers at `probe`.
+    pub(crate) fn start_with(directory: &Path, configuration: &str, probe: SocketAddr) -> Result<Self> {
         let program =
-            std::env::var_os("UTSUSHI_NGINX").context("run this through `cargo xtask bench fetch`")?;
-        let configuration = directory.join("nginx.conf");
-        write_file(&configuration, configure(directory, root, servers, port, tls).as_bytes())?;
+            std::env::var_os("UTSUSHI_NGINX").context("run this through `cargo xtask bench NAME`")?;
+        let (text, configuration) = (configuration, directory.join("nginx.conf"));
+        write_file(&configuration, text.as_bytes())?;
         let mut command = Command::new(program);
         command.arg("-p").arg(directory).arg("-c").arg(&configuration);
         command.arg("-e").arg(directory.join("error.log"));
@@ -52,7 +58,7 @@ impl Server {
             command.env("LD_LIBRARY_PATH", libraries);
         }
         let process = Process::start(command.stdin(Stdio::null()))?;
-        wait_for(port)?;
+        wait_for(probe)?;
         Ok(Self { _process: process, log: directory.join("access.log") })
     }
 
@@ -122,12 +128,12 @@ fn configure(directory: &Path, root: &Path, servers: u8, port: u16, tls: Option<
     )
 }
 
-fn wait_for(port: u16) -> Result<()> {
+fn wait_for(probe: SocketAddr) -> Result<()> {
     for _ in 0..100 {
-        if TcpStream::connect((address(0), port)).is_ok() {
+        if TcpStream::connect(probe).is_ok() {
             return Ok(());
         }
         std::thread::sleep(Duration::from_millis(50));
     }
-    anyhow::bail!("nginx does not answer on port {port}")
+    anyhow::bail!("nginx does not answer at {probe}")
 }

@@ -5,6 +5,7 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "the output of a benchmark is its result")]
 
 mod compare;
+mod coverage;
 mod crawl_bare;
 mod crawl_compare;
 mod fetch_bare;
@@ -51,6 +52,7 @@ enum Comparison {
     Crawl(crawl_compare::Args),
     Revisit(revisit::Args),
     Scan(scan::Args),
+    Coverage(coverage::Args),
     /// Loads the store for one variant of it
     #[command(hide = true)]
     SatLoad(sat_cell::LoadArgs),
@@ -96,6 +98,7 @@ fn main() -> ExitCode {
         Comparison::Fetch(args) => return ended(fetch_compare::run(&args)),
         Comparison::Crawl(args) => return ended(crawl_compare::run(&args)),
         Comparison::Scan(args) => return ended(scan::run(&args)),
+        Comparison::Coverage(args) => return ended(coverage::run(&args)),
         Comparison::ScanBare(args) => scan::bare(&args),
         Comparison::ScanNoop => scan::noop(),
         Comparison::Revisit(args) => revisit::run(&args),

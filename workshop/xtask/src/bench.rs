@@ -1,5 +1,6 @@
 //! `cargo xtask bench`: builds the benchmarks and the program, and runs one.
 
+mod coverage;
 mod crawl;
 mod fetch;
 mod peers;
@@ -78,6 +79,7 @@ const PEERS: &[Peer] = &[
     PARALLEL,
     NGINX,
     Peer { bench: fetch::BENCH, ..NGINX },
+    Peer { bench: coverage::BENCH, ..NGINX },
     WGET,
     WGET2,
     Peer { bench: crawl::BENCH, ..NGINX },
@@ -130,6 +132,9 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     if name == crawl::BENCH {
         crawl::lead_to(&workspace, &mut bench)?;
     }
+    if name == coverage::BENCH {
+        coverage::lead_to(&workspace, &mut bench)?;
+    }
     build()?;
     verdict(&mut bench)
 }
@@ -147,6 +152,7 @@ fn list(release: &Path) -> Result<Verdict> {
     for bench in [warc::BENCH, fetch::BENCH, crawl::BENCH, scan::BENCH] {
         println!("  {bench:<12} {}", warc::PACKAGES.join(" "));
     }
+    println!("  {:<12} {}", coverage::BENCH, coverage::PACKAGES.join(" "));
     Ok(Verdict::Clean)
 }
 

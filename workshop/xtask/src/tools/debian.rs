@@ -16,6 +16,8 @@ use crate::workspace::Workspace;
 
 /// Written last into a tree: the packages it was made of.
 const STAMP: &str = ".packages";
+/// Names the archives that a tree was unpacked from.
+const VERSIONS: &str = ".versions";
 
 /// Whether packages may be installed here: as root, on a Debian-like system.
 pub(crate) fn may_install() -> bool {
@@ -32,6 +34,22 @@ pub(crate) fn install(packages: &[&str]) -> Result<()> {
 ///
 /// It is made once and kept as `tools/debian/NAME` beside the builds.
 pub(crate) fn tree(workspace: &Workspace, name: &str, packages: &[&str]) -> Result<PathBuf> {
+    kept_tree(workspace, name, packages, with_dependencies)
+}
+
+/// The same with those dependencies only that are documentation themselves: what reads it is not needed.
+///
+/// Its file `.versions` names what was unpacked.
+pub(crate) fn documentation(workspace: &Workspace, name: &str, packages: &[&str]) -> Result<PathBuf> {
+    kept_tree(workspace, name, packages, with_documentation)
+}
+
+fn kept_tree(
+    workspace: &Workspace,
+    name: &str,
+    packages: &[&str],
+    resolve: fn(&[&str]) -> Result<BTreeSet<String>>,
+) -> Result<PathBuf> {
     let directory = workspace.tools().join("debian");
     let tree = directory.join(name);
     if fs::read_to_string(tree.join(STAMP)).is_ok_and(|made_of| made_of == packages.join("\n")) {
@@ -40,8 +58,9 @@ pub(crate) fn tree(workspace: &Workspace, name: &str, packages: &[&str]) -> Resu
     let archives = directory.join(format!("{name}.archives"));
     make_empty(&archives)?;
     make_empty(&tree)?;
-    download(&with_dependencies(packages)?, &archives)?;
+    download(&resolve(packages)?, &archives)?;
     unpack(&archives, &tree)?;
+    write_versions(&archives, &tree)?;
     fs::write(tree.join(STAMP), packages.join("\n")).with_context(|| cannot("write into", &tree))?;
     fs::remove_dir_all(&archives).with_context(|| cannot("remove", &archives))?;
     Ok(tree)
@@ -78,6 +97,28 @@ fn with_dependencies(packages: &[&str]) -> Result<BTreeSet<String>> {
     Ok(packages.iter().map(ToString::to_string).chain(planned(&plan)).collect())
 }
 
+/// `packages` and the documentation packages that they depend on.
+fn with_documentation(packages: &[&str]) -> Result<BTreeSet<String>> {
+    let depends = || {
+        let mut command = Command::new("apt-cache");
+        process::output(command.env("LC_ALL", "C").args(["depends", "--important"]).args(packages))
+    };
+    let depends = match depends() {
+        Err(_) if may_install() => {
+            process::must_succeed(apt_get().arg("update"))?;
+            depends()?
+        }
+        first => first.context("apt knows no such package: run `apt-get update` as root, then try again")?,
+    };
+    Ok(packages.iter().map(ToString::to_string).chain(documentation_of(&depends)).collect())
+}
+
+/// The documentation packages among those named by the `Depends` lines of `apt-cache depends`.
+fn documentation_of(depends: &str) -> impl Iterator<Item = String> {
+    let names = depends.lines().filter_map(|line| line.trim_start().strip_prefix("Depends: "));
+    names.filter(|name| name.contains("-doc") || name.contains("-help")).map(str::to_owned)
+}
+
 /// The packages named by the `Inst` lines of a simulated installation.
 fn planned(plan: &str) -> impl Iterator<Item = String> {
     plan.lines().filter_map(|line| line.strip_prefix("Inst ")?.split(' ').next()).map(str::to_owned)
@@ -98,6 +139,15 @@ fn unpack(archives: &Path, tree: &Path) -> Result<()> {
         process::must_succeed(Command::new("dpkg").arg("--extract").args([&archive, tree]))?;
     }
     Ok(())
+}
+
+/// Writes the names of the archives, which hold their versions, into the tree.
+fn write_versions(archives: &Path, tree: &Path) -> Result<()> {
+    let entries = fs::read_dir(archives).with_context(|| cannot("list", archives))?.flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    fs::write(tree.join(VERSIONS), names.join("\n")).with_context(|| cannot("write into", tree))
 }
 
 fn make_empty(directory: &Path) -> Result<()> {
@@ -123,7 +173,7 @@ fn cannot(action: &str, path: &Path) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::planned;
+    use super::{documentation_of, planned};
 
     #[test]
     fn a_plan_names_what_would_be_installed() {
@@ -131,5 +181,15 @@ mod tests {
                     Inst a (1.0 Debian:12/stable [all])\nInst b [0.9] (1.0 Debian:12/stable [amd64])\n\
                     Conf a (1.0 Debian:12/stable [all])\n";
         assert_eq!(planned(plan).collect::<Vec<_>>(), ["a", "b"]);
+    }
+
+    #[test]
+    fn only_dependencies_that_are_documentation_are_taken() {
+        let depends = "libreoffice-help-ja\n  Depends: libreoffice-common\n  Depends: libreoffice-help-common\n\
+                       python3-doc\n  Depends: python3.11-doc\n  Suggests: python3-examples\n |Depends: lynx\n";
+        assert_eq!(
+            documentation_of(depends).collect::<Vec<_>>(),
+            ["libreoffice-help-common", "python3.11-doc"]
+        );
     }
 }
