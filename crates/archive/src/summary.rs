@@ -1,6 +1,6 @@
 //! What the archive holds, in a few numbers.
 
-use crate::entry::Stored;
+use crate::entry::{Flag, Stored};
 use crate::error::Error;
 use crate::list::files;
 use crate::reader::{Reader, length_of};
@@ -16,11 +16,16 @@ pub struct Summary {
     pub bytes: u64,
     /// Captures stored with their whole answer.
     pub responses: u64,
-    /// Captures whose body is stored elsewhere already.
+    /// Captures whose body is stored elsewhere already, as references to it.
     pub revisits: u64,
-    /// Visits without an answer.
+    /// References whose page had the same content at the visit before. The rest are duplicates: content of another URL, or of an
+    /// earlier version.
+    pub unchanged: u64,
+    /// Visits without an answer: refused or not reached.
     pub unanswered: u64,
-    /// Things that came without an exchange, and notes of the archive itself.
+    /// Captures that were imported without an exchange.
+    pub resources: u64,
+    /// Records in the index that are no captures: notes of the archive itself, and what else was imported.
     pub others: u64,
     /// Pages, answered or not.
     pub pages: u64,
@@ -33,10 +38,10 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// All captures together.
+    /// All captures together: what [`crate::Entry::is_visit`] holds of.
     #[must_use]
     pub fn captures(&self) -> u64 {
-        self.responses + self.revisits + self.unanswered
+        self.responses + self.revisits + self.unanswered + self.resources
     }
 }
 
@@ -57,9 +62,13 @@ impl Reader {
             let entry = entry?;
             match entry.kind {
                 Stored::Response => summary.responses += 1,
-                Stored::Revisit => summary.revisits += 1,
+                Stored::Revisit => {
+                    summary.revisits += 1;
+                    summary.unchanged += u64::from(entry.flag == Flag::Unchanged);
+                }
                 Stored::Metadata => summary.unanswered += 1,
-                Stored::Resource | Stored::Other => summary.others += 1,
+                Stored::Resource => summary.resources += 1,
+                Stored::Other => summary.others += 1,
             }
             if entry.is_visit() {
                 summary.first = Some(summary.first.map_or(entry.at, |first| first.min(entry.at)));

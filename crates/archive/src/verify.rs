@@ -65,6 +65,8 @@ pub struct Verified {
     pub records: u64,
     /// Captures, by the sums.
     pub captures: u64,
+    /// Records in the index that are no captures, such as notes, by the sums.
+    pub others: u64,
     /// Rows of the index.
     pub indexed: u64,
     /// Places that are damaged.
@@ -209,8 +211,11 @@ impl Verifier<'_> {
                 (self.tell)(Told::Progress { done_bytes, total_bytes });
             }
             for (key, row) in &batch.captures {
-                self.stored.add(&comparable(row.entry(key, &names)));
-                self.verified.captures += 1;
+                let entry = row.entry(key, &names);
+                let is_capture = entry.is_visit();
+                let count = if is_capture { &mut self.verified.captures } else { &mut self.verified.others };
+                *count += 1;
+                self.stored.add(&comparable(entry));
             }
         }
         Ok(())
@@ -267,10 +272,11 @@ impl Verifier<'_> {
                 }
             }
         }
-        if self.verified.damaged == before || self.verified.indexed + missing > self.verified.captures {
+        let stored = self.verified.captures + self.verified.others;
+        if self.verified.damaged == before || self.verified.indexed + missing > stored {
             let what = format!(
-                "it has `{}` captures, the archive files have `{}`; run `utsushi rebuild index`",
-                self.verified.indexed, self.verified.captures
+                "it has `{}` entries, the archive files have `{stored}`; run `utsushi rebuild index`",
+                self.verified.indexed
             );
             self.damage(&index, None, what);
         }

@@ -119,6 +119,7 @@ pub async fn crawl<D: Door + 'static>(
         writer,
         orders: Some(orders),
         running: JoinSet::new(),
+        requests_running: 0,
         recalled: HashSet::new(),
         unsynced: 0,
         unsynced_bytes: 0,
@@ -149,6 +150,8 @@ struct Crawl<D> {
     writer: Writer<Ticket>,
     orders: Option<Orders>,
     running: JoinSet<(Task, Ended)>,
+    /// Those of them that are requests, not look-ups.
+    requests_running: u64,
     /// Robots files that were looked for in the archive.
     recalled: HashSet<PageUrl>,
     /// What was handed to the archive and is not yet durable, and the bytes of it.
@@ -217,6 +220,8 @@ impl<D: Door + 'static> Crawl<D> {
                 },
             }
         }
+        self.report.requests += self.requests_running;
+        self.report.cut_off = self.requests_running;
         self.running.shutdown().await;
         self.writer.finish();
         if self.full_since.is_some() {
@@ -301,7 +306,7 @@ impl<D: Door + 'static> Crawl<D> {
             Step::Robots(_, request) if self.recalls(&request.url.clone(), &task, now)? => return Ok(()),
             _ => {}
         }
-        self.report.requests += u64::from(!matches!(task.step, Step::LookUp(..)));
+        self.requests_running += u64::from(!matches!(task.step, Step::LookUp(..)));
         let (door, clock) = (Arc::clone(&self.door), Arc::clone(&self.clock));
         let reads = self.settings.reads.clone();
         self.running.spawn(async move {
@@ -331,6 +336,10 @@ impl<D: Door + 'static> Crawl<D> {
         let worth = self.frontier.done(&task, &ended.done(), ended.took, self.clock.now())?;
         let Ended { capture, took, what } = ended;
         let Some(capture) = capture else { return Ok(()) };
+        if !matches!(what, What::LookedUp(_)) {
+            self.requests_running -= 1;
+            self.report.count_request(&capture);
+        }
         tracing::debug!(url = %capture.url, outcome = capture.outcome.as_str(), %took, "visited");
         if worth == Worth::Nothing {
             return Ok(());

@@ -1,7 +1,7 @@
 //! What a walk has done so far.
 
 use archive::Stored;
-use base::{Interval, Outcome, PageUrl, Timestamp};
+use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
 
 /// A capture that is durable: what may be told to anyone (D2).
 #[derive(Clone, Debug)]
@@ -14,7 +14,7 @@ pub struct Kept {
     pub outcome: Outcome,
     /// Whether it was a robots file rather than a page.
     pub robots: bool,
-    /// What is known of the change, for a page that was there before.
+    /// Whether the content differs from the visit before; nothing on a first visit, and when no content came.
     pub changed: Option<bool>,
     /// As what it was stored.
     pub stored: Stored,
@@ -22,30 +22,39 @@ pub struct Kept {
     pub location: archive::Location,
 }
 
-/// Counts of a walk.
+/// Counts of a crawl. `docs/reference/figures.md` defines each of them for users.
+///
+/// **Invariant:** once a crawl has ended, `requests` = `pages` + `robots` + `unanswered` + `cut_off`, less what was not kept: a
+/// full disk, a takedown, a network that is down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// Requests that were sent, robots files included.
+    /// HTTP requests that were sent, for pages and robots files. A name look-up is none, and neither is a refusal.
     pub requests: u64,
-    /// Captures of pages that are durable.
+    /// Requests that got no answer.
+    pub unanswered: u64,
+    /// Requests that were under way when the crawl stopped.
+    pub cut_off: u64,
+    /// Answers to requests for pages that are durable: the sum of the seven counts that follow.
     pub pages: u64,
-    /// Captures of robots files that are durable.
-    pub robots: u64,
-    /// Pages that were archived for the first time.
+    /// First visits that brought content the archive did not have.
     pub new: u64,
-    /// Visits that found a page changed.
+    /// First visits that brought content the archive had already, from another URL.
+    pub duplicates: u64,
+    /// Later visits that found other content than the visit before.
     pub changed: u64,
-    /// Visits that found a page as it was.
+    /// Later visits that found the content of the visit before.
     pub unchanged: u64,
-    /// Visits that were sent elsewhere.
+    /// Redirects.
     pub moved: u64,
-    /// Visits that found no page any more.
+    /// Answers 404 and 410.
     pub gone: u64,
-    /// Visits that met another error.
+    /// Other error answers.
     pub failed: u64,
-    /// Pages that were not asked for because robots rules or the opt-out list forbid it.
+    /// Answers to requests for robots files that are durable.
+    pub robots: u64,
+    /// Visits to pages that were not made because robots rules, the opt-out list or the address forbid it. Nothing was sent.
     pub refused: u64,
-    /// Visits that nobody answered.
+    /// Visits to pages that got no answer, or whose server could not be looked up.
     pub unreachable: u64,
     /// Bytes received from servers.
     pub bytes_received: u64,
@@ -59,7 +68,7 @@ pub struct Report {
     pub waiting: u64,
     /// Links that were not taken up: a trap's shape, or the queue was full.
     pub dropped: u64,
-    /// Captures that could not be kept because the disk was full when the walk ended.
+    /// Captures that could not be kept because the disk was full when the crawl ended.
     pub lost: u64,
     /// The longest time that the archive had to wait for room on the disk.
     pub full: Interval,
@@ -70,19 +79,30 @@ impl Report {
     pub fn count(&mut self, kept: &Kept, bytes_written: u64) {
         self.bytes_written += bytes_written;
         if kept.robots {
-            self.robots += 1;
+            self.robots += u64::from(kept.stored != Stored::Metadata);
             return;
         }
-        self.pages += 1;
-        match (&kept.outcome, kept.changed) {
-            (Outcome::Fetched { .. }, None) => self.new += 1,
-            (Outcome::Fetched { .. }, Some(true)) => self.changed += 1,
-            (Outcome::Fetched { .. }, Some(false)) | (Outcome::NotModified, _) => self.unchanged += 1,
-            (Outcome::Moved { .. }, _) => self.moved += 1,
-            (Outcome::Gone { .. }, _) => self.gone += 1,
-            (Outcome::Failed { .. }, _) => self.failed += 1,
-            (Outcome::Refused(_), _) => self.refused += 1,
-            (Outcome::Unreachable(_), _) => self.unreachable += 1,
-        }
+        let is_known = kept.stored == Stored::Revisit;
+        let count = match (&kept.outcome, kept.changed) {
+            (Outcome::Fetched { .. }, None) if is_known => &mut self.duplicates,
+            (Outcome::Fetched { .. }, None) => &mut self.new,
+            (Outcome::Fetched { .. }, Some(true)) => &mut self.changed,
+            (Outcome::Fetched { .. }, Some(false)) | (Outcome::NotModified, _) => &mut self.unchanged,
+            (Outcome::Moved { .. }, _) => &mut self.moved,
+            (Outcome::Gone { .. }, _) => &mut self.gone,
+            (Outcome::Failed { .. }, _) => &mut self.failed,
+            (Outcome::Refused(_), _) => &mut self.refused,
+            (Outcome::Unreachable(_), _) => &mut self.unreachable,
+        };
+        *count += 1;
+        let is_answered = !matches!(kept.outcome, Outcome::Refused(_) | Outcome::Unreachable(_));
+        self.pages += u64::from(is_answered);
+    }
+
+    /// Counts one request that ended.
+    pub(crate) fn count_request(&mut self, capture: &Capture) {
+        let is_unanswered = matches!(capture.outcome, Outcome::Unreachable(_));
+        self.requests += u64::from(is_unanswered || capture.exchange.is_some());
+        self.unanswered += u64::from(is_unanswered);
     }
 }

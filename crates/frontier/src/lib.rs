@@ -66,7 +66,7 @@ pub use role::Role;
 pub use sat::Number;
 pub use scope::{Mode, Rule, RuleError, Scope, Verdict};
 pub use settings::{Agreed, AgreedError, Settings, Whom};
-pub use tell::{Bin, Explanation, Figures, Overview, ServerTold};
+pub use tell::{Bin, Explanation, Figures, Outlook, Overview, ServerTold};
 pub use trap::{Unfit, fit};
 
 /// Options of a store for page states that begins now.

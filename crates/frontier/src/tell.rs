@@ -96,9 +96,8 @@ pub struct ServerTold {
     pub requests: u64,
     /// The server it is another name of (C10).
     pub alias_of: Option<String>,
-    /// The share of its pages that is expected to be fresh, and by how much copies are out of date on average; nothing
-    /// before any was visited.
-    pub expected: Option<(f64, Interval)>,
+    /// How fresh its pages are expected to be; nothing before any was visited.
+    pub expected: Option<Outlook>,
     /// The share of visits that are made before their time, because pages beside changed or a hint said so.
     pub early_share: f64,
     /// Hints of feeds and sitemaps that were right, that were wrong, and changes that came without one.
@@ -136,9 +135,19 @@ pub struct Overview {
     pub next: Option<Timestamp>,
     /// The policy.
     pub policy: String,
-    /// The share of all pages that is expected to be fresh, and by how much copies are out of date on average; nothing before
-    /// any was visited.
-    pub expected: Option<(f64, Interval)>,
+    /// How fresh all pages are expected to be; nothing before any was visited.
+    pub expected: Option<Outlook>,
+}
+
+/// How fresh pages are expected to be when visits go on as scheduled, within what the delays of the servers allow.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Outlook {
+    /// The share of the pages that are live or were never visited. A page that was never visited is not fresh.
+    pub freshness: f64,
+    /// The share of the live pages alone.
+    pub freshness_visited: f64,
+    /// By how much the copies of live pages are out of date on average.
+    pub age: Interval,
 }
 
 /// A bar of a histogram.

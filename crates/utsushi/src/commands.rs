@@ -3,6 +3,7 @@
 mod add;
 mod completions;
 mod config;
+mod counts;
 mod crawl;
 mod demo;
 mod destination;

@@ -114,6 +114,11 @@ impl Output {
         self.results.is_terminal()
     }
 
+    /// How many columns the terminal has that shows the results; nothing when none does.
+    pub(crate) fn columns(&self) -> Option<usize> {
+        self.results.is_terminal().then(|| columns_of(&console::Term::stdout()))
+    }
+
     /// Whether results go nowhere any more: for who would work for hours.
     pub(crate) fn is_closed(&self) -> bool {
         self.results.is_quiet()
@@ -126,6 +131,11 @@ impl Output {
     fn write_bytes(&self, bytes: &[u8]) {
         self.notes.without_bar(|| self.results.write(bytes));
     }
+}
+
+/// How many columns a terminal has: what it says, else what is usual.
+pub(crate) fn columns_of(terminal: &console::Term) -> usize {
+    terminal.size_checked().map_or(80, |(_, columns)| usize::from(columns))
 }
 
 /// Standard output as a place for bytes. What goes wrong is remembered by the stream.

@@ -14,6 +14,9 @@ use base::{Interval, PageUrl, Timestamp};
 use fetch::robots::Need;
 use sat::{Minute, Number};
 
+/// With fewer observed intervals than this, an estimate is called a guess.
+const INTERVALS_FEW: u32 = 4;
+
 impl Frontier {
     /// A page's life so far, its next visit and why, or why never.
     ///
@@ -110,7 +113,8 @@ impl Frontier {
         told.limited_by = server.and_then(|server| self.limit(server, state, (number, due), now));
         told.budget_share = server.and_then(|server| self.share(server, state));
         let never = PageUrl::parse(&state.url).ok().and_then(|url| self.why_never(&url, server, now));
-        told.reason = never.unwrap_or_else(|| reason(state, told) + &self.why_early(server, state));
+        let average = server.map(|server| self.average(server));
+        told.reason = never.unwrap_or_else(|| reason(state, told, average) + &self.why_early(server, state));
         Ok(())
     }
     /// Why it may be visited before its time.
@@ -206,7 +210,7 @@ fn word(state: &State) -> &'static str {
     }
 }
 /// Why a page is visited when it is.
-fn reason(state: &State, told: &Explanation) -> String {
+fn reason(state: &State, told: &Explanation, average: Option<Interval>) -> String {
     let interval = Interval::from_seconds(state.wait);
     let limited = match told.limited_by {
         Some("overload") if state.dropped => {
@@ -233,33 +237,81 @@ fn reason(state: &State, told: &Explanation) -> String {
                 state.filtered
             )
         }
-        _ => why_interval(state, told, interval),
+        _ => why_interval(state, told, interval, average),
     };
     format!("{why}{limited}")
 }
-fn why_interval(state: &State, told: &Explanation, interval: Interval) -> String {
+/// What was observed, what follows for how often the page changes, and what interval the policy gives it.
+fn why_interval(state: &State, told: &Explanation, interval: Interval, average: Option<Interval>) -> String {
     let by_budget = !told.policy.starts_with("paper") && told.policy != "fixed";
-    match (told.estimate, state.visits) {
-        (Some(estimate), 0 | 1) if by_budget => format!(
-            "it was visited once, and is taken to change about every {estimate} as other pages of its server; by its share of the budget it is visited again after {interval}"
-        ),
-        (Some(estimate), _) if by_budget => format!(
-            "{} of {} intervals showed a change, so it changes about every {estimate}, and by its share of the budget it is visited every {interval}",
-            state.changes,
-            state.visits.saturating_sub(1),
-        ),
-        (Some(estimate), _) => format!(
-            "{} of {} intervals showed a change, so it changes about every {estimate} and is visited every {interval}",
-            state.changes,
-            state.visits.saturating_sub(1),
-        ),
-        (None, 0 | 1) if state.history().age.is_some() => {
+    let seen = state.visits.saturating_sub(1);
+    match (told.estimate, seen) {
+        (Some(estimate), _) => {
+            let observed = why_estimate(estimate, state.changes, seen);
+            let average = average.filter(|_| by_budget);
+            let chosen = average.map_or_else(String::new, |average| why_share(interval, average));
+            format!("{observed}; it is visited every {interval}{chosen}")
+        }
+        (None, 0) if state.history().age.is_some() => {
             format!("it was visited once, and by its own word had not changed for {interval}")
         }
-        (None, 0 | 1) => format!("it was visited once, and the second visit comes after a random {interval}"),
+        (None, 0) => format!("it was visited once, and the second visit comes after a random {interval}"),
         _ if state.changes > 0 => {
             format!("every visit so far showed a change, so the interval was halved to {interval}")
         }
         _ => format!("no visit so far showed a change, so the interval grew to {interval}"),
+    }
+}
+/// How often a page changes, and how far that is to be believed.
+fn why_estimate(estimate: Interval, changes: u32, seen: u32) -> String {
+    let guess = format!("that it changes about every {estimate} is a guess");
+    match seen {
+        0 => format!("it was visited once, so {guess} from other pages"),
+        1..INTERVALS_FEW => {
+            format!("{changes} of {seen} intervals showed a change, which is little to go by, so {guess}")
+        }
+        _ => format!("{changes} of {seen} intervals showed a change, so it changes about every {estimate}"),
+    }
+}
+/// Why the interval of a page differs from the average of its server.
+fn why_share(interval: Interval, average: Interval) -> String {
+    let ratio = interval.as_seconds_f64() / average.as_seconds_f64().max(1.0);
+    let than = match ratio {
+        ..0.8 => "more often, because it is expected to change more often than they do",
+        0.8..1.25 => "like them",
+        _ => "less often, because it is expected to change less often than they do",
+    };
+    format!(
+        ": the budget gives the pages of its server one visit every {average} on average, and this one {than}"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn why(visits: u32, changes: u32, (estimate, interval, average): (u64, u64, u64)) -> String {
+        let state = State { visits, changes, wait: interval, ..State::default() };
+        let estimate = Some(Interval::from_seconds(estimate));
+        let told = Explanation { estimate, policy: "kin/root".to_owned(), ..Explanation::default() };
+        let (interval, average) = (Interval::from_seconds(interval), Interval::from_seconds(average));
+        why_interval(&state, &told, interval, Some(average))
+    }
+
+    #[test]
+    fn an_estimate_from_few_intervals_is_called_a_guess_and_the_interval_has_a_reason() {
+        let few = why(2, 1, (507_600, 148, 480));
+        assert_eq!(
+            few,
+            "1 of 1 intervals showed a change, which is little to go by, so that it changes about every 5d21h is a guess; \
+             it is visited every 2m28s: the budget gives the pages of its server one visit every 8m on average, and this \
+             one more often, because it is expected to change more often than they do"
+        );
+        let many = why(11, 5, (86_400, 2_592_000, 604_800));
+        assert!(
+            many.starts_with("5 of 10 intervals showed a change, so it changes about every 1d; "),
+            "{many}"
+        );
+        assert!(many.ends_with("one visit every 7d on average, and this one less often, because it is expected to change less often than they do"), "{many}");
     }
 }

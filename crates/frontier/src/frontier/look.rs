@@ -8,7 +8,7 @@ use crate::revisit::allocate::{Allocation, Expected};
 use crate::revisit::pace::Pace;
 use crate::server::Server;
 use crate::state::{State, Version};
-use crate::tell::{Bin, Figures, Overview, ServerTold};
+use crate::tell::{Bin, Figures, Outlook, Overview, ServerTold};
 use base::limits::REVISIT_INTERVAL_MAX;
 use base::{Interval, PageUrl, Timestamp};
 use sat::{Minute, Number};
@@ -27,7 +27,11 @@ impl Frontier {
                     None => Some(own),
                 })
             }
-            Allocation::Fixed => Expected::of(&kept.load, longest, |_| Some(policy.every.as_seconds_f64())),
+            Allocation::Fixed => {
+                // More visits than the delay allows are not made.
+                let every = self.average(server).as_seconds_f64();
+                Expected::of(&kept.load, longest, |_| Some(every))
+            }
             allocation => {
                 let budget = Pace::budget(&policy, kept.load.pages().max(1), means);
                 let level = allocation.level(&kept.load, budget);
@@ -36,6 +40,13 @@ impl Frontier {
                 Expected::of(&kept.load, longest, |own| allocation.interval(eased(own), level, 0.0))
             }
         }
+    }
+    /// How often a page of a server is visited on average: as often as the policy says, or as the delay allows.
+    #[expect(clippy::cast_precision_loss, reason = "a count of pages")]
+    pub(super) fn average(&self, server: u32) -> Interval {
+        let pages = self.servers[server as usize].kept.load.pages() as f64;
+        let allowed = Interval::from_seconds(1).times((pages / self.means(server)).min(LONGEST_SECONDS));
+        self.budgeted().every.max(allowed)
     }
     /// What is left of a server's load once it is divided: requests a second, and how many pages are dropped.
     fn resolved(&self, server: u32) -> (f64, u64) {
@@ -92,7 +103,7 @@ impl Frontier {
             failures: kept.failures,
             requests: kept.requests,
             alias_of: (!kept.alias_of.is_empty()).then(|| kept.alias_of.clone()),
-            expected: (kept.load.pages() > 0).then(|| told(&outlook)),
+            expected: (kept.load.pages() > 0).then(|| told(&outlook, kept.load.pages(), kept.new)),
             early_share: kept.pace.early_share(),
             hints: kept.pace.trust.counts(),
         }
@@ -125,16 +136,18 @@ impl Frontier {
     }
     /// What is to be expected of all pages together.
     #[expect(clippy::cast_precision_loss, reason = "counts of pages")]
-    fn expected(&self) -> Option<(f64, Interval)> {
-        let (mut all, mut pages) = (Expected::default(), 0.0);
+    fn expected(&self) -> Option<Outlook> {
+        let (mut all, mut pages, mut new) = (Expected::default(), 0, 0);
         for (number, server) in (0..).zip(&self.servers) {
-            let (count, one) = (server.kept.load.pages() as f64, self.outlook(number));
-            all.freshness += one.freshness * count;
-            all.age_seconds += one.age_seconds * count;
+            let (count, one) = (server.kept.load.pages(), self.outlook(number));
+            all.freshness += one.freshness * count as f64;
+            all.age_seconds += one.age_seconds * count as f64;
             pages += count;
+            new += server.kept.new;
         }
-        let mean = Expected { freshness: all.freshness / pages, age_seconds: all.age_seconds / pages, ..all };
-        (pages > 0.0).then(|| told(&mean))
+        let count = pages as f64;
+        let mean = Expected { freshness: all.freshness / count, age_seconds: all.age_seconds / count, ..all };
+        (pages > 0).then(|| told(&mean, pages, new))
     }
     /// Whether nothing is left that was never visited and could be. What only waits for its shape to prove worth it is not
     /// waited for.
@@ -244,9 +257,18 @@ impl Frontier {
     }
 }
 
-fn told(expected: &Expected) -> (f64, Interval) {
-    (expected.freshness, Interval::from_seconds(1).times(expected.age_seconds.max(0.0)))
+/// What is expected of the live pages, and of them together with those that were never visited.
+#[expect(clippy::cast_precision_loss, reason = "counts of pages")]
+fn told(visited: &Expected, live: u64, new: u64) -> Outlook {
+    Outlook {
+        freshness: visited.freshness * live as f64 / (live + new).max(1) as f64,
+        freshness_visited: visited.freshness,
+        age: Interval::from_seconds(1).times(visited.age_seconds.max(0.0)),
+    }
 }
+
+/// No page waits longer than this on average, whatever the delay.
+const LONGEST_SECONDS: f64 = 400.0 * 86_400.0;
 
 /// Bins of server intervals: octaves from an eighth of a second to more than a year.
 const SERVER_BINS: usize = 30;
@@ -272,4 +294,18 @@ fn mean_and_deviation((count, sum, squares): (u64, f64, f64)) -> (f64, f64) {
     }
     let mean = sum / count as f64;
     (mean, (squares / count as f64 - mean * mean).max(0.0).sqrt())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_that_was_never_visited_is_not_fresh() {
+        let visited = Expected { freshness: 0.99, age_seconds: 60.0, ..Expected::default() };
+        let outlook = told(&visited, 3_000, 1_000);
+        assert!((outlook.freshness - 0.742_5).abs() < 1e-9, "{outlook:?}");
+        assert!((outlook.freshness_visited - 0.99).abs() < 1e-9, "{outlook:?}");
+        assert_eq!(outlook.age, Interval::from_minutes(1));
+    }
 }

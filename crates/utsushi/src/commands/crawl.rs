@@ -223,6 +223,6 @@ async fn ended(stop: Stop, left: Option<Duration>) {
 
 /// Whether something was tried, and nothing came of it.
 fn is_in_vain(report: &Report) -> bool {
-    let Report { pages, new, changed, unchanged, moved, .. } = *report;
-    pages > 0 && new + changed + unchanged + moved == 0
+    let Report { pages, gone, failed, refused, unreachable, .. } = *report;
+    pages + refused + unreachable > 0 && pages == gone + failed
 }

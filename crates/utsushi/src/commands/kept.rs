@@ -4,6 +4,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::words::grouped;
 use ::crawl::{Event, Kept, Report};
+use archive::Stored;
 use base::clock::RealClock;
 use serde_json::json;
 use std::sync::Arc;
@@ -45,11 +46,13 @@ impl<'a> Teller<'a> {
         let rate = r.pages as f64 / self.clock.real_elapsed().as_secs_f64().max(0.1);
         let counts = [
             ("new", r.new),
+            ("duplicates", r.duplicates),
             ("changed", r.changed),
             ("unchanged", r.unchanged),
             ("moved", r.moved),
             ("gone", r.gone),
-            ("failed", r.failed + r.unreachable),
+            ("errors", r.failed),
+            ("no answer", r.unreachable),
             ("refused", r.refused),
         ];
         let counts = counts.iter().filter(|(_, count)| *count > 0);
@@ -68,6 +71,7 @@ impl<'a> Teller<'a> {
 /// What a capture means for its page, in a word.
 fn word(kept: &Kept) -> &'static str {
     match (kept.outcome.as_str(), kept.changed) {
+        ("fetched", None) if kept.stored == Stored::Revisit => "duplicate",
         ("fetched", None) => "new",
         ("fetched", Some(true)) => "changed",
         ("fetched", Some(false)) | ("not-modified", _) => "unchanged",

@@ -4,7 +4,7 @@ mod figures;
 mod svg;
 mod visits;
 
-use super::Context;
+use super::{Context, told};
 use crate::exit::{Advised, Exit};
 use crate::node::control::Request;
 use crate::node::directory::{Directory, Owner};
@@ -144,7 +144,11 @@ impl Held {
                 "captures": archive.captures(),
                 "responses": archive.responses,
                 "revisits": archive.revisits,
+                "unchanged": archive.unchanged,
+                "duplicates": archive.revisits - archive.unchanged,
                 "unanswered": archive.unanswered,
+                "resources": archive.resources,
+                "others": archive.others,
                 "pages": archive.pages,
                 "index_bytes": archive.index_bytes,
                 "first": archive.first.map(Timestamp::to_rfc3339),
@@ -191,14 +195,7 @@ fn schedule_text(told: &Whole, (requests_max, bytes_max): (u64, u64)) -> String 
             bytes(told.bytes_today)
         ),
     ];
-    if let (Some(freshness), Some(age)) = (told.expected_freshness, told.expected_age) {
-        lines.push(format!(
-            "expected        {} fresh, copies {} old on average, by `{}`",
-            percent(freshness),
-            Interval::from_seconds(age),
-            told.policy
-        ));
-    }
+    lines.extend(expected(told));
     if told.overloaded > 0 {
         let dropped = count_of(told.dropped, "page");
         lines.push(format!(
@@ -218,6 +215,17 @@ fn schedule_text(told: &Whole, (requests_max, bytes_max): (u64, u64)) -> String 
     lines.join("\n")
 }
 
+/// How fresh the pages are expected to be. Pages that were never visited count as not fresh.
+fn expected(told: &Whole) -> Option<String> {
+    let (all, visited) = (told.expected_freshness?, told.expected_freshness_visited.unwrap_or_default());
+    let (all, visited, age) = (percent(all), percent(visited), Interval::from_seconds(told.expected_age?));
+    Some(format!(
+        "expected        {all} of live and unvisited pages are fresh, by `{}`\n  of the live   {visited} are fresh; copies \
+         are out of date by {age} on average",
+        told.policy
+    ))
+}
+
 fn percent(share: f64) -> String {
     format!("{:.1} %", share * 100.0)
 }
@@ -227,8 +235,18 @@ fn a_day(per_second: f64) -> u64 {
     (per_second * 86_400.0).round() as u64
 }
 
+/// Captures by how they are stored. Those that are references are told by why.
 fn captures(archive: &Summary) -> String {
-    let Summary { responses, revisits, unanswered, .. } = archive;
-    let all = archive.captures();
-    format!("{all}: {responses} with their answer, {revisits} unchanged, {unanswered} without an answer")
+    let kinds = [
+        (archive.responses, "in full"),
+        (archive.unchanged, "unchanged"),
+        (archive.revisits - archive.unchanged, "duplicates"),
+        (archive.unanswered, "without an answer"),
+        (archive.resources, "without an exchange"),
+    ];
+    let kinds = kinds.iter().filter(|(count, _)| *count > 0);
+    let kinds: Vec<String> = kinds.map(|(count, what)| format!("{} {what}", grouped(*count))).collect();
+    let others = told::others(archive.others);
+    let colon = if kinds.is_empty() { "" } else { ": " };
+    format!("{}{colon}{}{others}", grouped(archive.captures()), kinds.join(", "))
 }

@@ -1,7 +1,7 @@
 //! A capture and a version in the words of the command line: for programs, and as columns for people.
 
 use crate::when;
-use crate::words::bytes;
+use crate::words::{bytes, count_of};
 use archive::{Entry, Version};
 use base::Period;
 use serde_json::{Map, Value, json};
@@ -55,6 +55,12 @@ pub(crate) fn columns(entry: &Entry) -> String {
 /// The status, or dashes where there is none.
 pub(crate) fn status(entry: &Entry) -> String {
     entry.status.map_or_else(|| "---".to_owned(), |status| status.to_string())
+}
+
+/// What is said beside a number of captures of the records that are none; nothing when there are none.
+pub(crate) fn others(count: u64) -> String {
+    let records = || format!(" and {}", count_of(count, "other record"));
+    if count > 0 { records() } else { String::new() }
 }
 
 fn text(text: &str) -> Option<&str> {

@@ -100,8 +100,11 @@ pub(crate) struct Server {
     pub(crate) failures: u32,
     pub(crate) requests: u64,
     pub(crate) alias_of: Option<String>,
-    /// The share of its pages that is expected to be fresh, and the mean age of its copies in seconds.
+    /// The expected share of fresh pages: of those live or never visited, and of the live ones alone.
     pub(crate) expected_freshness: Option<f64>,
+    #[serde(default)]
+    pub(crate) expected_freshness_visited: Option<f64>,
+    /// By how many seconds the copies of live pages are expected to be out of date on average.
     pub(crate) expected_age: Option<u64>,
     /// The share of visits before their time.
     pub(crate) early_share: f64,
@@ -130,8 +133,9 @@ impl From<ServerTold> for Server {
             failures: told.failures,
             requests: told.requests,
             alias_of: told.alias_of,
-            expected_freshness: told.expected.map(|(freshness, _)| freshness),
-            expected_age: told.expected.map(|(_, age)| age.as_seconds()),
+            expected_freshness: told.expected.map(|expected| expected.freshness),
+            expected_freshness_visited: told.expected.map(|expected| expected.freshness_visited),
+            expected_age: told.expected.map(|expected| expected.age.as_seconds()),
             early_share: told.early_share,
             hints: told.hints,
         }
@@ -156,8 +160,11 @@ pub(crate) struct Whole {
     pub(crate) bytes_today: u64,
     pub(crate) next: Option<String>,
     pub(crate) policy: String,
-    /// The share of all pages that is expected to be fresh, and the mean age of copies in seconds.
+    /// The expected share of fresh pages: of those live or never visited, and of the live ones alone.
     pub(crate) expected_freshness: Option<f64>,
+    #[serde(default)]
+    pub(crate) expected_freshness_visited: Option<f64>,
+    /// By how many seconds the copies of live pages are expected to be out of date on average.
     pub(crate) expected_age: Option<u64>,
 }
 
@@ -178,8 +185,9 @@ impl From<Overview> for Whole {
             bytes_today: told.bytes_today,
             next: told.next.map(Timestamp::to_rfc3339),
             policy: told.policy,
-            expected_freshness: told.expected.map(|(freshness, _)| freshness),
-            expected_age: told.expected.map(|(_, age)| age.as_seconds()),
+            expected_freshness: told.expected.map(|expected| expected.freshness),
+            expected_freshness_visited: told.expected.map(|expected| expected.freshness_visited),
+            expected_age: told.expected.map(|expected| expected.age.as_seconds()),
         }
     }
 }

@@ -15,7 +15,8 @@ use std::fmt::Write as _;
 pub(crate) fn exposition(report: &Report, whole: Option<&Whole>, up_seconds: f64) -> String {
     let mut text = Text(String::new());
     text.of_visits(report);
-    text.counter("requests_total", "Requests that were sent, robots files included.", report.requests);
+    text.counter("requests_total", "HTTP requests that ended, robots files included.", report.requests);
+    text.counter("requests_unanswered_total", "HTTP requests that got no answer.", report.unanswered);
     text.counter("received_bytes_total", "Bytes received from servers.", report.bytes_received);
     text.counter("archived_bytes_total", "Bytes added to the archive.", report.bytes_written);
     text.counter("links_dropped_total", "Links that were not taken up.", report.dropped);
@@ -35,9 +36,10 @@ struct Text(String);
 
 impl Text {
     fn of_visits(&mut self, report: &Report) {
-        self.head("visits_total", "Visits that are archived, by how they ended.", "counter");
+        self.head("visits_total", "Visits to pages that are archived, by how they ended.", "counter");
         let outcomes = [
             ("new", report.new),
+            ("duplicate", report.duplicates),
             ("changed", report.changed),
             ("unchanged", report.unchanged),
             ("moved", report.moved),
@@ -49,7 +51,11 @@ impl Text {
         for (outcome, count) in outcomes {
             self.line(&format!("visits_total{{outcome=\"{outcome}\"}}"), count);
         }
-        self.counter("robots_files_total", "Answers about robots files that are archived.", report.robots);
+        self.counter(
+            "robots_files_total",
+            "Answers to requests for robots files that are archived.",
+            report.robots,
+        );
     }
 
     fn of_schedule(&mut self, whole: &Whole) {

@@ -97,6 +97,9 @@ fn a_site_is_crawled_until_nothing_new_is_left_and_can_be_explained() {
         (&summary["refused"], &summary["gone"], &summary["robots"]),
         (&1.into(), &1.into(), &1.into())
     );
+    // The front page, those below it and a lost one; the refused one is no page archived.
+    assert_eq!((&summary["pages"], &summary["unchanged"]), (&(PAGES + 2).into(), &0.into()), "{summary}");
+    assert_eq!(summary["requests"], PAGES + 3, "pages and the robots file: {summary}");
     let asked = site.asked();
     assert_eq!(asked.len(), PAGES + 2, "every page once: {asked:?}");
     assert!(!asked.contains(&"/private".to_owned()));
@@ -126,6 +129,11 @@ fn a_site_is_crawled_until_nothing_new_is_left_and_can_be_explained() {
     let status = objects(&on(&data, &["--json", "status"]).done()).remove(0);
     assert_eq!(status["schedule"]["pages"], PAGES + 3, "{status}");
     assert_eq!((&status["writer"], &status["schedule"]["paused"]), (&Value::Null, &false.into()));
+    assert_eq!(
+        (&status["archive"]["captures"], &status["archive"]["unchanged"]),
+        (&(PAGES + 4).into(), &0.into()),
+        "pages, the robots file and a refusal: {status}"
+    );
     let figures = data.with_extension("figures");
     on(&data, &["status", "--figures", figures.to_str().unwrap()]).done();
     for name in ["figure-3.svg", "figure-4.csv", "figure-5.svg"] {

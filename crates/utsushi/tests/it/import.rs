@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use warc::Kind;
 
 /// The last line of an import.
 fn summary(said: &str) -> Value {
@@ -43,6 +44,35 @@ fn captures_keep_their_times_and_bytes() {
     assert_eq!(on(&data, &["get", PAGE, "--at", "2026-03-02"]).done(), "first");
     assert!(fs::read_to_string(data.join("FORMAT")).unwrap().contains("web = \"public\""));
     on(&data, &["verify"]).done();
+}
+
+#[test]
+fn import_status_and_verify_count_the_same_captures() {
+    let mut made = small_web();
+    made.other(&Kind::Resource, "http://example.org/shot.txt", "2026-03-02T00:00:00Z", "seen").other(
+        &Kind::Conversion,
+        "http://example.org/text",
+        "2026-03-02T00:00:00Z",
+        "told",
+    );
+    let place = tempfile::tempdir().unwrap();
+    let (data, file) = (place.path().join("data"), place.path().join("made.warc.gz"));
+    let told = summary(&import(&data, &made.write(&file)).done());
+    let status = objects(&on(&data, &["--json", "status"]).done()).remove(0)["archive"].clone();
+    let verified = summary(&on(&data, &["--json", "verify"]).done());
+    for (one, captures, others) in [
+        ("import", &told["added"], &told["others"]),
+        ("status", &status["captures"], &status["others"]),
+        ("verify", &verified["captures"], &verified["others"]),
+    ] {
+        assert_eq!((captures, others), (&10.into(), &1.into()), "{one}: {told} {status} {verified}");
+    }
+    assert_eq!(verified["indexed"], 11, "{verified}");
+    let text = on(&data, &["status"]).done();
+    assert!(
+        text.contains("captures        10: 9 in full, 1 without an exchange and 1 other record"),
+        "{text}"
+    );
 }
 
 #[test]

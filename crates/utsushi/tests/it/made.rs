@@ -47,6 +47,17 @@ impl Made {
         self
     }
 
+    /// Adds a record of another kind that names `url`.
+    pub(crate) fn other(&mut self, kind: &Kind, url: &str, at: &str, block: &str) -> &mut Self {
+        let at: Timestamp = at.parse().unwrap();
+        let offset = self.bytes.len() as u64;
+        self.offsets.push(offset);
+        let id = RecordId::at("made.warc.gz", offset, at, kind);
+        let draft = Draft::new(kind, &id, at).target(url);
+        self.writer.append(draft, "text/plain", &[block.as_bytes()], &mut self.bytes);
+        self
+    }
+
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes
     }

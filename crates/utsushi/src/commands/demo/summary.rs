@@ -3,14 +3,14 @@
 use super::findings::{Findings, PageLife};
 use super::middle::Middle;
 use super::scanned::Scanned;
-use crate::commands::told;
+use crate::commands::{counts, told};
 use crate::node::directory::Writer;
 use crate::when;
 use crate::words::{bytes, count_of, grouped};
 use ::crawl::Report;
 use archive::{Flag, Stored};
 use base::Interval;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// The most languages that are shown.
@@ -32,19 +32,13 @@ pub(super) struct Told<'a> {
 impl Told<'_> {
     /// For programs.
     pub(super) fn to_json(&self) -> Value {
-        let Report { pages, robots, new, changed, unchanged, moved, gone, failed, refused, .. } = self.report;
-        json!({
-            "pages": pages, "robots": robots, "new": new, "changed": changed, "unchanged": unchanged,
-            "moved": moved, "gone": gone, "failed": failed, "refused": refused,
-            "unreachable": self.report.unreachable,
-            "requests": self.report.requests,
-            "bytes_received": self.report.bytes_received,
-            "bytes_written": self.report.bytes_written,
-            "servers": self.report.servers,
-            "known": self.report.known,
-            "waiting": self.report.waiting,
-            "dropped": self.report.dropped,
-            "lost": self.report.lost,
+        let mut object = counts::to_json(&self.report);
+        object.extend(self.findings_json());
+        object.into()
+    }
+
+    fn findings_json(&self) -> Map<String, Value> {
+        let Value::Object(object) = json!({
             "archive": self.directory.archive_path().to_string_lossy(),
             "read_back": self.findings.records,
             "damaged": self.findings.damaged,
@@ -56,7 +50,10 @@ impl Told<'_> {
             },
             "page": self.findings.page.as_ref().map(|page| page.url.as_str()),
             "politeness": self.politeness.to_json(),
-        })
+        }) else {
+            unreachable!("it is written as an object")
+        };
+        object
     }
 
     /// For people.
@@ -78,30 +75,7 @@ impl Told<'_> {
     fn write_visits(&self, text: &mut String) -> std::fmt::Result {
         let r = &self.report;
         writeln!(text, "\nWhat was visited")?;
-        row(text, "pages archived", r.pages, "")?;
-        row(text, "  new", r.new, "")?;
-        row(text, "  changed", r.changed, "since they were last seen")?;
-        row(text, "  unchanged", r.unchanged, "stored as a reference to what is there already")?;
-        row(text, "  moved", r.moved, "")?;
-        row(text, "  gone", r.gone, "")?;
-        row(text, "  refused", r.refused, "because a robots file says so; nothing was sent")?;
-        row(text, "  failed", r.failed + r.unreachable, "or not reached; recorded too")?;
-        row(text, "servers", r.servers, &format!("and {} robots files", grouped(r.robots)))?;
-        row(
-            text,
-            "pages known",
-            r.known,
-            &format!("of which {} wait for their first visit", grouped(r.waiting)),
-        )?;
-        if r.lost > 0 {
-            row(
-                text,
-                "not kept",
-                r.lost,
-                "because the disk was full at the end; nothing said to be kept is lost",
-            )?;
-        }
-        Ok(())
+        counts::lines(r).iter().try_for_each(|line| writeln!(text, "  {line}"))
     }
 
     fn write_politeness(&self, text: &mut String) -> std::fmt::Result {

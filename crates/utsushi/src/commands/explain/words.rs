@@ -4,6 +4,9 @@ use crate::node::life::{Life, Page};
 use base::Interval;
 use std::fmt::Write as _;
 
+/// Estimates from fewer observed intervals than this are called guesses.
+const INTERVALS_FEW: u32 = 4;
+
 /// The life in lines.
 pub(super) fn of(life: &Life) -> String {
     let mut text = String::new();
@@ -78,7 +81,8 @@ fn write_estimate(text: &mut String, life: &Life) -> std::fmt::Result {
     }
     let by_paper = page.policy.starts_with("paper");
     if let Some(estimate) = page.estimate.filter(|_| !by_paper) {
-        row(text, "estimate", &format!("it changes about every {}", time(estimate)))?;
+        let few = if page.visits <= INTERVALS_FEW { ", a guess from few observations" } else { "" };
+        row(text, "estimate", &format!("it changes about every {}{few}", time(estimate)))?;
     }
     if let Some(estimate) = page.estimate.filter(|_| by_paper && page.unchanged_sum > 0) {
         let ratio = (page.elapsed as f64 / page.unchanged_sum as f64).ln();
@@ -132,9 +136,12 @@ mod tests {
         }
         let page = Page { policy: "kin/root".to_owned(), ..page };
         let text = of(&Life { page, side_changes: 3, ..Life::default() });
-        for part in ["2, and 3 that left its text as it was", "it changes about every "] {
+        for part in ["2, and 3 that left its text as it was", "it changes about every 1d10h\n"] {
             assert!(text.contains(part), "`{part}` is not in {text}");
         }
         assert!(!text.contains("ln(T/U)"));
+        let page = Page { policy: "kin/root".to_owned(), visits: 2, estimate: Some(60), ..Page::default() };
+        let text = of(&Life { page, ..Life::default() });
+        assert!(text.contains("it changes about every 1m, a guess from few observations"), "{text}");
     }
 }

@@ -25,7 +25,9 @@ pub(super) struct Tally {
     pub(super) done_bytes: u64,
     files: u64,
     records: u64,
+    /// Captures added, and records that are none (notes and the like).
     added: u64,
+    others: u64,
     pub(super) known: u64,
     pub(super) taken_down: u64,
     unfit: BTreeMap<&'static str, u64>,
@@ -45,6 +47,7 @@ impl Tally {
             files: 0,
             records: 0,
             added: 0,
+            others: 0,
             known: 0,
             taken_down: 0,
             unfit: BTreeMap::new(),
@@ -81,9 +84,9 @@ impl Tally {
         }
     }
 
-    /// A capture is in the archive for good.
+    /// A capture, or another record, is in the archive for good.
     pub(super) fn added(&mut self, entry: &Entry) {
-        self.added += 1;
+        *(if entry.is_visit() { &mut self.added } else { &mut self.others }) += 1;
         if self.output.json() {
             self.output.object(&told::capture(entry));
         }
@@ -124,6 +127,7 @@ impl Tally {
             "files": self.files,
             "records": self.records,
             "added": self.added,
+            "others": self.others,
             "known": self.known,
             "taken_down": self.taken_down,
             "unfit": self.unfit,
@@ -141,6 +145,9 @@ impl Tally {
         };
         row("records", self.records, &format!("in {}", count_of(self.files, "file")));
         row("added", self.added, "captures; they are synced");
+        if self.others > 0 {
+            row("others", self.others, "records that are no captures, such as notes; they are synced");
+        }
         row("known", self.known, "captures that were there already");
         if self.taken_down > 0 {
             row("taken down", self.taken_down, "captures that stay away");

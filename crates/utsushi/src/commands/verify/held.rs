@@ -1,6 +1,6 @@
 //! The archive of the data directory: every sum, digest, length and index entry.
 
-use super::super::Context;
+use super::super::{Context, told};
 use crate::exit::Exit;
 use crate::node::directory::Directory;
 use crate::words::{bytes, count_of};
@@ -45,17 +45,17 @@ fn in_words(damage: &Damage) -> String {
 }
 
 fn summary(verified: &Verified) -> Value {
-    let Verified { files, bytes, records, captures, indexed, damaged } = verified;
+    let Verified { files, bytes, records, captures, others, indexed, damaged } = verified;
     json!({ "summary": {
-        "files": files, "bytes": bytes, "records": records, "captures": captures, "indexed": indexed,
-        "damaged": damaged,
+        "files": files, "bytes": bytes, "records": records, "captures": captures, "others": others,
+        "indexed": indexed, "damaged": damaged,
     }})
 }
 
 fn summary_in_words(verified: &Verified) -> String {
-    let Verified { files, bytes: length, records, captures, indexed, damaged } = *verified;
+    let Verified { files, bytes: length, records, captures, others, indexed, damaged } = *verified;
     let (files, records) = (count_of(files, "file"), count_of(records, "record"));
     let found = if damaged == 0 { "all as stored".to_owned() } else { count_of(damaged, "damaged place") };
-    let captures = count_of(captures, "capture");
-    format!("{files}, {}, {records}, {captures}, {indexed} in the index: {found}", bytes(length))
+    let (captures, others) = (count_of(captures, "capture"), told::others(others));
+    format!("{files}, {}, {records}; {captures}{others}, {indexed} in the index: {found}", bytes(length))
 }
