@@ -26,6 +26,7 @@ use crate::entry::{Entry, Key, Location, Stored};
 use crate::error::Error;
 use crate::index::row::{Files, Row};
 use crate::index::walk::KeyRange;
+use crate::reader::Reader;
 use base::Timestamp;
 use rewrite::rewrite_file;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -60,6 +61,13 @@ struct Gone {
     file: Arc<str>,
     offset: u64,
     length: u64,
+}
+
+impl Reader {
+    /// What was taken down and must not be visited again.
+    pub fn taken_down(&self) -> Result<Vec<Target>, Error> {
+        Ok(notes::seen_by(self)?.into_iter().map(|tombstone| tombstone.target).collect())
+    }
 }
 
 impl Archive {

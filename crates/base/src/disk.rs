@@ -3,6 +3,7 @@
 //! [`RealDisk`] is the machine's file system. [`DirectDisk`] is the same one around the page cache, for who keeps a
 //! cache of their own and reads and writes whole blocks from [`AlignedBytes`]. [`SimulatedDisk`] lives in memory,
 //! keeps apart what was written and what was synced, and loses, tears or reorders the difference at a power cut.
+//! [`OverlayDisk`] lies over another disk, which it only reads, and keeps every change to itself.
 //!
 //! **Invariant:** whoever keeps data across a crash reaches the disk only through this trait. Data is durable
 //! after [`DiskFile::sync`] of its file; a new, renamed or removed name is durable after [`Disk::sync_directory`]
@@ -10,11 +11,15 @@
 
 mod aligned;
 mod direct;
+mod overlay;
+mod private;
 mod real;
 mod simulated;
 
 pub use aligned::AlignedBytes;
 pub use direct::DirectDisk;
+pub use overlay::OverlayDisk;
+pub use private::{create_private_directory, private_options};
 pub use real::RealDisk;
 pub use simulated::{Fault, SimulatedDisk, Survival};
 

@@ -395,19 +395,17 @@ impl<D: Door + 'static> Crawl<D> {
 
     /// Does what it is told. Causes are noted in the archive first (D3).
     fn obey(&mut self, order: Option<Order>) -> Result<(), Error> {
-        let now = self.clock.now();
-        match order {
-            None => self.orders = None,
+        let Some(order) = order else {
+            self.orders = None;
+            return Ok(());
+        };
+        match order.answer(&mut self.frontier, self.clock.now())? {
             Some(Order::Add(pages, answer)) => self.note_add(pages, Some(answer)),
             Some(Order::Pause(is_paused, answer)) => {
                 let kind = if is_paused { PAUSE } else { RESUME };
                 self.note(kind, String::new(), Ticket::Pause(is_paused, Some(answer)));
             }
-            // Whoever asked may have gone meanwhile.
-            Some(Order::Explain(url, answer)) => drop(answer.send(self.frontier.explain(&url, now)?)),
-            Some(Order::Servers(answer)) => drop(answer.send(self.frontier.servers(now))),
-            Some(Order::Overview(answer)) => drop(answer.send(self.frontier.overview())),
-            Some(Order::Figures(answer)) => drop(answer.send(self.frontier.figures()?)),
+            Some(Order::Explain(..) | Order::Servers(_) | Order::Overview(_) | Order::Figures(_)) | None => {}
         }
         Ok(())
     }

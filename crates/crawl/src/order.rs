@@ -1,7 +1,7 @@
 //! Orders to a crawl that runs, such as those that come through its control socket (D1).
 
-use base::PageUrl;
-use frontier::{Explanation, Figures, Overview, Role, ServerTold};
+use base::{PageUrl, Timestamp};
+use frontier::{Explanation, Figures, Frontier, Overview, Role, ServerTold};
 use tokio::sync::{mpsc, oneshot};
 
 /// What waits for a crawl to look at.
@@ -22,6 +22,24 @@ pub enum Order {
     Overview(oneshot::Sender<Overview>),
     /// Draw the figures of paper 003.
     Figures(oneshot::Sender<Figures>),
+}
+
+impl Order {
+    /// Answers a question out of `frontier`. An order, which changes something, is given back.
+    ///
+    /// # Errors
+    /// When the store of the frontier cannot be read.
+    pub fn answer(self, frontier: &mut Frontier, now: Timestamp) -> Result<Option<Self>, crate::Error> {
+        // Whoever asked may have gone meanwhile.
+        match self {
+            Self::Explain(url, answer) => drop(answer.send(frontier.explain(&url, now)?)),
+            Self::Servers(answer) => drop(answer.send(frontier.servers(now))),
+            Self::Overview(answer) => drop(answer.send(frontier.overview())),
+            Self::Figures(answer) => drop(answer.send(frontier.figures()?)),
+            order => return Ok(Some(order)),
+        }
+        Ok(None)
+    }
 }
 
 /// A page that somebody adds.

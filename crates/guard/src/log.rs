@@ -14,11 +14,12 @@ pub(crate) use past::Past;
 
 use crate::day::Day;
 use crate::error::Error;
+use base::disk::{create_private_directory, private_options};
 use lock::Lock;
 use rustix::fs::{FileType, Stat};
 use serde_json::Value;
 use std::borrow::Cow;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
@@ -51,7 +52,7 @@ impl Log {
             let path = path.to_owned();
             move |source| Error::Io { action, path, source }
         };
-        fs::create_dir_all(directory).map_err(fail("make the directory", directory))?;
+        create_private_directory(directory).map_err(fail("make the directory", directory))?;
         let lock = Lock::take(directory)?;
         let last = last_day(directory).map_err(fail("read the directory", directory))?;
         let day = last.map_or(day, |last| last.max(day));
@@ -100,7 +101,7 @@ impl Log {
 impl Today {
     fn open(directory: &Path, day: Day) -> io::Result<Self> {
         let path = path_of(directory, day);
-        let mut file = OpenOptions::new().read(true).append(true).create(true).open(&path)?;
+        let mut file = private_options().read(true).append(true).create(true).open(&path)?;
         let is_torn = ends_torn(&mut file)?;
         Ok(Self { day, path, file, is_torn })
     }

@@ -2,7 +2,7 @@
 //!
 //! The rooms: [`write`] changes records, [`plan`] decides what comes next and reads ahead, [`due`] hands
 //! it out, [`flush`] makes room in the pool, [`checkpoint`]
-//! makes the state durable, [`recover`] opens, [`settle`] judges offered keys, [`look`] finds records out of turn,
+//! makes the state durable, [`recover`] opens, [`read_only`] opens beside a writer, [`settle`] judges offered keys, [`look`] finds records out of turn,
 //! [`compact`] gives space back.
 
 mod checkpoint;
@@ -11,6 +11,7 @@ mod due;
 mod flush;
 mod look;
 mod plan;
+mod read_only;
 mod reads;
 mod recover;
 mod settle;

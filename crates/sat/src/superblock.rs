@@ -14,7 +14,7 @@
 use crate::checksum::{Kind, Place};
 use crate::error::{Error, Result, Trying};
 use crate::files::Files;
-use base::disk::{AlignedBytes, BLOCK_BYTES, DiskFile};
+use base::disk::{AlignedBytes, BLOCK_BYTES, DiskFile, Open};
 
 const MAGIC: &[u8; 8] = b"SATSTORE";
 /// The version that is read and written here.
@@ -69,6 +69,11 @@ impl Superblock {
             }
         }
         found.ok_or(Error::Damaged { path, offset: 0, what: "neither copy of the superblock is whole" })
+    }
+    /// The superblock as it is now, if there is one that can be read.
+    pub(crate) fn current(files: &Files) -> Option<Self> {
+        let file = files.open(&files.superblock(), Open::Read).ok()?;
+        Self::read(files, &*file).ok()
     }
     fn parse(block: &[u8], offset: u64, files: &Files) -> Result<Option<Self>> {
         let double = |at: usize| u64::from_le_bytes(std::array::from_fn(|byte| block[at + byte]));

@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::journal::{Row, Settled};
 use crate::wire::{Fault, Parcel};
 use archive::split_answer;
+use base::disk::{create_private_directory, private_options};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -23,7 +24,7 @@ pub(crate) fn keep(
     row: &Row,
     parcel: Option<(&Parcel, &[u8])>,
 ) -> Result<Option<PathBuf>, Error> {
-    fs::create_dir_all(directory).map_err(|source| Error::io("make", directory, source))?;
+    create_private_directory(directory).map_err(|source| Error::io("make", directory, source))?;
     let Settled::SetAside(fault) = &row.settled else { return Ok(None) };
     let warc = parcel.map(|(parcel, member)| {
         (directory.join(warc_name(row.number, member)), warc_of(parcel, member, row))
@@ -42,7 +43,8 @@ pub(crate) fn keep(
 /// Writes a file that is whole when it is there.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let part = path.with_added_extension(PART);
-    let written = File::create(&part).and_then(|mut file| {
+    let created = private_options().write(true).create(true).truncate(true).open(&part);
+    let written = created.and_then(|mut file| {
         file.write_all(bytes)?;
         file.sync_all()?;
         fs::rename(&part, path)

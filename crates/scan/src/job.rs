@@ -13,10 +13,10 @@ use crate::aside;
 use crate::error::Error;
 use crate::journal::{self, Done, Entries, Journal, Row, Settled};
 use crate::pointers::{self, PointerWriter, Pointers};
-use base::disk::{Disk, RealDisk};
+use base::disk::{Disk, RealDisk, create_private_directory, private_options};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::fs::{self, File, OpenOptions, TryLockError};
+use std::fs::{self, File, TryLockError};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl Job {
         (asked, is_for_once): (&str, bool),
         find: impl FnOnce(&mut PointerWriter) -> Result<(), Error>,
     ) -> Result<(Self, Done), Error> {
-        fs::create_dir_all(directory).map_err(|source| Error::io("make", directory, source))?;
+        create_private_directory(directory).map_err(|source| Error::io("make", directory, source))?;
         let lock = lock(&directory.join("lock"))?;
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
         let known = read(&directory.join("job.json"))?;
@@ -155,7 +155,8 @@ fn begin(
     rename(disk, &part, &directory.join("documents"))?;
     let text = json!({ "form": FORM, "asked": asked, "documents": documents }).to_string();
     let part = directory.join("job.json.part");
-    let written = File::create(&part).and_then(|mut file| {
+    let created = private_options().write(true).create(true).truncate(true).open(&part);
+    let written = created.and_then(|mut file| {
         file.write_all(text.as_bytes())?;
         if is_for_once { Ok(()) } else { file.sync_all() }
     });
@@ -182,7 +183,7 @@ fn remove(path: &Path) -> Result<(), Error> {
 /// killed may be on their way out and still write there; they are in nobody's way.
 fn make_scratch(path: &Path) -> Result<(), Error> {
     let _ = clear(path);
-    fs::create_dir_all(path).map_err(|source| Error::io("make", path, source))
+    create_private_directory(path).map_err(|source| Error::io("make", path, source))
 }
 
 /// Removes a directory with all that is in it, if it is there.
@@ -209,7 +210,7 @@ fn read(path: &Path) -> Result<Option<(String, u64)>, Error> {
 fn lock(path: &Path) -> Result<File, Error> {
     let failed = |source| Error::io("lock", path, source);
     let mut file =
-        OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
+        private_options().read(true).write(true).create(true).truncate(false).open(path).map_err(failed)?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {

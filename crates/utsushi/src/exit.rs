@@ -59,6 +59,14 @@ impl std::error::Error for Advised {
     }
 }
 
+/// How a command ends that met `error`. That nothing is in a data directory yet is an answer.
+pub(crate) fn of(error: &anyhow::Error) -> Exit {
+    match error.downcast_ref::<directory::Error>() {
+        Some(directory::Error::Empty { .. }) => Exit::Found,
+        _ => Exit::CouldNot,
+    }
+}
+
 /// Says on standard error what could not be done, why, and what to do about it.
 pub(crate) fn report(output: &Output, error: &anyhow::Error) {
     output.complaint(format!("utsushi: {error:#}"));

@@ -56,7 +56,7 @@ fn main() -> ExitCode {
     });
     let exit = outcome.unwrap_or_else(|error| {
         exit::report(&output, &error);
-        Exit::CouldNot
+        exit::of(&error)
     });
     exit.code().into()
 }

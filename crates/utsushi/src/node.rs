@@ -8,3 +8,4 @@ pub(crate) mod metrics;
 pub(crate) mod orders;
 pub(crate) mod schedule;
 pub(crate) mod steering;
+mod view;

@@ -12,7 +12,8 @@ use crate::entry::{Location, Stored};
 use crate::error::Error;
 use crate::fetch_record;
 use crate::index::row::{Files, Row};
-use crate::index::walk::KeyRange;
+use crate::index::walk::{KeyRange, Walk};
+use crate::reader::Reader;
 use base::Timestamp;
 use base::disk::Disk;
 use std::collections::{BTreeMap, HashSet};
@@ -88,6 +89,18 @@ pub(crate) fn tombstones(archive: &Archive) -> Result<Vec<Tombstone>, Error> {
     let mut rows = Vec::new();
     archive.index.walk(&notes(), &mut |key, row| rows.push((key.to_owned(), row.clone())))?;
     read_tombstones(disk, directory, rows.iter().map(|(key, row)| (key.as_str(), row)), archive.index.files())
+}
+
+/// The tombstones that a reader sees.
+pub(super) fn seen_by(reader: &Reader) -> Result<Vec<Tombstone>, Error> {
+    let mut rows = Vec::new();
+    let mut walk = Walk::new(&reader.origins, &reader.files, &notes())?;
+    while let Some((_, row)) = walk.current() {
+        rows.push((walk.key_text().to_owned(), row.clone()));
+        walk.step()?;
+    }
+    let rows = rows.iter().map(|(key, row)| (key.as_str(), row));
+    read_tombstones(&*reader.disk, &reader.directory, rows, &reader.files)
 }
 
 /// Where the notes of takedowns stand in the index.

@@ -1,6 +1,6 @@
 //! The machine's own file system.
 
-use super::{Disk, DiskFile, Open};
+use super::{Disk, DiskFile, Open, create_private_directory, private_options};
 use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 use std::fs::{self, DirEntry, File};
@@ -9,7 +9,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The machine's file system.
+/// The machine's file system. What it makes is private: directories 0750, files 0640, or what the umask leaves of that.
 ///
 /// Errors are those of the operating system, without path or action: who calls knows both and adds them.
 #[derive(Clone, Copy, Debug, Default)]
@@ -37,7 +37,7 @@ impl Disk for RealDisk {
         Ok(files)
     }
     fn create_directory(&self, path: &Path) -> io::Result<()> {
-        fs::create_dir_all(path)
+        create_private_directory(path)
     }
     fn sync_directory(&self, path: &Path) -> io::Result<()> {
         File::open(path)?.sync_all()
@@ -96,7 +96,7 @@ impl DiskFile for RealFile {
 
 impl RealFile {
     pub(super) fn open(path: &Path, how: Open) -> io::Result<Self> {
-        let mut options = File::options();
+        let mut options = private_options();
         options.read(true).write(how != Open::Read).create_new(how == Open::CreateNew);
         Ok(Self(options.open(path)?))
     }

@@ -3,7 +3,8 @@
 //! The lock ends with the process, however it ends.
 
 use crate::error::Error;
-use std::fs::{File, OpenOptions, TryLockError};
+use base::disk::private_options;
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 
@@ -43,8 +44,8 @@ impl Lock {
 
 /// The locked file, or the process that holds it.
 fn try_take(directory: &Path) -> io::Result<Result<File, Option<u32>>> {
-    let mut options = OpenOptions::new();
-    let mut file = options.read(true).write(true).create(true).truncate(false).open(directory.join(NAME))?;
+    let mut file =
+        private_options().read(true).write(true).create(true).truncate(false).open(directory.join(NAME))?;
     match file.try_lock() {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => return Ok(Err(said_by(&mut file))),

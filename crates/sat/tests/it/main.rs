@@ -16,6 +16,7 @@ mod killed;
 mod model;
 mod model_tests;
 mod player;
+mod read_only;
 mod setup;
 mod slow;
 mod space;

@@ -31,7 +31,7 @@ pub(crate) struct Args {
 /// Explains the page.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let pages = seeds::read(std::slice::from_ref(&args.url), None)?;
-    let steering = Steering::find(context, "explain", None).await?;
+    let steering = Steering::find_to_read(context).await?;
     let mut exit = Exit::Done;
     for url in &pages {
         let life = show(&steering, url.as_str(), context).await?;

@@ -95,8 +95,10 @@ fn rebuild_frontier(context: &Context) -> anyhow::Result<Exit> {
     );
     let reads = schedule::reads(&context.config);
     let store = context.open_store(&unfinished)?;
-    let now = context.clock(&writer, &reader, &store, 1)?.now();
-    let frontier = context.learn(store, (&archive, &reader), parts, &reads, now)?;
+    let now = context.clock(writer.directory(), &reader, &store, 1)?.now();
+    let taken_down = archive.taken_down().cloned().collect();
+    let (frontier, captures) = context.learn(store, (taken_down, &reader), parts, &reads, now)?;
+    context.tell_learned(captures);
     let (pages, servers) = (frontier.pages(), frontier.overview().servers);
     frontier.close(now).context("cannot write the schedule")?;
     clear(&place)?;

@@ -33,7 +33,7 @@ pub(crate) struct Args {
 /// Prints the servers.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let name = args.name.as_deref().map(read_name).transpose()?;
-    let steering = Steering::find(context, "servers", None).await?;
+    let steering = Steering::find_to_read(context).await?;
     let request = Request::Servers { overloaded: args.overloaded, name, limit: args.limit as usize };
     let shown = show(&steering, request, context).await?;
     steering.close().await?;

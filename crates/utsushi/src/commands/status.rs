@@ -81,7 +81,7 @@ pub(crate) async fn show(steering: &Steering, context: &Context) -> anyhow::Resu
     Ok(())
 }
 
-/// A way to the schedule, if there is one. A directory that cannot be written to is read all the same.
+/// A way to the schedule, if there is one.
 async fn steering(held: &Held, context: &Context, is_needed: bool) -> anyhow::Result<Option<Steering>> {
     let is_there = held.directory.path().join(::crawl::FRONTIER).is_dir();
     let is_empty = held.archive.captures() == 0;
@@ -93,7 +93,7 @@ async fn steering(held: &Held, context: &Context, is_needed: bool) -> anyhow::Re
     if !is_there && !is_needed {
         return Ok(None);
     }
-    match Steering::find(context, "status", None).await {
+    match Steering::find_to_read(context).await {
         Ok(steering) => Ok(Some(steering)),
         Err(error) if !is_needed => {
             context.output.note(format!("of its schedule nothing can be said: {error:#}"));

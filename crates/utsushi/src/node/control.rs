@@ -12,7 +12,7 @@ mod client;
 mod name;
 mod server;
 
-pub(crate) use client::{Unreached, ask};
+pub(crate) use client::{Unreached, ask, is_reachable};
 pub(crate) use server::Control;
 
 use serde::{Deserialize, Serialize};

@@ -86,7 +86,8 @@ impl Directory {
     pub(crate) fn open_reader(path: &Path) -> Result<Self, Error> {
         match look(path)? {
             Found::Ours(format) => Ok(Self { path: path.to_owned(), format }),
-            Found::Nothing | Found::Empty => Err(Error::Absent { path: path.to_owned() }),
+            Found::Nothing => Err(Error::Absent { path: path.to_owned() }),
+            Found::Empty => Err(Error::Empty { path: path.to_owned() }),
         }
     }
 

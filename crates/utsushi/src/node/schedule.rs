@@ -1,6 +1,6 @@
 //! The schedule of a data directory, opened: frontier, archive and what they are read with.
 
-use super::directory::{Web, Writer};
+use super::directory::{Directory, Web, Writer};
 use super::door::{self, product_token};
 use crate::commands::Context;
 use crate::config::{Config, SETTINGS};
@@ -8,7 +8,7 @@ use crate::exit::Advised;
 use crate::words::count_of;
 use ::crawl::{Learning, Reads};
 use anyhow::Context as _;
-use archive::{Archive, Key, Reader};
+use archive::{Archive, Key, Reader, Target};
 use base::clock::{Clock as _, CrawlClock, RealClock, Start};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl, Timestamp};
@@ -53,8 +53,11 @@ impl Context {
         noted_seeds(&reader, &mut settings.scope).context("cannot read which pages were added")?;
         let reads = reads(&self.config);
         let store = self.open_store(data)?;
-        let clock = self.clock(writer, &reader, &store, pace)?;
-        let frontier = self.learn(store, (&archive, &reader), (settings, policy), &reads, clock.now())?;
+        let clock = self.clock(writer.directory(), &reader, &store, pace)?;
+        let taken_down = archive.taken_down().cloned().collect();
+        let parts = (settings, policy);
+        let (frontier, captures) = self.learn(store, (taken_down, &reader), parts, &reads, clock.now())?;
+        self.tell_learned(captures);
         let derived = self.derive(writer, &reader, &reads);
         Ok(Opened { archive, reader, derived, frontier, reads, clock })
     }
@@ -62,12 +65,12 @@ impl Context {
     /// The time of a schedule goes on where it was (D16). That of the simulated web may lie ahead of ours.
     pub(crate) fn clock(
         &self,
-        writer: &Writer,
+        directory: &Directory,
         reader: &Reader,
         store: &sat::Store,
         pace: u32,
     ) -> anyhow::Result<Arc<CrawlClock>> {
-        let is_public = writer.directory().format().web == Web::Public;
+        let is_public = directory.format().web == Web::Public;
         let last = if is_public {
             Frontier::latest(store)
         } else {
@@ -106,30 +109,33 @@ impl Context {
         derived.inspect_err(|error| tracing::warn!(%error, "languages and titles are not noted down")).ok()
     }
 
-    /// Makes a schedule of a store, and lets it learn what the archive has and it has not.
+    /// Makes a schedule of a store, and lets it learn what the archive has and it has not; from how many captures.
     pub(crate) fn learn(
         &self,
         store: sat::Store,
-        (archive, reader): (&Archive, &Reader),
+        (taken_down, reader): (Vec<Target>, &Reader),
         parts: (Settings, Policy),
         reads: &Reads,
         now: Timestamp,
-    ) -> anyhow::Result<Frontier> {
+    ) -> anyhow::Result<(Frontier, u64)> {
         let progress = self.output.progress("captures learned from", None);
         let told = |learning: &Learning| progress.set(learning.captures, "");
-        let taken_down = archive.taken_down().cloned().collect();
         let learned = crawl::open_frontier(store, parts, (reader, taken_down), reads, now, told);
         let (mut frontier, learning) = learned.map_err(damaged)?;
         drop(progress);
         // What was found on the way is known from here on, also to whoever only asks.
         frontier.settle(now).map_err(|error| damaged(error.into()))?;
-        if learning.captures > 0 {
-            self.output.note(format!("the schedule learned from {}", count_of(learning.captures, "capture")));
-        }
-        Ok(frontier)
+        Ok((frontier, learning.captures))
     }
 
-    fn store_options(&self, now: Timestamp) -> sat::Options {
+    /// Says from how many captures a schedule has learned.
+    pub(crate) fn tell_learned(&self, captures: u64) {
+        if captures > 0 {
+            self.output.note(format!("the schedule learned from {}", count_of(captures, "capture")));
+        }
+    }
+
+    pub(super) fn store_options(&self, now: Timestamp) -> sat::Options {
         let store = &self.config.store;
         let mut options = frontier::store_options(now);
         options.pool_bytes = store.pool_bytes;
@@ -207,7 +213,7 @@ pub(crate) fn reads(config: &Config) -> Reads {
 }
 
 /// What lies around pages that were added earlier belongs to the crawl, too.
-fn noted_seeds(reader: &Reader, scope: &mut Scope) -> Result<(), archive::Error> {
+pub(super) fn noted_seeds(reader: &Reader, scope: &mut Scope) -> Result<(), archive::Error> {
     for entry in reader.newest_first(&Key::of(ADDED))? {
         let Some((_, text)) = reader.note(&entry?)? else { continue };
         let urls = text.lines().filter_map(|line| line.splitn(3, ' ').nth(2));
@@ -216,7 +222,7 @@ fn noted_seeds(reader: &Reader, scope: &mut Scope) -> Result<(), archive::Error>
     Ok(())
 }
 
-fn damaged(error: crawl::Error) -> Advised {
+pub(super) fn damaged(error: crawl::Error) -> Advised {
     let advice = "run `utsushi rebuild frontier`, which makes it anew from the archive; nothing is lost";
     Advised::new("cannot open the schedule", advice, error)
 }

@@ -1,10 +1,13 @@
 //! Speaking to the schedule of a data directory: to the process that crawls, or, when nobody does, to the directory itself.
 //!
+//! Questions need neither the lock nor permission to write: when no process answers, what is on disk is read.
+//!
 //! **Invariant:** either way the same orders are obeyed by the same code, so an answer does not depend on who gives it.
 
 use super::control::{self, Request, Unreached};
-use super::directory::{Directory, Owner, Web, Writer};
+use super::directory::{self, Directory, Owner, Web, Writer};
 use super::orders::{self, ORDERS_MAX};
+use super::view::View;
 use crate::commands::Context;
 use crate::exit::Advised;
 use anyhow::Context as _;
@@ -22,9 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 /// Commands that hold the lock for a moment; they are waited for.
-const BRIEF: [&str; 6] = ["add", "pause", "resume", "status", "servers", "explain"];
-/// Commands that take orders.
-const CRAWLING: [&str; 2] = ["crawl", "demo"];
+const BRIEF: [&str; 3] = ["add", "pause", "resume"];
 /// How often, and with what pause, somebody is waited for.
 const TRIES: u32 = 50;
 const TRY_PAUSE: Duration = Duration::from_millis(200);
@@ -36,6 +37,8 @@ pub(crate) enum Steering {
     There { data: PathBuf, owner: Owner },
     /// In this process, which holds the lock.
     Here(Box<Here>),
+    /// From what is on disk, for questions only.
+    Read(Box<View>),
 }
 
 /// A schedule that is opened for questions and orders; nobody is visited.
@@ -65,6 +68,17 @@ impl Steering {
             _ => context.lock_existing(command, now)?,
         };
         Self::here(context, writer)
+    }
+
+    /// Finds the way for questions: to the process that crawls if it can be reached, else to what is on disk.
+    pub(crate) async fn find_to_read(context: &Context) -> anyhow::Result<Self> {
+        let crawling = owner(context, false)?.filter(Owner::is_crawling);
+        if let Some(owner) = crawling
+            && control::is_reachable(&context.data).await
+        {
+            return Ok(Self::There { data: context.data.clone(), owner });
+        }
+        Ok(Self::Read(Box::new(View::open(context)?)))
     }
 
     /// Opens the schedule of a directory that this process writes to.
@@ -103,6 +117,7 @@ impl Steering {
             Self::Here(here) => orders::answer(here.orders.clone(), request)
                 .await
                 .map_err(|why| anyhow::anyhow!("cannot do it: {why}")),
+            Self::Read(view) => view.ask(request).await,
         }
     }
 
@@ -129,15 +144,14 @@ impl Steering {
 fn owner(context: &Context, may_be_absent: bool) -> anyhow::Result<Option<Owner>> {
     match Directory::open_reader(&context.data) {
         Ok(directory) => directory.owner().context("cannot ask who writes to the data directory"),
-        Err(super::directory::Error::Absent { .. }) if may_be_absent => Ok(None),
+        Err(directory::Error::Absent { .. } | directory::Error::Empty { .. }) if may_be_absent => Ok(None),
         Err(error) => Err(error.into()),
     }
 }
 
 /// Asks the process that writes. One that is about to crawl is given time to open its schedule.
 async fn ask_there(data: &Path, owner: &Owner, request: &Request) -> anyhow::Result<Vec<Value>> {
-    let is_crawl = owner.command.as_deref().is_some_and(|command| CRAWLING.contains(&command));
-    let mut tries = if is_crawl { TRIES } else { 0 };
+    let mut tries = if owner.is_crawling() { TRIES } else { 0 };
     loop {
         match control::ask(data, request).await {
             Err(Unreached::Deaf(_)) if tries > 0 => {

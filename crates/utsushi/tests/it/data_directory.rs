@@ -89,8 +89,30 @@ fn a_reader_makes_nothing() {
     let place = tempfile::tempdir().unwrap();
     let data = place.path().join("data");
     on(&data, &["status"]).could_not(&["there is none", "utsushi demo"]);
-    on(place.path(), &["status"]).could_not(&["there is none"]);
     assert!(contents(place.path()).is_empty());
+}
+
+#[test]
+fn an_empty_directory_holds_nothing_yet_and_can_be_filled() {
+    let data = tempfile::tempdir().unwrap();
+    let page = "http://example.org/";
+    let readers: [&[&str]; 6] = [
+        &["status"],
+        &["explain", page],
+        &["servers"],
+        &["history", page],
+        &["get", page],
+        &["snapshot", "--at", "2026-01-01"],
+    ];
+    for question in readers {
+        let said = on(data.path(), question).found(&["it holds nothing yet", "what to do: fill it with"]);
+        assert_eq!(said, "", "{question:?}");
+    }
+    assert!(contents(data.path()).is_empty());
+    let file = crate::made::small_web().write(&data.path().with_extension("warc.gz"));
+    on(data.path(), &["import", file.to_str().unwrap()]).done();
+    fs::remove_file(file).unwrap();
+    on(data.path(), &["status"]).done();
 }
 
 #[test]

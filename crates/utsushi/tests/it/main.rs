@@ -20,6 +20,7 @@ mod import;
 mod killed_crawl;
 mod made;
 mod program;
+mod readers;
 mod scan;
 mod sim_serve;
 mod site;

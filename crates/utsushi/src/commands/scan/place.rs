@@ -4,6 +4,7 @@ use crate::commands::Context;
 use crate::exit::Advised;
 use anyhow::Context as _;
 use base::ContentDigest;
+use base::disk::create_private_directory;
 use std::fs;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
@@ -92,7 +93,7 @@ fn scans(context: &Context, output: Option<&Path>) -> anyhow::Result<PathBuf> {
     let inside = context.data.join(SCANS);
     let beside = context.spool(output).join("utsushi-scans");
     for place in [&inside, &beside] {
-        if fs::create_dir_all(place).is_ok()
+        if create_private_directory(place).is_ok()
             && rustix::fs::access(place, rustix::fs::Access::WRITE_OK).is_ok()
         {
             return Ok(place.clone());

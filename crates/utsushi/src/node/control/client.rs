@@ -30,6 +30,12 @@ pub(crate) enum Unreached {
     CouldNot(String),
 }
 
+/// Whether somebody serves the socket of a data directory, and lets us in.
+pub(crate) async fn is_reachable(directory: &Path) -> bool {
+    let Ok(name) = Name::of_control(directory) else { return false };
+    UnixStream::connect(name.path()).await.is_ok()
+}
+
 /// Puts a question to the process that writes to a data directory.
 pub(crate) async fn ask(directory: &Path, request: &Request) -> Result<Vec<Value>, Unreached> {
     let question = json_line(request).map_err(Unreached::Lost)?;

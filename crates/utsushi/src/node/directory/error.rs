@@ -10,6 +10,9 @@ pub(crate) enum Error {
     /// A reader found nothing.
     #[error("cannot read the data directory `{}`: there is none", path.display())]
     Absent { path: PathBuf },
+    /// A reader found a directory in which nothing was written yet.
+    #[error("cannot read the data directory `{}`: it holds nothing yet", path.display())]
+    Empty { path: PathBuf },
     /// Something else is there.
     #[error("cannot use `{}` as a data directory: it is not a directory", path.display())]
     NotADirectory { path: PathBuf },
@@ -61,6 +64,10 @@ impl Error {
         match self {
             Self::Absent { .. } => {
                 "name another with `--data`, or make one with `utsushi crawl URL` or `utsushi demo`"
+                    .to_owned()
+            }
+            Self::Empty { .. } => {
+                "fill it with `utsushi crawl URL` or `utsushi import FILE`, or name another with `--data`"
                     .to_owned()
             }
             Self::NotADirectory { .. } | Self::Foreign { .. } => {

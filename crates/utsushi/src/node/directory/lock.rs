@@ -5,8 +5,9 @@
 
 use super::Error;
 use base::Timestamp;
+use base::disk::private_options;
 use std::fmt;
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::path::Path;
 use std::time::Duration;
@@ -38,7 +39,14 @@ pub(crate) struct Owner {
     pub(crate) since: Option<String>,
 }
 
+/// Commands that take orders.
+const CRAWLING: [&str; 2] = ["crawl", "demo"];
+
 impl Owner {
+    /// Whether it crawls, and so takes orders.
+    pub(crate) fn is_crawling(&self) -> bool {
+        self.command.as_deref().is_some_and(|command| CRAWLING.contains(&command))
+    }
     /// What a person can do who wanted to write too.
     pub(crate) fn advice(&self) -> String {
         match (self.pid, self.command.as_deref()) {
@@ -75,7 +83,7 @@ impl Lock {
     pub(super) fn take(directory: &Path, command: &str, now: Timestamp) -> Result<Self, Error> {
         let path = directory.join(FILE_NAME);
         let fail = |source| Error::write(directory, source);
-        let mut options = OpenOptions::new();
+        let mut options = private_options();
         let mut file =
             options.read(true).write(true).create(true).truncate(false).open(path).map_err(fail)?;
         if !try_lock(&file).map_err(fail)? {

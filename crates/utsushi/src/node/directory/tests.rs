@@ -101,7 +101,7 @@ fn a_foreign_directory_is_left_alone() {
 fn a_configuration_may_come_before_the_directory() {
     let place = tempfile::tempdir().unwrap();
     fs::write(place.path().join("utsushi.toml"), "[crawl]\npause = \"20s\"\n").unwrap();
-    assert!(matches!(Directory::open_reader(place.path()), Err(Error::Absent { .. })));
+    assert!(matches!(Directory::open_reader(place.path()), Err(Error::Empty { .. })));
     Directory::open_writer(place.path(), &opening(Web::Simulated)).unwrap();
 }
 
