@@ -87,3 +87,57 @@ async fn a_scraper_is_answered_and_nobody_else() {
     let long = say(at, &format!("GET /metrics HTTP/1.1\r\nX: {}", "y".repeat(20_000))).await;
     assert!(long.is_empty() || long.starts_with("HTTP/1.1 431 "), "{long}");
 }
+
+async fn serving() -> Serving {
+    let tell = || async { exposition(&Report::default(), None, 1.0) };
+    Serving::start("127.0.0.1:0".parse().unwrap(), tell).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_scraper_is_answered_at_once_while_slow_clients_hold_connections() {
+    let serving = serving().await;
+    let mut slow = Vec::new();
+    for client in 0..200 {
+        let mut stream = TcpStream::connect(serving.address).await.unwrap();
+        // Half of them have begun a request.
+        if client % 2 == 0 {
+            stream.write_all(b"GET /metrics HTTP/1.1\r\nHost: ").await.unwrap();
+        }
+        slow.push(stream);
+    }
+    let scrape = say(serving.address, "GET /metrics HTTP/1.1\r\n\r\n");
+    let answer = tokio::time::timeout(std::time::Duration::from_secs(1), scrape).await;
+    assert!(answer.expect("it is answered within a second").starts_with("HTTP/1.1 200 OK"));
+    // The oldest were closed to make room; nobody waited until its time was over.
+    let mut byte = [0];
+    for stream in &mut slow[..200 - respond::CLIENTS_MAX] {
+        assert!(matches!(stream.read(&mut byte).await, Ok(0) | Err(_)));
+    }
+}
+
+#[tokio::test]
+async fn slow_clients_of_one_address_do_not_push_out_another() {
+    let serving = serving().await;
+    let here: SocketAddr = "127.0.0.2:0".parse().unwrap();
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind(here).unwrap();
+    let mut early = socket.connect(serving.address).await.unwrap();
+    early.write_all(b"GET /metrics HTTP/1.1\r\n").await.unwrap();
+    let mut slow = Vec::new();
+    for _ in 0..3 * respond::CLIENTS_MAX {
+        slow.push(TcpStream::connect(serving.address).await.unwrap());
+    }
+    early.write_all(b"\r\n").await.unwrap();
+    let mut answer = String::new();
+    early.read_to_string(&mut answer).await.unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+}
+
+#[tokio::test]
+async fn a_request_that_does_not_end_is_given_up() {
+    let serving = serving().await;
+    let mut stream = TcpStream::connect(serving.address).await.unwrap();
+    stream.write_all(b"GET /metrics HTTP/1.1\r\n").await.unwrap();
+    let mut bytes = Vec::new();
+    assert!(matches!(stream.read_to_end(&mut bytes).await, Ok(0) | Err(_)), "{bytes:?}");
+}
