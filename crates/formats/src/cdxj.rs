@@ -64,7 +64,7 @@ pub fn write(
     for pick in picks {
         match pick? {
             Pick::Chosen(place, line) => lines.record(line, place)?,
-            Pick::Original(place, payload) => {
+            Pick::Original(place, payload, _) => {
                 let line = Line::read(&source::record(source, &place)?, payload);
                 lines.record(line, place)?;
             }
@@ -129,7 +129,12 @@ fn page(line: &Line) -> String {
         .iter()
         .take(PAGE_ID_BYTES)
         .fold(String::new(), |id, byte| format!("{id}{byte:02x}"));
-    Object::default().text("id", &id).text("url", &line.url).text("ts", &time).finish()
+    let page = Object::default().text("id", &id).text("url", &line.url).text("ts", &time);
+    let page = match &line.title {
+        Some(title) => page.text("title", title),
+        None => page,
+    };
+    page.finish()
 }
 
 /// The line, and its entry in the list of pages.

@@ -10,7 +10,8 @@ impl Row {
     /// The same with what is known of its content.
     #[must_use]
     pub fn with(self, facts: &Facts) -> Self {
-        Self { detected_type: facts.media_type.clone(), language: facts.language.clone(), ..self }
+        let (detected_type, language) = (facts.media_type.clone(), facts.language.clone());
+        Self { detected_type, language, title: facts.title.clone(), ..self }
     }
     /// The row of a chosen version. The body of a revisit is looked up where the index does not say it at once.
     pub fn of(version: &Version, reader: &Reader) -> Result<Self, archive::Error> {
@@ -26,6 +27,7 @@ impl Row {
             status: entry.status,
             media_type: entry.media_type.clone(),
             detected_type: None,
+            title: None,
             language: None,
             payload: entry.payload,
             is_truncated: entry.truncated,

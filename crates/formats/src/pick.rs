@@ -41,7 +41,7 @@ impl Picker {
         let line = (is_shown && !is_shown_by_original).then(|| Line::of(row));
         self.sorter.push(&encode(&row.place, &What::Chosen(line)))?;
         let Some(body) = body else { return Ok(()) };
-        self.sorter.push(&encode(body, &What::Original(row.payload)))?;
+        self.sorter.push(&encode(body, &What::Original(row.payload, row.title.clone())))?;
         if is_shown_by_original {
             self.sorter.push(&encode(body, &What::Also(row.url.clone(), row.at)))?;
         }
@@ -69,6 +69,8 @@ pub struct Line {
     pub payload: Option<Sha1Digest>,
     /// Whether the body is stored elsewhere.
     pub is_revisit: bool,
+    /// The title of the page, if it is known.
+    pub title: Option<String>,
 }
 
 impl Line {
@@ -82,6 +84,7 @@ impl Line {
             media_type: row.media_type.clone(),
             payload: row.payload,
             is_revisit: row.is_revisit(),
+            title: row.title.clone(),
         }
     }
     /// What a record says of itself; nothing if it does not say what it is and of when.
@@ -98,6 +101,7 @@ impl Line {
             media_type: media_type.trim().to_ascii_lowercase().into(),
             payload: payload.or_else(|| record.payload_digest()),
             is_revisit: record.kind() == Kind::Revisit,
+            title: None,
         })
     }
 }
@@ -107,8 +111,8 @@ impl Line {
 pub enum Pick {
     /// A capture that was chosen. It has no line if there is nothing to be shown of it.
     Chosen(Place, Option<Line>),
-    /// A record that was not chosen, but holds what a chosen one needs; with the digest of its body.
-    Original(Place, Option<Sha1Digest>),
+    /// A record that was not chosen, but holds what a chosen one needs; with the digest and the title of its body.
+    Original(Place, Option<Sha1Digest>, Option<String>),
     /// The record before stands for this page at this time, too.
     Also(String, Timestamp),
 }
@@ -132,8 +136,10 @@ impl Picks {
             match what {
                 What::Also(url, at) => return Ok(Some(Pick::Also(url, at))),
                 What::Chosen(line) if is_new => return Ok(Some(Pick::Chosen(place, line))),
-                What::Original(payload) if is_new => return Ok(Some(Pick::Original(place, payload))),
-                What::Chosen(_) | What::Original(_) => {}
+                What::Original(payload, title) if is_new => {
+                    return Ok(Some(Pick::Original(place, payload, title)));
+                }
+                What::Chosen(_) | What::Original(..) => {}
             }
         }
     }
@@ -149,7 +155,7 @@ impl Iterator for Picks {
 
 enum What {
     Chosen(Option<Line>),
-    Original(Option<Sha1Digest>),
+    Original(Option<Sha1Digest>, Option<String>),
     Also(String, Timestamp),
 }
 
@@ -161,7 +167,7 @@ fn encode(place: &Place, what: &What) -> Vec<u8> {
     item.extend_from_slice(&place.offset.to_be_bytes());
     item.push(match what {
         What::Chosen(_) => 0,
-        What::Original(_) => 1,
+        What::Original(..) => 1,
         What::Also(..) => 2,
     });
     item.extend_from_slice(&place.record_bytes.to_be_bytes());
@@ -171,7 +177,10 @@ fn encode(place: &Place, what: &What) -> Vec<u8> {
     match what {
         What::Chosen(None) => {}
         What::Chosen(Some(line)) => push_line(&mut item, line),
-        What::Original(payload) => push_payload(&mut item, *payload),
+        What::Original(payload, title) => {
+            push_payload(&mut item, *payload);
+            push_title(&mut item, title.as_deref());
+        }
         What::Also(url, at) => {
             item.extend_from_slice(&at.as_micros().to_be_bytes());
             item.extend_from_slice(url.as_bytes());
@@ -185,6 +194,7 @@ fn push_line(item: &mut Vec<u8>, line: &Line) {
     item.push(u8::from(line.is_revisit));
     item.extend_from_slice(&line.status.unwrap_or(0).to_be_bytes());
     push_payload(item, line.payload);
+    push_title(item, line.title.as_deref());
     item.extend_from_slice(&u32::try_from(line.media_type.len()).unwrap_or(u32::MAX).to_be_bytes());
     item.extend_from_slice(line.media_type.as_bytes());
     item.extend_from_slice(line.url.as_bytes());
@@ -194,6 +204,13 @@ fn push_payload(item: &mut Vec<u8>, payload: Option<Sha1Digest>) {
     let text = payload.map(|payload| payload.to_string()).unwrap_or_default();
     item.push(u8::try_from(text.len()).expect("a digest is a short text"));
     item.extend_from_slice(text.as_bytes());
+}
+
+/// An empty title is none.
+fn push_title(item: &mut Vec<u8>, title: Option<&str>) {
+    let title = title.unwrap_or_default();
+    item.extend_from_slice(&u32::try_from(title.len()).expect("a title is a short text").to_be_bytes());
+    item.extend_from_slice(title.as_bytes());
 }
 
 fn decode(item: &[u8]) -> Option<(Place, What)> {
@@ -209,7 +226,7 @@ fn decode(item: &[u8]) -> Option<(Place, What)> {
     let what = match tag {
         0 if rest.is_empty() => What::Chosen(None),
         0 => What::Chosen(Some(take_line(rest)?)),
-        1 => What::Original(take_payload(&mut rest)?),
+        1 => What::Original(take_payload(&mut rest)?, take_title(&mut rest)?),
         _ => {
             let at = take_time(&mut rest)?;
             What::Also(take_rest(rest)?, at)
@@ -223,10 +240,11 @@ fn take_line(mut rest: &[u8]) -> Option<Line> {
     let [is_revisit] = take(&mut rest)?;
     let status = Some(u16::from_be_bytes(take(&mut rest)?)).filter(|status| *status != 0);
     let payload = take_payload(&mut rest)?;
+    let title = take_title(&mut rest)?;
     let type_bytes = usize::try_from(u32::from_be_bytes(take(&mut rest)?)).ok()?;
     let (media_type, url) = rest.split_at_checked(type_bytes)?;
     let media_type = std::str::from_utf8(media_type).ok()?.into();
-    Some(Line { url: take_rest(url)?, at, status, media_type, payload, is_revisit: is_revisit != 0 })
+    Some(Line { url: take_rest(url)?, at, status, media_type, payload, is_revisit: is_revisit != 0, title })
 }
 
 fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
@@ -244,6 +262,13 @@ fn take_payload(rest: &mut &[u8]) -> Option<Option<Sha1Digest>> {
     let (text, left) = rest.split_at_checked(usize::from(length))?;
     *rest = left;
     if text.is_empty() { Some(None) } else { std::str::from_utf8(text).ok()?.parse().ok().map(Some) }
+}
+
+fn take_title(rest: &mut &[u8]) -> Option<Option<String>> {
+    let length = usize::try_from(u32::from_be_bytes(take(rest)?)).ok()?;
+    let (title, left) = rest.split_at_checked(length)?;
+    *rest = left;
+    Some(Some(take_rest(title)?).filter(|title| !title.is_empty()))
 }
 
 fn take_rest(rest: &[u8]) -> Option<String> {

@@ -25,6 +25,8 @@ pub struct Row {
     pub media_type: Arc<str>,
     /// The media type that the content was found to have, if that is known.
     pub detected_type: Option<Arc<str>>,
+    /// The title of the page, if it is known.
+    pub title: Option<String>,
     /// The language of the text, if it is known.
     pub language: Option<Arc<str>>,
     /// The digest of the body without its transfer coding; for a revisit that of the body it stands for.

@@ -91,9 +91,10 @@ impl<W: Write> WarcFile<W> {
                 self.copied.captures += 1;
                 (place, line.clone())
             }
-            Pick::Original(place, payload) => {
+            Pick::Original(place, payload, title) => {
                 self.copied.originals += 1;
-                (place, Line::read(&source::record(source, place)?, *payload))
+                let line = Line::read(&source::record(source, place)?, *payload);
+                (place, line.map(|line| Line { title: title.clone(), ..line }))
             }
             Pick::Also(..) => return Ok(None),
         };

@@ -47,9 +47,9 @@ pub(crate) enum Command {
     Crawl(crawl::Args),
     /// Take pages into the crawl, whether it runs or not
     Add(add::Args),
-    /// Let the crawl ask nobody anything, until it is resumed
+    /// Stop sending requests until resumed
     Pause(pause::Args),
-    /// Let a paused crawl go on
+    /// Send requests again after a pause
     Resume(pause::ResumeArgs),
     /// A page's life so far, its next visit and why, or why never
     Explain(explain::Args),

@@ -18,6 +18,7 @@ pub(crate) use settings::SETTINGS;
 pub(crate) use value::{Agreement, Alias};
 pub(crate) use value::{parse_bytes, parse_contact};
 
+use crate::exit::Advised;
 use crate::logs::{self, Form};
 use base::Interval;
 use fetch::{Certificates, Proxy, Range, Roots};
@@ -136,6 +137,22 @@ pub(crate) struct Scan {
 pub(crate) struct Metrics {
     /// Where they can be asked for.
     pub(crate) listen: Option<SocketAddr>,
+    /// Whether that may be an address that other machines can reach.
+    pub(crate) is_public: bool,
+}
+
+impl Metrics {
+    /// Where to listen, if anywhere. An address that other machines can reach must be meant.
+    pub(crate) fn address(&self) -> Result<Option<SocketAddr>, Advised> {
+        match self.listen {
+            Some(listen) if !listen.ip().is_loopback() && !self.is_public => Err(Advised::new(
+                format!("cannot serve metrics on {listen}"),
+                "listen on 127.0.0.1, or add `--metrics-public` if whoever reaches that address may read the counts",
+                anyhow::anyhow!("other machines can reach that address"),
+            )),
+            listen => Ok(listen),
+        }
+    }
 }
 
 /// `[fetch]`

@@ -75,6 +75,7 @@ fn survives_h16_no_value_breaks_a_line() {
         media_type: "text/\"\nhtml".into(),
         payload: None,
         is_revisit: false,
+        title: None,
     };
     let text = cdxj::line(&line, &Place::of_record("a\n.warc.gz".into(), 1, 2));
     assert!(text.bytes().all(|b| b == b' ' || b.is_ascii_graphic()), "{text}");

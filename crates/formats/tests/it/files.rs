@@ -212,6 +212,7 @@ fn row(url: &str, at: Timestamp, kind: Kind, payload: Sha1Digest, place: Place) 
         status: Some(200),
         media_type: "text/html".into(),
         detected_type: None,
+        title: None,
         language: None,
         payload: Some(payload),
         is_truncated: false,
@@ -249,7 +250,7 @@ fn originals_of_revisits_are_picked_though_they_were_not_chosen() {
     let picks: Vec<Pick> = files.pick(Row::is_revisit).map(Result::unwrap).collect();
     let originals: Vec<u64> = picks
         .iter()
-        .filter_map(|pick| if let Pick::Original(place, _) = pick { Some(place.offset) } else { None })
+        .filter_map(|pick| if let Pick::Original(place, ..) = pick { Some(place.offset) } else { None })
         .collect();
     assert_eq!(originals, [files.rows[0].place.offset, files.rows[1].place.offset], "once each");
     let lines = picks.iter().filter(|pick| matches!(pick, Pick::Chosen(_, Some(_)))).count();

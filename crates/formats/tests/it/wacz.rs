@@ -96,6 +96,28 @@ fn the_list_of_pages_names_pages_and_times() {
 }
 
 #[test]
+fn the_list_of_pages_has_the_titles_that_are_known() {
+    let files = Files::new();
+    let mut picker = formats::Picker::new(files.path());
+    let title = "写し \"a\"\n<b>";
+    // Of revisits only: their originals are pages with the same title, and so is a page that was answered with 304.
+    for row in files.rows.iter().filter(|row| row.is_revisit()) {
+        picker.add(&formats::Row { title: Some(title.to_owned()), ..row.clone() }).unwrap();
+    }
+    let mut out = Cursor::new(Vec::new());
+    formats::wacz::write(picker.finish().unwrap(), &files.source(), files.path(), &about(), &mut out)
+        .unwrap();
+    let pages = String::from_utf8(entries(&out.into_inner())["pages/pages.jsonl"].clone()).unwrap();
+    let pages: Vec<serde_json::Value> =
+        pages.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(pages.len() >= 5, "{pages:?}");
+    assert!(pages.iter().all(|page| page["title"] == title), "{pages:?}");
+    // One that is not known is left out.
+    let unknown = entries(&written(&files, |row| row.url == PAGE));
+    assert!(!String::from_utf8_lossy(&unknown["pages/pages.jsonl"]).contains("\"title\": \"\""));
+}
+
+#[test]
 fn many_lines_make_several_blocks_and_nothing_chosen_makes_a_package() {
     let files = Files::new();
     let mut picker = formats::Picker::new(files.path());

@@ -62,7 +62,9 @@ impl Args {
 
 /// Adds the pages, and says what becomes of them.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
-    let pages = seeds::read(&args.urls, args.file.as_deref())?;
+    let seeds = seeds::read(&args.urls, args.file.as_deref())?;
+    seeds.tell_bad(&context.output);
+    let pages = &seeds.pages;
     if pages.is_empty() {
         let why = anyhow::anyhow!("no page was named");
         return Err(
@@ -86,7 +88,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
         let told = steering.ask(Request::Add { pages: some.iter().map(addition).collect() }).await?;
         offered += told.first().and_then(|told| told["new"].as_u64()).unwrap_or_default();
     }
-    let left = if is_told { tell_each(&steering, &pages, context).await? } else { 0 };
+    let left = if is_told { tell_each(&steering, pages, context).await? } else { 0 };
     let added = pages.len() as u64 - left;
     let new = if is_told { (unknown.len() as u64).saturating_sub(left) } else { offered };
     let told = json!({ "added": added, "new": new, "left": left });
@@ -94,7 +96,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
         format!("{} in the crawl, {new} of them not known before", count_of(added, "page"))
     });
     steering.close().await?;
-    Ok(if left > 0 { Exit::Found } else { Exit::Done })
+    Ok(seeds.exit(if left > 0 { Exit::Found } else { Exit::Done }))
 }
 
 /// Says of every page what becomes of it; how many will not be visited.

@@ -81,6 +81,9 @@ pub(crate) struct Args {
     /// Tell the counts to Prometheus on this address and port; without it the setting `metrics.listen`
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
+    /// Serve the metrics on an address that other machines can reach
+    #[arg(long)]
+    metrics_public: bool,
     /// Visit what pages show, too: images and style sheets
     #[arg(long)]
     requisites: bool,
@@ -112,6 +115,7 @@ impl Args {
         config.fetch.proxy = self.proxy.clone().or(config.fetch.proxy);
         config.filter.languages.extend(&self.language);
         config.metrics.listen = self.metrics.or(config.metrics.listen);
+        config.metrics.is_public |= self.metrics_public;
         config
     }
 }
@@ -119,20 +123,22 @@ impl Args {
 /// Crawls.
 pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let seeds = seeds::read(&args.seeds, args.file.as_deref())?;
+    seeds.tell_bad(&given.output);
     let context = Context { config: args.config(given.config.clone()), ..given.clone() };
     check_contact(&context)?;
+    context.config.metrics.address()?;
     let stop = signals::listen(&context.output).context("cannot listen for signals")?;
     let real = RealClock::start();
     let writer = context.lock(Web::Public, "crawl", real.now())?;
     tell_contact(args, given)?;
-    let (works, settings) = prepare(args, &context, &writer, seeds)?;
+    let (works, settings) = prepare(args, &context, &writer, seeds.pages.clone())?;
     let teller = Teller::new(&context.output, args.pages, false);
     let left = args.time.map(|time| Duration::from(time).saturating_sub(real.real_elapsed()));
     let report = running::run(works, settings, ended(stop, left), &teller, &context.output).await?;
     drop(teller);
     let summary = Summary { report: &report, writer: &writer, took: real.real_elapsed() };
     context.output.result(&json!({ "summary": summary.to_json() }), || summary.to_text());
-    Ok(if is_in_vain(&report) { Exit::Found } else { Exit::Done })
+    Ok(seeds.exit(if is_in_vain(&report) { Exit::Found } else { Exit::Done }))
 }
 
 /// Without a contact only this machine, and what was allowed by name, can be visited (D18).
@@ -190,7 +196,7 @@ fn prepare(
     let (archive, reader, derived, frontier) =
         (opened.archive, opened.reader, opened.derived, opened.frontier);
     Ok((
-        Works { door, archive, reader, derived, frontier, clock, data, metrics: config.metrics.listen },
+        Works { door, archive, reader, derived, frontier, clock, data, metrics: config.metrics.address()? },
         settings,
     ))
 }

@@ -205,7 +205,7 @@ impl Scene {
             frontier: opened.frontier,
             clock: Arc::clone(&self.clock),
             data: context.data.clone(),
-            metrics: config.metrics.listen,
+            metrics: config.metrics.address()?,
         };
         let teller = Teller::new(&context.output, args.pages, true);
         running::run(works, settings, stop, &teller, &context.output).await

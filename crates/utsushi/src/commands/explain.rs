@@ -30,7 +30,7 @@ pub(crate) struct Args {
 
 /// Explains the page.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
-    let pages = seeds::read(std::slice::from_ref(&args.url), None)?;
+    let pages = seeds::read(std::slice::from_ref(&args.url), None)?.pages;
     let steering = Steering::find_to_read(context).await?;
     let mut exit = Exit::Done;
     for url in &pages {

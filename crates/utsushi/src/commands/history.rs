@@ -124,7 +124,9 @@ impl History {
         } else {
             let changed = change.map_or("", Change::in_words);
             let until = validity.map(when::until);
-            let remark = until.or_else(|| why.map(in_words)).unwrap_or_default();
+            let remark = until.or_else(|| why.map(in_words));
+            let truncated = entry.truncated.then(|| "truncated".to_owned());
+            let remark = [remark, truncated].into_iter().flatten().collect::<Vec<_>>().join("; ");
             context.output.line(format!("{}  {changed:<12}  {remark}", told::columns(entry)).trim_end());
         }
         is_readable

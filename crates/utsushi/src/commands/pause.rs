@@ -1,9 +1,11 @@
-//! `utsushi pause` and `utsushi resume`: the crawl asks nobody anything any more, or goes on; also over restarts.
+//! `utsushi pause` and `utsushi resume`: stop sending requests, or send them again; this holds across restarts.
 
 use super::Context;
 use crate::exit::Exit;
 use crate::node::control::Request;
+use crate::node::life::Whole;
 use crate::node::steering::Steering;
+use serde_json::json;
 
 const PAUSE_EXAMPLES: &str = "\
 Example:
@@ -12,33 +14,46 @@ const RESUME_EXAMPLES: &str = "\
 Example:
   utsushi --data ~/web resume";
 
-/// Let the crawl ask nobody anything, until it is resumed
+/// Stop sending requests until resumed
 #[derive(Debug, clap::Args)]
 #[command(after_help = PAUSE_EXAMPLES)]
 pub(crate) struct Args {}
 
-/// Let a paused crawl go on
+/// Send requests again after a pause
 #[derive(Debug, clap::Args)]
 #[command(after_help = RESUME_EXAMPLES)]
 pub(crate) struct ResumeArgs {}
 
 /// Pauses; it is durable afterwards.
 pub(crate) async fn run(_: &Args, context: &Context) -> anyhow::Result<Exit> {
-    order(context, "pause", Request::Pause {}, "the crawl is paused; `utsushi resume` lets it go on").await
+    order(context, "pause", true).await
 }
 
 /// Resumes; it is durable afterwards.
 pub(crate) async fn resume(_: &ResumeArgs, context: &Context) -> anyhow::Result<Exit> {
-    order(context, "resume", Request::Resume {}, "the crawl is not paused").await
+    order(context, "resume", false).await
 }
 
-async fn order(context: &Context, command: &str, request: Request, words: &str) -> anyhow::Result<Exit> {
+async fn order(context: &Context, command: &str, pauses: bool) -> anyhow::Result<Exit> {
     let steering = Steering::find(context, command, None).await?;
     let runs = matches!(steering, Steering::There { .. });
-    for told in steering.ask(request).await? {
-        let when = if runs { "" } else { " (it does not run now; this holds when it does)" };
-        context.output.result(&told, || format!("{words}{when}"));
+    let was_paused =
+        steering.ask_for::<Whole>(Request::Status {}).await?.pop().is_some_and(|whole| whole.paused);
+    if was_paused != pauses {
+        steering.ask(if pauses { Request::Pause {} } else { Request::Resume {} }).await?;
     }
+    let told = json!({ "paused": pauses, "was_paused": was_paused });
+    context.output.result(&told, || words(pauses, was_paused, runs));
     steering.close().await?;
     Ok(Exit::Done)
+}
+
+fn words(pauses: bool, was_paused: bool, runs: bool) -> String {
+    let when = if runs { "" } else { " (it does not run now; this holds when it does)" };
+    match (pauses, was_paused) {
+        (true, false) => format!("the crawl is paused; `utsushi resume` lets it go on{when}"),
+        (true, true) => "the crawl was paused already; `utsushi resume` lets it go on".to_owned(),
+        (false, true) => format!("the crawl is resumed{when}"),
+        (false, false) => "the crawl was not paused; nothing to resume".to_owned(),
+    }
 }

@@ -1,6 +1,8 @@
 //! Pages that somebody names, on the command line or in a file.
 
-use crate::exit::Advised;
+use crate::exit::{Advised, Exit};
+use crate::output::Output;
+use crate::words::count_of;
 use anyhow::Context as _;
 use base::PageUrl;
 use std::fs::File;
@@ -10,33 +12,69 @@ use std::path::Path;
 /// The longest file of seeds.
 const FILE_BYTES_MAX: u64 = 128 * 1024 * 1024;
 
-/// The pages that are named, in their order and each once.
-pub(crate) fn read(named: &[String], file: Option<&Path>) -> anyhow::Result<Vec<PageUrl>> {
-    let mut pages = Vec::new();
+/// So many bad lines of a file are named, and so much of each is shown.
+const BAD_SHOWN_MAX: usize = 5;
+const SHOWN_CHARS_MAX: usize = 80;
+
+/// Pages that were named.
+#[derive(Debug, Default)]
+pub(crate) struct Seeds {
+    /// The pages, in their order and each once.
+    pub(crate) pages: Vec<PageUrl>,
+    /// Lines of the file that are no URLs: how many, and the first few with their numbers.
+    bad_count: u64,
+    bad: Vec<String>,
+}
+
+impl Seeds {
+    /// Says which lines of the file are left out.
+    pub(crate) fn tell_bad(&self, output: &Output) {
+        if self.bad_count == 0 {
+            return;
+        }
+        let more = self.bad_count - self.bad.len() as u64;
+        let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+        let lines = count_of(self.bad_count, "line");
+        output.complaint(format!("{lines} of the seeds left out: {}{more}", self.bad.join("; ")));
+    }
+    /// How a command ends that did `exit` with the good lines.
+    pub(crate) fn exit(&self, exit: Exit) -> Exit {
+        if exit == Exit::Done && self.bad_count > 0 { Exit::Found } else { exit }
+    }
+}
+
+/// The pages that are named. Lines of the file that are no URLs are left out, unless all of them are.
+pub(crate) fn read(named: &[String], file: Option<&Path>) -> anyhow::Result<Seeds> {
+    let mut seeds = Seeds::default();
     for text in named {
         let page = parse(text).map_err(|error| {
             let advice = "give the whole URL, such as `https://example.org/`";
             Advised::new(format!("cannot visit `{}`", base::printable(text)), advice, anyhow::anyhow!(error))
         })?;
-        pages.push(page);
+        seeds.pages.push(page);
     }
     if let Some(path) = file {
-        pages.extend(read_file(path)?);
+        read_file(path, &mut seeds)?;
+        if seeds.pages.is_empty() && seeds.bad_count > 0 {
+            let what = format!("cannot use the seeds in `{}`: no line of it is a URL", path.display());
+            let why = anyhow::anyhow!("{}", seeds.bad.join("; "));
+            return Err(Advised::new(what, "write one whole URL a line", why).into());
+        }
     }
     let mut known = std::collections::HashSet::new();
-    pages.retain(|page| known.insert(page.key()));
-    Ok(pages)
+    seeds.pages.retain(|page| known.insert(page.key()));
+    Ok(seeds)
 }
 
 /// One URL a line; what stands behind `#` at the beginning of a word is a comment. `-` is standard input.
-fn read_file(path: &Path) -> anyhow::Result<Vec<PageUrl>> {
+fn read_file(path: &Path, seeds: &mut Seeds) -> anyhow::Result<()> {
     let source: Box<dyn Read> = if path == Path::new("-") {
         Box::new(io::stdin())
     } else {
         Box::new(File::open(path).with_context(|| format!("cannot read the seeds in `{}`", path.display()))?)
     };
     let lines = BufReader::new(source.take(FILE_BYTES_MAX + 1)).split(b'\n');
-    let (mut pages, mut bytes) = (Vec::new(), 0);
+    let mut bytes = 0;
     for (number, line) in (1..).zip(lines) {
         let line = line.with_context(|| format!("cannot read the seeds in `{}`", path.display()))?;
         bytes += line.len() as u64 + 1;
@@ -45,19 +83,27 @@ fn read_file(path: &Path) -> anyhow::Result<Vec<PageUrl>> {
             "cannot use `{}`: it is longer than 128 MiB",
             path.display()
         );
-        let line = String::from_utf8_lossy(&line);
-        let text = line.trim_start_matches('\u{feff}').trim();
-        let text =
-            if text.starts_with('#') { "" } else { text.split(" #").next().unwrap_or_default().trim() };
-        if text.is_empty() {
-            continue;
-        }
-        pages.push(parse(text).map_err(|error| {
-            let what = format!("cannot use the seeds in `{}`: line {number}", path.display());
-            Advised::new(what, "write one whole URL a line, or take the line out", anyhow::anyhow!(error))
-        })?);
+        read_line(number, &String::from_utf8_lossy(&line), seeds);
     }
-    Ok(pages)
+    Ok(())
+}
+
+fn read_line(number: u64, line: &str, seeds: &mut Seeds) {
+    let text = line.trim_start_matches('\u{feff}').trim();
+    let text = if text.starts_with('#') { "" } else { text.split(" #").next().unwrap_or_default().trim() };
+    if text.is_empty() {
+        return;
+    }
+    match parse(text) {
+        Ok(page) => seeds.pages.push(page),
+        Err(why) => {
+            seeds.bad_count += 1;
+            if seeds.bad.len() < BAD_SHOWN_MAX {
+                let shown: String = text.chars().take(SHOWN_CHARS_MAX).collect();
+                seeds.bad.push(format!("line {number} (`{}`): {why}", base::printable(&shown)));
+            }
+        }
+    }
 }
 
 /// Reads a URL; a missing `http://` is added.
@@ -79,18 +125,30 @@ mod tests {
             "\u{feff}# mine\nhttp://b.example/ # a note\r\n\nc.example/x#y\nhttps://a.example/\n",
         )
         .unwrap();
-        let pages = read(&["a.example".to_owned()], Some(&file)).unwrap();
+        let pages = read(&["a.example".to_owned()], Some(&file)).unwrap().pages;
         let pages: Vec<&str> = pages.iter().map(PageUrl::as_str).collect();
         assert_eq!(pages, ["http://a.example/", "http://b.example/", "http://c.example/x"]);
     }
 
     #[test]
-    fn what_is_no_url_is_told_with_its_line() {
+    fn bad_lines_are_counted_and_the_first_are_named() {
         let place = tempfile::tempdir().unwrap();
         let file = place.path().join("seeds.txt");
-        std::fs::write(&file, "http://b.example/\nftp://c.example/\n").unwrap();
+        std::fs::write(&file, "http://b.example/\nftp://c.example/\nhttp://\nd.example\n").unwrap();
+        let seeds = read(&[], Some(&file)).unwrap();
+        let pages: Vec<&str> = seeds.pages.iter().map(PageUrl::as_str).collect();
+        assert_eq!((pages, seeds.bad_count), (vec!["http://b.example/", "http://d.example/"], 2));
+        assert!(seeds.bad[0].starts_with("line 2 (`ftp://c.example/`): "), "{:?}", seeds.bad);
+        std::fs::write(&file, "http://\n".repeat(9)).unwrap();
         let error = format!("{:#}", read(&[], Some(&file)).unwrap_err());
-        assert!(error.contains("line 2"), "{error}");
+        assert!(error.contains("no line of it is a URL") && error.contains("line 5"), "{error}");
+        assert!(!error.contains("line 6"), "{error}");
+        // A page that was named is enough.
+        assert_eq!(read(&["a.example".to_owned()], Some(&file)).unwrap().bad_count, 9);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_refused() {
         assert!(read(&["http://".to_owned()], None).is_err());
         assert!(read(&[], Some(Path::new("/nowhere/seeds"))).is_err());
     }

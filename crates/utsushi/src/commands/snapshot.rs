@@ -75,7 +75,7 @@ impl Format {
     }
     /// Whether it tells what is known only after parsing.
     const fn tells(self) -> bool {
-        matches!(self, Self::List | Self::Parquet)
+        matches!(self, Self::List | Self::Parquet | Self::Wacz)
     }
     /// Whether it may be shown on a terminal: what is in it was made printable.
     const fn is_text(self) -> bool {
@@ -197,7 +197,7 @@ impl<'a> Sink<'a> {
             Format::List => list::write(versions, self, out),
             Format::Cdxj => forms::write_cdxj(plain(versions), &kept, self, out),
             Format::Warc => forms::write_warc(plain(versions), &kept, self, &about, out),
-            Format::Wacz => forms::write_wacz(plain(versions), &kept, self, &about, out),
+            Format::Wacz => forms::write_wacz(versions, &kept, self, &about, out),
             Format::Parquet => forms::write_parquet(versions, &kept, self, &about, out),
         }
     }

@@ -326,6 +326,11 @@ pub(crate) const SETTINGS: &[Setting] = &[
         show: |c| quoted(c.metrics.listen.map(|at| at.to_string()).unwrap_or_default()),
     },
     Setting {
+        key: "metrics.public",
+        take: |c, v| flag(v).map(|is_so| c.metrics.is_public = is_so),
+        show: |c| c.metrics.is_public.to_string(),
+    },
+    Setting {
         key: "guard.listen",
         take: |c, v| socket(v).map(|at| c.guard.listen = Some(at)),
         show: |c| quoted(c.guard.listen.map(|at| at.to_string()).unwrap_or_default()),

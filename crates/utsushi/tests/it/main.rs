@@ -19,6 +19,7 @@ mod history;
 mod import;
 mod killed_crawl;
 mod made;
+mod obvious;
 mod program;
 mod readers;
 mod scan;

@@ -6,7 +6,9 @@ use archive::{Asked, Choice, Flag, MediaRange, Recipe, Relations, Scope, Unit};
 use base::interval::PeriodError;
 use base::time::TimeError;
 use base::{Period, Timestamp};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
+use std::ops::RangeInclusive;
+use std::str::FromStr;
 
 /// Which versions of which pages.
 #[derive(Debug, clap::Args)]
@@ -41,9 +43,9 @@ pub(crate) struct Choices {
     /// Only this media type, such as `text/html` or `image/*`; several with commas
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
     media_type: Vec<MediaRange>,
-    /// Only this status; several with commas
+    /// Only this status, such as `200`, or this class of them, such as `4xx`; several with commas
     #[arg(long, value_name = "N", value_delimiter = ',')]
-    status: Vec<u16>,
+    status: Vec<Statuses>,
     /// Only what is in this language, such as `ja` or `en`; several with commas. Known only of what was read
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = language)]
     language: Vec<String>,
@@ -57,6 +59,35 @@ pub(crate) struct Choices {
 struct Said<T> {
     text: String,
     value: T,
+}
+
+/// One status, or all of a class.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Statuses(RangeInclusive<u16>);
+
+impl FromStr for Statuses {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let wrong =
+            || format!("`{text}` is not a status; write a number such as `404`, or a class such as `4xx`");
+        let (digits, width) = match text.as_bytes() {
+            [_, b'x' | b'X', b'x' | b'X'] => (&text[..1], 100),
+            [_, _, _] => (text, 1),
+            _ => return Err(wrong()),
+        };
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let first = digits.parse::<u16>().ok().filter(|_| is_number).map(|number| number * width);
+        let first = first.filter(|first| *first >= 100).ok_or_else(wrong)?;
+        Ok(Self(first..=first + width - 1))
+    }
+}
+
+impl fmt::Display for Statuses {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let first = self.0.start();
+        if self.0.end() == first { write!(f, "{first}") } else { write!(f, "{}xx", first / 100) }
+    }
 }
 
 impl Said<Timestamp> {
@@ -154,7 +185,7 @@ impl Choices {
         add("site", self.site.as_ref().map(|site| format!("{site:?}")));
         add("prefix", self.prefix.as_ref().map(|prefix| format!("{prefix:?}")));
         add("type", several(self.media_type.iter().map(ToString::to_string).collect()));
-        add("status", several(self.status.iter().map(u16::to_string).collect()));
+        add("status", several(self.status.iter().map(ToString::to_string).collect()));
         add("language", several(self.language.clone()));
         add("changed-since", self.changed_since.as_ref().map(|since| since.text.clone()));
         words.trim_start().to_owned()
@@ -168,7 +199,7 @@ impl Choices {
             recipe: self.recipe,
             unit: self.unit,
             flags: self.flag.clone(),
-            statuses: self.status.clone(),
+            statuses: self.status.iter().flat_map(|statuses| statuses.0.clone()).collect(),
             media_types: self.media_type.clone(),
             changed_since: self.changed_since.as_ref().map(|since| since.value),
             site: self.site.clone(),
@@ -197,4 +228,25 @@ fn checked(asked: Asked) -> anyhow::Result<Choice> {
         Advised::new("cannot make a snapshot of that", advice, error)
     });
     Ok(choice?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statuses_are_numbers_or_classes() {
+        for (text, statuses) in
+            [("404", 404..=404), ("100", 100..=100), ("2xx", 200..=299), ("9XX", 900..=999)]
+        {
+            assert_eq!(text.parse::<Statuses>().unwrap().0, statuses, "{text}");
+        }
+        assert_eq!("4XX".parse::<Statuses>().unwrap().to_string(), "4xx");
+        for text in
+            ["abc", "", "x", "20", "2000", "2x", "0xx", "099", "+12", "-12", "2x0", "xxx", "１xx", "é1"]
+        {
+            let why = text.parse::<Statuses>().unwrap_err();
+            assert!(why.contains("such as `404`"), "{text}: {why}");
+        }
+    }
 }

@@ -76,13 +76,13 @@ pub(super) fn write_warc(
 /// A package with captures, index and list of pages. What cannot be written out of order gets it from a file without
 /// a name.
 pub(super) fn write_wacz(
-    versions: impl Iterator<Item = anyhow::Result<Version>>,
+    versions: impl Iterator<Item = anyhow::Result<Described>>,
     kept: &Kept<'_>,
     sink: &Sink<'_>,
     about: &About,
     out: &mut Destination<'_>,
 ) -> anyhow::Result<Written> {
-    let (picks, versions) = pick(versions, kept, sink)?;
+    let (picks, versions) = pick_described(versions, kept, sink)?;
     let copied = match out.seekable() {
         Some(file) => formats::wacz::write(picks, kept, &sink.spool, about, file),
         None => {
@@ -124,9 +124,19 @@ fn pick(
     kept: &Kept<'_>,
     sink: &Sink<'_>,
 ) -> anyhow::Result<(Picks, u64)> {
+    pick_described(versions.map(|version| version.map(Described::from)), kept, sink)
+}
+
+/// The same with what is known of the versions.
+fn pick_described(
+    versions: impl Iterator<Item = anyhow::Result<Described>>,
+    kept: &Kept<'_>,
+    sink: &Sink<'_>,
+) -> anyhow::Result<(Picks, u64)> {
     let (mut picker, mut count) = (Picker::new(&sink.spool), 0);
-    for version in versions {
-        picker.add(&row(&version?, kept.reader)?)?;
+    for described in versions {
+        let Described { version, facts } = described?;
+        picker.add(&row(&version, kept.reader)?.with(&facts))?;
         count += 1;
     }
     Ok((picker.finish()?, count))
