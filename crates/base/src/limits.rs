@@ -19,11 +19,11 @@ pub const CLOCK_GAP_MAX: Interval = Interval::from_days(400);
 
 /// The longest URL in bytes: what browsers and servers have long agreed on; longer ones are traps.
 pub const URL_BYTES_MAX: usize = 2_083;
-/// The most path segments of a URL worth visiting.
+/// A URL with more path segments is suspected to lead into a trap.
 pub const URL_SEGMENTS_MAX: usize = 20;
-/// How often one path segment may stand in a URL before it is an echo.
+/// A URL in which one path segment occurs more often is suspected to echo.
 pub const URL_SEGMENT_REPEATS_MAX: usize = 2;
-/// The most query parameters of a URL worth visiting.
+/// A URL with more query parameters is suspected to lead into a trap.
 pub const URL_PARAMETERS_MAX: usize = 30;
 
 // Politeness (C6, H13).

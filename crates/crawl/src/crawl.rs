@@ -189,7 +189,7 @@ impl<D: Door + 'static> Crawl<D> {
         let mut stop = pin!(stop);
         loop {
             let wait = self.start_steps()?;
-            if self.finished() {
+            if self.finished()? {
                 return Ok(());
             }
             let can_order = self.notes < NOTES_MAX / 2;
@@ -240,9 +240,13 @@ impl<D: Door + 'static> Crawl<D> {
         Ok(self.report)
     }
 
-    fn finished(&self) -> bool {
+    fn finished(&mut self) -> Result<bool, Error> {
         let is_enough = self.settings.pages_max.is_some_and(|most| self.report.pages >= most);
-        is_enough || (self.settings.once && self.has_nothing_new())
+        if is_enough || !self.settings.once || !self.has_nothing_new() {
+            return Ok(is_enough);
+        }
+        // What is held back may be an honest site after all: a few pages of it are visited first.
+        Ok(!self.frontier.release_held(self.clock.now())?)
     }
     /// Whether nothing new is left, or only what is left alone for long.
     fn has_nothing_new(&self) -> bool {
@@ -517,6 +521,7 @@ impl<D: Door + 'static> Crawl<D> {
             known: self.frontier.pages(),
             waiting: self.frontier.new_pages(),
             dropped: self.frontier.dropped_links(),
+            held_back: self.frontier.held_back(),
             ..self.report
         };
     }

@@ -45,7 +45,7 @@ impl Teachings {
     /// The lesson for the page, which is known by its number when it was handed out just now.
     #[must_use]
     pub fn lesson(&self, page: Option<Number>) -> Lesson<'_> {
-        let Reading { links, main, blocks, filtered, .. } = &self.reading;
+        let Reading { links, too_long, main, features, filtered, .. } = &self.reading;
         Lesson {
             page,
             url: &self.url,
@@ -54,9 +54,10 @@ impl Teachings {
             address: self.learned.address,
             etag: self.learned.etag.as_deref(),
             last_modified: self.learned.last_modified.as_deref(),
-            text: main.map(|main| Text { main, blocks }),
+            text: main.map(|main| Text { main, features }),
             filtered,
             links,
+            too_long,
             place: &self.place,
         }
     }

@@ -30,10 +30,12 @@ pub struct Reads {
 pub struct Reading {
     /// Where it points to, as far as its author lets us follow (C8).
     pub links: Vec<Found>,
+    /// Hashes of links that are too long to be taken up (H10).
+    pub too_long: Vec<u32>,
     /// The digest of its main text (C3); nothing when it has no text.
     pub main: Option<u64>,
-    /// Hashes of its blocks of text, for telling whether there is anything new on it (H10).
-    pub blocks: Vec<u32>,
+    /// Hashes of its words and blocks of text, for telling whether there is anything new on it (H10).
+    pub features: Vec<u32>,
     /// Why the filter does not want it; empty when it does (C13).
     pub filtered: String,
     /// What is worth remembering of it (D11); nothing when it was not read.
@@ -102,11 +104,18 @@ impl Reads {
             main_text: (page.text.main != 0).then_some(page.text.main),
             charset: Some((page.charset.encoding.name().into(), page.charset.how.as_str().into())),
         };
+        let mut features = page.text.blocks;
+        features.extend(page.text.words);
+        // The titles of a shop combine what its filters are set to, and these stand in queries.
+        if page.text.title != 0 && url.as_url().query().is_none() {
+            features.push(page.text.title);
+        }
         let is_followed = !nofollow && !page.asks.nofollow;
         Reading {
             links: if is_followed { self.links(page.links) } else { Vec::new() },
+            too_long: if is_followed { page.too_long } else { Vec::new() },
             main: facts.main_text,
-            blocks: page.text.blocks,
+            features,
             filtered,
             facts: Some(facts),
         }

@@ -2,6 +2,7 @@
 
 use archive::Stored;
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
+use frontier::HeldBack;
 
 /// A capture that is durable: what may be told to anyone (D2).
 #[derive(Clone, Debug)]
@@ -66,8 +67,10 @@ pub struct Report {
     pub known: u64,
     /// Pages known and never visited.
     pub waiting: u64,
-    /// Links that were not taken up: a trap's shape, or the queue was full.
+    /// Links that were not taken up: outside the scope, or of a server with too many pages.
     pub dropped: u64,
+    /// Pages and links that are held back, by reason (H10).
+    pub held_back: HeldBack,
     /// Captures that could not be kept because the disk was full when the crawl ended.
     pub lost: u64,
     /// The longest time that the archive had to wait for room on the disk.

@@ -1,7 +1,8 @@
 //! The frontier: which page is visited next, and when.
 //!
-//! The life of a URL: it is found, judged by scope and shape, offered to the store, and known from then on ([`offer`]).
-//! Being due it is taken in hand: it joins the short-term queue of its server ([`fill`]). When server and address have
+//! The life of a URL: it is found, judged by scope, offered to the store, and known from then on ([`offer`]).
+//! Being due it is taken in hand: it joins the short-term queue of its server ([`fill`]), or is held back while it looks
+//! like a trap ([`hold`]). When server and address have
 //! rested it is handed out ([`turn`]); what came of it frees server and address ([`done`]), and once the archive has it, the page
 //! learns from it and goes back to the store until its next time ([`learn`]). Robots files are asked for on the way
 //! ([`errand`]).
@@ -17,6 +18,7 @@ pub(crate) mod early;
 pub(crate) mod errand;
 pub(crate) mod explain;
 pub(crate) mod fill;
+pub(crate) mod hold;
 pub(crate) mod keep;
 pub(crate) mod learn;
 pub(crate) mod look;
@@ -106,8 +108,8 @@ impl Step {
 pub(crate) enum Held {
     /// In the queue of its server.
     Queued(Rank),
-    /// It waits for its shape to prove worth it.
-    Deferred,
+    /// It is held back.
+    Waiting,
     /// It is being visited, or on its way into the archive.
     Out(u32, Hand),
 }
@@ -129,9 +131,9 @@ pub struct Frontier {
     pub(crate) held: HashMap<u32, Held>,
     pub(crate) queue_bytes: usize,
     pub(crate) queued: u64,
-    /// Memory of pages that wait for their shape, and how many such pages went back to the store.
-    pub(crate) deferred_bytes: usize,
-    pub(crate) deferred_in_store: u64,
+    /// Pages that are held back, over all servers, and those of them that memory has.
+    pub(crate) held_back: u64,
+    pub(crate) waiting: usize,
     /// How far the store has been emptied, and whether there was no room for the rest.
     pub(crate) filled: Option<Minute>,
     pub(crate) is_full: bool,
@@ -187,8 +189,8 @@ impl Frontier {
             held: HashMap::new(),
             queue_bytes: 0,
             queued: 0,
-            deferred_bytes: 0,
-            deferred_in_store: 0,
+            held_back: 0,
+            waiting: 0,
             filled: None,
             is_full: false,
             batch: sat::Batch::new(),

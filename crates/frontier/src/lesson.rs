@@ -53,6 +53,8 @@ pub struct Lesson<'a> {
     pub filtered: &'a str,
     /// Where it points to.
     pub links: &'a [Found],
+    /// Hashes of links that are too long to be taken up (H10).
+    pub too_long: &'a [u32],
     /// The place in the archive behind it.
     pub place: &'a str,
 }
@@ -62,8 +64,9 @@ pub struct Lesson<'a> {
 pub struct Text<'a> {
     /// The digest of its main text (C3).
     pub main: u64,
-    /// Hashes of its blocks of text, without what differs on every page of a kind.
-    pub blocks: &'a [u32],
+    /// Hashes of its words and blocks of text, without what differs on every page of a kind: by them one tells whether
+    /// it says anything new (H10).
+    pub features: &'a [u32],
 }
 
 /// How a visit ended.

@@ -24,7 +24,7 @@
 //! ```
 //!
 //! The rooms: [`frontier`](Frontier) is the machine; `state`, `lesson` and `revisit` are one page, `server`, `load`, `trap`,
-//! `neighbour` one server, `address` what servers share; `scope` and `partition` say what is ours.
+//! `novelty`, `neighbour` one server, `address` what servers share; `scope` and `partition` say what is ours.
 //!
 //! Not here: sockets, files, clocks; every moment is handed in, and the store of page states with it.
 
@@ -35,10 +35,12 @@ pub mod filter;
 mod found;
 mod frontier;
 mod hand;
+mod held_back;
 mod lesson;
 mod load;
 mod moment;
 mod neighbour;
+mod novelty;
 mod partition;
 pub mod revisit;
 mod role;
@@ -56,6 +58,7 @@ pub use found::Found;
 pub use frontier::done::{Done, Worth};
 pub use frontier::learn::Learned;
 pub use frontier::{Frontier, Next, Step, Task};
+pub use held_back::{HeldBack, HoldReason};
 pub use lesson::{Lesson, Text, Told};
 pub use load::Load;
 pub use partition::{LinkBatch, Owned, PARTITIONS, partition};
@@ -67,7 +70,6 @@ pub use sat::Number;
 pub use scope::{Mode, Rule, RuleError, Scope, Verdict};
 pub use settings::{Agreed, AgreedError, Settings, Whom};
 pub use tell::{Bin, Explanation, Figures, Outlook, Overview, ServerTold};
-pub use trap::{Unfit, fit};
 
 /// Options of a store for page states that begins now.
 #[must_use]

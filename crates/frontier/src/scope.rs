@@ -172,6 +172,13 @@ impl Scope {
         }
     }
 
+    /// Whether a rule asks for a URL by `also visit` or `visit first`.
+    #[must_use]
+    pub fn asks_for(&self, url: &PageUrl) -> bool {
+        let rule = self.deciding.first_match(url, &self.rules).and_then(|at| self.rules.get(at));
+        rule.is_some_and(|rule| matches!(rule.action, Action::Also | Action::First))
+    }
+
     /// The rules that belong together, as one sentence.
     fn only_sentence(&self) -> String {
         let only = self.rules.iter().filter(|rule| rule.action == Action::Only);

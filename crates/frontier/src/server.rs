@@ -5,12 +5,13 @@ mod account;
 
 use crate::codec::{Fields, put, put_bytes};
 use crate::hand::{Hand, Rank};
+use crate::held_back::{HeldBack, HoldReason};
 use crate::load::{Division, Load};
 use crate::moment::seconds;
 use crate::neighbour::Neighbourhoods;
 use crate::revisit::kin::Kin;
 use crate::revisit::pace::Pace;
-use crate::trap::Shapes;
+use crate::trap::{Shapes, UrlShape};
 use account::Account;
 use base::limits::SERVER_PAUSE_MAX;
 use base::url::{Origin, Scheme};
@@ -33,9 +34,11 @@ pub(crate) struct Server {
     pub alias_of: Option<u32>,
     /// Pages that may be fetched within the day: the short-term queue (C7).
     pub queue: BTreeMap<Rank, Hand>,
-    /// New pages that wait for others of their shape to show that there is something new, by shape (H10).
-    pub deferred: BTreeMap<u32, VecDeque<Hand>>,
-    pub deferred_count: usize,
+    /// New pages that are held back, by number and shape, as far as memory has them (H10).
+    pub waiting: BTreeMap<UrlShape, VecDeque<u32>>,
+    pub waiting_count: usize,
+    /// Those among the pages in the queue that are visited although their shape is suspected.
+    pub sampled: Vec<u32>,
 
     /// What is kept between two requests, and how many there may be at once (C6, C18).
     pub pause: Interval,
@@ -67,6 +70,8 @@ pub(crate) struct Server {
     pub shapes: Shapes,
     pub places: Neighbourhoods,
     pub is_map_dirty: bool,
+    /// Pages whose features were noted since these were last written.
+    pub novelty_unwritten: u32,
     /// Which of its pages change together; learned anew in every run.
     pub kin: Kin,
     /// Pages that feeds or sitemaps said have changed, and when.
@@ -106,6 +111,8 @@ pub(crate) struct Kept {
     pub pace: Pace,
     /// When its budget last paid for a visit, in microseconds.
     pub paid_at: u64,
+    /// Pages that are held back.
+    pub held: HeldBack,
 }
 
 /// How a server is reached by one scheme. Robots rules belong to scheme and server together (D6).
@@ -130,8 +137,9 @@ impl Server {
             prefix: prefix.into(),
             alias_of: None,
             queue: BTreeMap::new(),
-            deferred: BTreeMap::new(),
-            deferred_count: 0,
+            waiting: BTreeMap::new(),
+            waiting_count: 0,
+            sampled: Vec::new(),
             pause,
             width,
             is_agreed: false,
@@ -150,6 +158,7 @@ impl Server {
             shapes: Shapes::default(),
             places: Neighbourhoods::default(),
             is_map_dirty: false,
+            novelty_unwritten: 0,
             kin: Kin::default(),
             hinted: VecDeque::new(),
             account: Account::new(ready_at),
@@ -339,6 +348,9 @@ impl Kept {
         put(bytes, self.delay);
         self.pace.write(bytes);
         put(bytes, self.paid_at);
+        for reason in &HoldReason::ALL[..HoldReason::OF_PAGES] {
+            put(bytes, self.held.of(*reason));
+        }
     }
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (form, rest) = bytes.split_first()?;
@@ -369,6 +381,9 @@ impl Kept {
         kept.delay = fields.number();
         kept.pace = Pace::read(&mut fields);
         kept.paid_at = fields.number();
+        for reason in &HoldReason::ALL[..HoldReason::OF_PAGES] {
+            kept.held.set(*reason, fields.number());
+        }
         Some(kept)
     }
 }
@@ -393,6 +408,11 @@ mod tests {
             alias_of: "www.example.jp".to_owned(),
             delay: 120,
             paid_at: 1_800_000_000_123_456,
+            held: {
+                let mut held = HeldBack::default();
+                held.set(HoldReason::Echo, 300);
+                held
+            },
             ..Kept::default()
         };
         for interval in [60, 86_400, 34_560_000] {
@@ -405,10 +425,10 @@ mod tests {
             assert_eq!(Kept::read(&bytes).as_ref(), Some(&kept));
         }
         assert_eq!(Kept::read(&[7]), None);
-        // An older form ends before the last payment.
+        // An older form ends before the last payment and the counts of what is held back.
         let mut bytes = Vec::new();
-        kept.paid_at = 0;
+        (kept.paid_at, kept.held) = (0, HeldBack::default());
         kept.write(&mut bytes);
-        assert_eq!(Kept::read(&bytes[..bytes.len() - 1]), Some(kept));
+        assert_eq!(Kept::read(&bytes[..bytes.len() - 1 - HoldReason::OF_PAGES]), Some(kept));
     }
 }

@@ -35,6 +35,8 @@ pub struct Settings {
     pub server_bytes_per_day_max: Option<u64>,
     /// The most pages of one server, however new they look (H10).
     pub server_pages_max: u64,
+    /// Whether pages that look like those of a trap are held back until others like them bring something new (H10).
+    pub detects_traps: bool,
     /// Whether pages of a directory whose pages are mostly gone are visited less often (C16).
     pub spares_dead: bool,
     /// Memory of the short-term queue (C7).
@@ -59,6 +61,7 @@ impl Default for Settings {
             server_requests_per_day_max: None,
             server_bytes_per_day_max: None,
             server_pages_max: 1_000_000,
+            detects_traps: true,
             spares_dead: false,
             queue_bytes_max: 128 << 20,
             links_remembered: 1 << 20,

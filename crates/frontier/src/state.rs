@@ -2,6 +2,7 @@
 
 use crate::Role;
 use crate::codec::{Fields, put, put_bytes};
+use crate::held_back::HoldReason;
 use crate::moment::{at_seconds, seconds};
 use crate::revisit::estimate::Belief;
 use crate::revisit::{History, Policy};
@@ -68,6 +69,10 @@ pub(crate) struct State {
     pub dropped: bool,
     pub etag: String,
     pub last_modified: String,
+    /// It is never held back: somebody named it, a feed or a sitemap lists it, or another site links to it (H10).
+    pub vouched: bool,
+    /// Why it is held back, if it is.
+    pub held: Option<HoldReason>,
 }
 
 /// What a page was last seen to be.
@@ -232,6 +237,8 @@ impl State {
         }
         put(bytes, self.hinted);
         put(bytes, self.heard);
+        put(bytes, self.vouched.into());
+        put(bytes, self.held.map_or(0, |reason| reason.code().into()));
     }
     fn write_visits(&self, bytes: &mut Vec<u8>) {
         let visited = self.last_visit.saturating_sub(self.last_answer).unsigned_abs();
@@ -296,6 +303,8 @@ impl State {
         }
         if *form == FORM {
             (state.hinted, state.heard) = (fields.number(), fields.number());
+            state.vouched = fields.number() != 0;
+            state.held = HoldReason::of_code(fields.number());
         }
         Some(state)
     }
@@ -379,6 +388,9 @@ mod tests {
         state.found_on = Some(Number(0));
         (state.announced, state.hinted, state.heard) = (1_700_000_000, 1_750_000_000, 1_740_000_000);
         check(&state);
+        for reason in HoldReason::ALL {
+            check(&State { vouched: reason == HoldReason::Echo, held: Some(reason), ..state.clone() });
+        }
         let visited = State {
             hops: 3,
             own_moves: 1,

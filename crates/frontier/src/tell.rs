@@ -1,6 +1,6 @@
 //! What a frontier tells of itself: one page, one server, the whole.
 
-use crate::Role;
+use crate::{HeldBack, Role};
 use base::{Interval, Timestamp};
 use std::net::IpAddr;
 
@@ -47,7 +47,7 @@ pub struct Explanation {
     pub next_due: Option<Timestamp>,
     /// When it comes out of the long-term queue: later than `next_due` when something limits it.
     pub queued_for: Option<Timestamp>,
-    /// What makes it wait longer: `overload`, `neighbourhood`, `queue`, `back-off`, `budget`, `pause`; nothing if nothing does.
+    /// What makes it wait longer: `overload`, `neighbourhood`, `queue`, `back-off`, `budget`, `pause`, `trap`; nothing if nothing does.
     pub limited_by: Option<&'static str>,
     /// The share of its server's requests that it gets.
     pub budget_share: Option<f64>,
@@ -102,6 +102,8 @@ pub struct ServerTold {
     pub early_share: f64,
     /// Hints of feeds and sitemaps that were right, that were wrong, and changes that came without one.
     pub hints: (u32, u32, u32),
+    /// Pages and links that are held back, by reason (H10).
+    pub held_back: HeldBack,
 }
 
 /// The whole.
@@ -137,6 +139,8 @@ pub struct Overview {
     pub policy: String,
     /// How fresh all pages are expected to be; nothing before any was visited.
     pub expected: Option<Outlook>,
+    /// Pages and links that are held back, by reason (H10).
+    pub held_back: HeldBack,
 }
 
 /// How fresh pages are expected to be when visits go on as scheduled, within what the delays of the servers allow.

@@ -36,7 +36,7 @@ mod xml;
 
 pub use links::{Link, LinkKind};
 pub use page::{Page, read};
-pub use text::{BLOCKS_MAX, Text, visible_text};
+pub use text::{BLOCKS_MAX, Text, WORDS_MAX, visible_text};
 pub use title::title;
 
 /// As many links as are taken from one page: more is a trap or a mistake.

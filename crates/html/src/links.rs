@@ -3,6 +3,7 @@
 use crate::LINKS_MAX;
 use base::PageUrl;
 use base::chance::hash_bytes;
+use base::url::UrlError;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
@@ -55,6 +56,9 @@ impl LinkKind {
     }
 }
 
+/// The maximum number of links of a page that are told to be too long.
+const TOO_LONG_MAX: usize = 1_000;
+
 /// Gathers links while a page is read.
 ///
 /// **Invariant:** at most [`LINKS_MAX`] links are kept, and at most four times as many references are looked at.
@@ -62,6 +66,8 @@ pub(crate) struct Links {
     base: PageUrl,
     base_is_set: bool,
     found: Vec<Link>,
+    /// Hashes of references whose targets are too long to be taken up.
+    pub(crate) too_long: Vec<u32>,
     /// The place of each link by its target and kind.
     by_target: Places<usize>,
     /// The same by the reference as it is written, which saves reading most URLs of a page that repeats itself.
@@ -93,6 +99,7 @@ impl Links {
             base: page.clone(),
             base_is_set: false,
             found: Vec::new(),
+            too_long: Vec::new(),
             by_target: Places::default(),
             by_reference: Places::default(),
         }
@@ -131,7 +138,16 @@ impl Links {
 
     /// The place of the target of a reference that was not seen before.
     fn place(&mut self, reference: &str, kind: LinkKind, nofollow: bool) -> Option<usize> {
-        let url = self.base.join(reference).ok()?;
+        let url = match self.base.join(reference) {
+            Ok(url) => url,
+            Err(error) => {
+                if matches!(error, UrlError::TooLong(_)) && self.too_long.len() < TOO_LONG_MAX {
+                    #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
+                    self.too_long.push(hash_bytes(0, reference.as_bytes()) as u32);
+                }
+                return None;
+            }
+        };
         let key = hash_bytes(kind as u64, url.as_str().as_bytes());
         if let Some(place) = self.by_target.get(&key) {
             return Some(*place);

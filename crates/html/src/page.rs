@@ -21,6 +21,8 @@ pub struct Page {
     pub lang: Option<String>,
     /// Where the page points to, in order, each target once a kind.
     pub links: Vec<Link>,
+    /// Hashes of references whose targets are longer than any URL that is taken up; at most a thousand.
+    pub too_long: Vec<u32>,
     /// What its `meta` elements ask of robots, of all and of us by name.
     pub asks: Directives,
     /// Its visible text.
@@ -78,9 +80,10 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn finish(self, charset: charset::Found) -> Page {
+    fn finish(mut self, charset: charset::Found) -> Page {
         let (title, text) = (self.title.unwrap_or_default(), self.text.finish());
-        Page { charset, title, lang: self.lang, links: self.links.finish(), asks: self.asks, text }
+        let too_long = std::mem::take(&mut self.links.too_long);
+        Page { charset, title, lang: self.lang, links: self.links.finish(), too_long, asks: self.asks, text }
     }
 
     fn start(&mut self, name: Name<'a>) {
@@ -179,7 +182,11 @@ impl<'a> Walk<'a> {
     /// The text of an element that holds no markup: the first title counts.
     fn raw_text(&mut self, text: &str) {
         match self.raw {
-            element::TITLE if self.title.is_none() => self.title = Some(title::shown(text)),
+            element::TITLE if self.title.is_none() => {
+                let title = title::shown(text);
+                self.text.title(&title);
+                self.title = Some(title);
+            }
             element => self.text.raw(element, text),
         }
     }
@@ -258,6 +265,14 @@ mod tests {
         check("<!-- <a href=x> --><script>'<a href=y>'</script><textarea><a href=z></textarea>", &[]);
         check("<a href='mailto:x@y'><a href='javascript:1'><a href=''><a name=q><a href='http://['>", &[]);
         check("<a href=x><a href=x>", &[("anchor", "http://a.example/dir/x")]);
+    }
+
+    #[test]
+    fn links_that_are_too_long_are_told() {
+        let text =
+            format!("<a href=/{0}>x</a><a href=/{0}>x</a><a href=/{0}y>x</a><a href=/ok>", "x".repeat(2_100));
+        let page = read(&PageUrl::parse("http://a.example/").unwrap(), None, text.as_bytes(), "utsushi");
+        assert_eq!((page.links.len(), page.too_long.len()), (1, 2));
     }
 
     #[test]

@@ -16,15 +16,18 @@ mod run;
 mod sample;
 mod steady;
 mod whole;
+mod words;
 mod zone;
 
 pub use whole::visible_text;
+pub use words::WORDS_MAX;
 
 use crate::token::{Name, Tokenizer};
 use block::{Block, Weight};
 use blocks::Blocks;
 use sample::Sample;
 use steady::Steady;
+use words::Words;
 use zone::Zones;
 
 /// Blocks with fewer letters are labels.
@@ -56,6 +59,11 @@ pub struct Text {
     /// Hashes of its blocks without digits, addresses and months, those that are mostly links and labels left out: what
     /// there is to read on the page, in whatever order. At most [`BLOCKS_MAX`], the first.
     pub blocks: Vec<u32>,
+    /// Hashes of the words of its title and of its text outside of navigation and links, each once; no numbers, dates or
+    /// random identifiers. At most [`WORDS_MAX`].
+    pub words: Vec<u32>,
+    /// A hash of the words of its title in their order; 0 when it has none.
+    pub title: u32,
 }
 
 /// Gathers the text of a page while it is read.
@@ -87,6 +95,8 @@ struct Sums {
     few: Part,
     sample: Sample,
     blocks: Vec<u32>,
+    words: Words,
+    title: u32,
 }
 
 /// A part of the text.
@@ -120,6 +130,11 @@ impl Gather {
     pub(crate) fn raw(&mut self, element: u64, text: &str) {
         self.blocks.raw(element, text, |block, zones| self.sums.add_block(block, zones));
     }
+    /// The title of the page: it is not part of the text, but its words count.
+    pub(crate) fn title(&mut self, title: &str) {
+        self.sums.words.add(title);
+        self.sums.title = words::in_order(title);
+    }
     /// All that was gathered.
     pub(crate) fn finish(mut self) -> Text {
         self.blocks.finish(|block, zones| self.sums.add_block(block, zones));
@@ -139,14 +154,16 @@ impl Sums {
             self.skeleton.add(bare, 0);
             self.tell(block, weight, bare);
         }
+        if !zones.is_frame() && !is_linked(block) {
+            self.words.add(block.text());
+        }
         self.sample.add(block.text());
         self.weigh(block, zones, weight, digest);
     }
 
     /// Tells the block, if there is something to read in it.
     fn tell(&mut self, block: &Block, weight: Weight, bare: u64) {
-        let is_linked = block.linked * 2 > block.text().len();
-        if weight.letters >= TOLD_LETTERS_MIN && !is_linked && self.blocks.len() < BLOCKS_MAX {
+        if weight.letters >= TOLD_LETTERS_MIN && !is_linked(block) && self.blocks.len() < BLOCKS_MAX {
             #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
             self.blocks.push(bare as u32);
         }
@@ -219,6 +236,8 @@ impl Sums {
             skeleton: self.skeleton.digest,
             sample: self.sample.finish(),
             blocks: self.blocks,
+            words: self.words.finish(),
+            title: self.title,
         }
     }
 
@@ -236,4 +255,9 @@ impl Sums {
             None => self.all,
         }
     }
+}
+
+/// Whether more than half of a block stands in links.
+fn is_linked(block: &Block) -> bool {
+    block.linked * 2 > block.text().len()
 }

@@ -100,6 +100,8 @@ pub(crate) struct Crawl {
     pub(crate) server_bytes_per_day_max: u64,
     /// The most pages of one server.
     pub(crate) server_pages_max: u64,
+    /// Whether pages that look like those of a trap are held back.
+    pub(crate) detect_traps: bool,
     /// Whether pages of a directory whose pages are mostly gone are visited less often.
     pub(crate) spare_dead: bool,
     /// Memory of the short-term queue.

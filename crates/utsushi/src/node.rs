@@ -3,6 +3,7 @@
 pub(crate) mod control;
 pub(crate) mod directory;
 pub(crate) mod door;
+pub(crate) mod held_back;
 pub(crate) mod life;
 pub(crate) mod metrics;
 pub(crate) mod orders;

@@ -7,6 +7,7 @@ mod rebuild;
 mod restart;
 mod rig;
 mod server;
+mod sites;
 mod ssrf;
 mod text;
 mod told;
@@ -15,6 +16,7 @@ mod year;
 
 use base::chance::hash_bytes;
 use base::clock::SimulatedClock;
+use base::door::Door;
 use base::{Clock, Interval, Outcome, PageUrl, Timestamp};
 use crawl::Ended;
 use fetch::robots::{Need, Standing};
@@ -83,6 +85,18 @@ fn crawl(plan: Plan, days: u64, pause: Interval) -> Crawl {
 fn drive(
     queue: &mut Frontier,
     door: &SimulatedDoor,
+    clock: &SimulatedClock,
+    end: Timestamp,
+    recall: impl FnMut(&PageUrl) -> Option<Standing>,
+    on_step: impl FnMut(&Task, &Ended, Timestamp),
+) {
+    drive_through(queue, door, clock, end, recall, on_step);
+}
+
+/// The same through any door that makes nobody wait.
+fn drive_through<D: Door>(
+    queue: &mut Frontier,
+    door: &D,
     clock: &SimulatedClock,
     end: Timestamp,
     mut recall: impl FnMut(&PageUrl) -> Option<Standing>,

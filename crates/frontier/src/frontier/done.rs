@@ -236,7 +236,7 @@ impl Frontier {
             _ => None,
         };
         if let Some(hand) = found {
-            self.release(&hand);
+            self.unqueue(server, &hand);
             let hand: Hand = hand;
             self.held.insert(page.0, Held::Out(server, hand));
         }

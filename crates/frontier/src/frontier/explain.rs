@@ -4,12 +4,12 @@ use super::turn::refusal;
 use super::{Frontier, Held};
 use crate::error::Result;
 use crate::hand::{Hand, split_key};
+use crate::held_back::HoldReason;
 use crate::load;
 use crate::moment::{at_seconds, moment, seconds};
 use crate::scope::Verdict;
 use crate::state::{Ended, State};
 use crate::tell::Explanation;
-use crate::trap::{fit, shape};
 use base::{Interval, PageUrl, Timestamp};
 use fetch::robots::Need;
 use sat::{Minute, Number};
@@ -66,9 +66,6 @@ impl Frontier {
         }
         if let Some(line) = self.settings.opt_out.refuses(url) {
             return Some(format!("the opt-out list says so, {line}"));
-        }
-        if let Err(unfit) = fit(url) {
-            return Some(unfit.as_str().to_owned());
         }
         let state = &mut self.servers[server? as usize];
         let standing = state.robots_known(url.scheme())?;
@@ -154,12 +151,12 @@ impl Frontier {
             return Some("overload");
         }
         match self.held.get(&page.0.0) {
-            Some(Held::Deferred) => Some("trap"),
+            Some(Held::Waiting) => Some("trap"),
             Some(Held::Queued(..)) if kept.kept.failures > 0 && kept.rests_until(now).is_some() => {
                 Some("back-off")
             }
             Some(Held::Queued(..)) => Some("pause"),
-            _ if state.is_new() && !kept.shapes.takes(shape(&target)) => Some("trap"),
+            _ if state.held.is_some() => Some("trap"),
             _ if page.1 > state.next_due && self.settings.spares_dead && kept.places.is_dead(&target) => {
                 Some("neighbourhood")
             }
@@ -219,7 +216,7 @@ fn reason(state: &State, told: &Explanation, average: Option<Interval>) -> Strin
         Some("overload") => "; its server's means are divided among its pages, so it waits longer",
         Some("neighbourhood") => "; its neighbours are gone, so it waits longer",
         Some("queue") => "; its server has more to do than fits into a day, so it waits longer",
-        Some("trap") => "; it waits because pages of its shape have shown nothing new",
+        Some("trap") => return why_held(state),
         Some("pause") => "; it waits for its turn on its server",
         Some("back-off") => "; its server failed and is left alone for a while",
         _ => "",
@@ -240,6 +237,12 @@ fn reason(state: &State, told: &Explanation, average: Option<Interval>) -> Strin
         _ => why_interval(state, told, interval, average),
     };
     format!("{why}{limited}")
+}
+fn why_held(state: &State) -> String {
+    let why = state.held.map_or("pages like it have brought nothing new lately", HoldReason::sentence);
+    format!(
+        "it was never visited; it is held back because {why}; a few such pages are visited every day, and if one brings something new, the others follow; `utsushi add` visits it in any case"
+    )
 }
 /// What was observed, what follows for how often the page changes, and what interval the policy gives it.
 fn why_interval(state: &State, told: &Explanation, interval: Interval, average: Option<Interval>) -> String {

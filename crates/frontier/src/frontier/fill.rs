@@ -2,7 +2,7 @@
 //!
 //! Every minute the store hands out what is due. A page joins the queue of its server unless that is full: then the last in
 //! it goes back to the store, for three times as long as the queue will take, three days at most. It goes back too when its
-//! neighbours turned out gone (C16), and a new page waits while its shape looks like a trap (H10).
+//! neighbours turned out gone (C16), and a new page waits while it looks like one of a trap (H10).
 
 use super::{Frontier, Held};
 use crate::Role;
@@ -10,7 +10,6 @@ use crate::error::{Error, Result};
 use crate::hand::{Hand, Rank, split_key};
 use crate::moment::{minute, moment};
 use crate::state::State;
-use crate::trap::shape;
 use base::{Interval, PageUrl, Timestamp, chance};
 use sat::Minute;
 
@@ -25,8 +24,6 @@ const LONG_REST: Interval = Interval::from_hours(1);
 const NEIGHBOUR_FACTOR: f64 = 4.0;
 const NEIGHBOUR_MIN: Interval = Interval::from_days(14);
 const NEIGHBOUR_MAX: Interval = Interval::from_days(200);
-/// So many new pages of one server wait in memory for their shape; the others wait in the store.
-const DEFERRED_MAX: usize = 20_000;
 /// A server gets at least so much of the short-term queue, however many there are.
 const QUEUE_LENGTH_MIN: usize = 16;
 
@@ -42,7 +39,8 @@ impl Frontier {
         let filled = self.fill_from(&mut batch, now);
         self.batch = batch;
         self.filled = Some(to);
-        filled
+        filled?;
+        self.release_held(now).map(|_| ())
     }
     fn fill_from(&mut self, batch: &mut sat::Batch, now: Timestamp) -> Result<()> {
         while self.queue_bytes < self.settings.queue_bytes_max {
@@ -80,13 +78,13 @@ impl Frontier {
             // Whoever is left alone for long keeps one page in hand, and no room from others.
             return self.put_back(&hand, &state, minute(resting));
         }
-        if state.is_new() {
-            let shape = shape(target);
-            if !self.servers[server as usize].shapes.takes(shape) {
-                return self.defer(server, shape, hand, &state, now);
-            }
-            self.servers[server as usize].shapes.took(shape);
-        } else if self.is_among_dead(server, target, &state) {
+        if let Some(suspicion) = self.suspicion(server, target, &state) {
+            return self.hold(server, &hand, state, suspicion, now);
+        }
+        if state.held.is_some() {
+            return self.release(server, &hand, state, now);
+        }
+        if self.is_among_dead(server, target, &state) {
             let wait = Interval::from_seconds(state.wait).times(NEIGHBOUR_FACTOR);
             let until = moment(state.next_due).plus(wait.clamp(NEIGHBOUR_MIN, NEIGHBOUR_MAX));
             if now < until {
@@ -129,23 +127,15 @@ impl Frontier {
             let free = queue.range(..Rank::GATED).next_back().map(|(rank, _)| *rank);
             let out = free.filter(|_| !is_revisits).or_else(|| queue.last_key_value().map(|(rank, _)| *rank));
             let last = out.and_then(|out| queue.remove(&out)).expect("it holds more than one");
-            self.release(&last);
+            self.unqueue(server, &last);
             let state = last.state();
-            self.untake(server, &last, &state);
             self.put_off(server, &last, &state, now)?;
         }
         self.arrange(server);
         Ok(())
     }
-    /// A page goes back; if it is new, another of its shape may come.
-    pub(super) fn untake(&mut self, server: u32, hand: &Hand, state: &State) {
-        if state.is_new() {
-            let shape = shape(split_key(hand.key_text()).1);
-            self.servers[server as usize].shapes.gave_back(shape);
-        }
-    }
     /// How many pages of a server may be in hand: what can be fetched within a day, and a fair part of the memory.
-    fn queue_length_max(&self, server: u32) -> usize {
+    pub(super) fn queue_length_max(&self, server: u32) -> usize {
         let state = &self.servers[server as usize];
         let pause = state.least_pause().as_micros().max(1);
         let a_day = QUEUE_TIME_MAX.as_micros() / pause * u64::from(state.width);
@@ -153,7 +143,8 @@ impl Frontier {
         usize::try_from(a_day).unwrap_or(usize::MAX).min(fair.max(QUEUE_LENGTH_MIN))
     }
     /// A page left the queue.
-    pub(super) fn release(&mut self, hand: &Hand) {
+    pub(super) fn unqueue(&mut self, server: u32, hand: &Hand) {
+        self.servers[server as usize].sampled.retain(|sampled| *sampled != hand.number.0);
         self.held.remove(&hand.number.0);
         self.queue_bytes -= hand.memory_bytes();
         self.queued -= 1;
@@ -169,53 +160,6 @@ impl Frontier {
     /// Writes a page back as it is, for another minute.
     pub(super) fn put_back(&mut self, hand: &Hand, _: &State, due: Minute) -> Result<()> {
         self.update(hand.number, hand.key(), due, hand.value())
-    }
-
-    /// Lets a new page wait until its shape proves worth it: as long again as it has waited already, if that is in
-    /// the store.
-    fn defer(&mut self, server: u32, shape: u32, hand: Hand, state: &State, now: Timestamp) -> Result<()> {
-        let waiting = &mut self.servers[server as usize];
-        let bytes = self.deferred_bytes + hand.memory_bytes();
-        if waiting.deferred_count >= DEFERRED_MAX || bytes > self.settings.queue_bytes_max / 4 {
-            self.deferred_in_store += 1;
-            let waited = now.since(state.first_seen()).max(Interval::from_hours(1));
-            return self.put_back(&hand, state, minute(now.plus(waited.min(Interval::from_days(100)))));
-        }
-        waiting.deferred_count += 1;
-        self.deferred_bytes = bytes;
-        self.held.insert(hand.number.0, Held::Deferred);
-        waiting.deferred.entry(shape).or_default().push_back(hand);
-        Ok(())
-    }
-    /// Something new was found on a page: those that wait for their shape, or for their server, go on.
-    pub(super) fn forgive(&mut self, server: u32, now: Timestamp) -> Result<()> {
-        if self.servers[server as usize].deferred_count == 0 {
-            return Ok(());
-        }
-        let shapes: Vec<u32> = self.servers[server as usize].deferred.keys().copied().collect();
-        for shape in shapes {
-            while let Some(hand) = self.next_deferred(server, shape) {
-                let state = hand.state();
-                self.enqueue(server, hand, &state, now)?;
-            }
-        }
-        Ok(())
-    }
-    /// The next page of a shape that is worth it now.
-    fn next_deferred(&mut self, server: u32, shape: u32) -> Option<Hand> {
-        let waiting = &mut self.servers[server as usize];
-        if !waiting.shapes.takes(shape) {
-            return None;
-        }
-        let hand = waiting.deferred.get_mut(&shape)?.pop_front();
-        if hand.is_none() {
-            waiting.deferred.remove(&shape);
-        }
-        let hand = hand?;
-        waiting.deferred_count -= 1;
-        waiting.shapes.took(shape);
-        self.deferred_bytes -= hand.memory_bytes();
-        Some(hand)
     }
 
     /// When the store may next have something: at the next minute.

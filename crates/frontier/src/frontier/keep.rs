@@ -6,12 +6,14 @@ use super::learn::share;
 use crate::codec::{Fields, put};
 use crate::error::Result;
 use crate::hand::split_key;
+use crate::held_back::HeldBack;
 use crate::load::Load;
 use crate::moment::at_seconds;
 use crate::neighbour::Neighbourhoods;
-use crate::server::Kept;
+use crate::novelty::Novelty;
+use crate::server::{Kept, Server};
 use crate::state::State;
-use crate::trap::Shapes;
+use crate::trap::{SHAPES_MAX, Shapes};
 use base::{Interval, PageUrl, Timestamp};
 use sat::{Minute, Number, Store};
 use std::collections::HashMap;
@@ -21,6 +23,8 @@ const CRAWL: &[u8] = b"crawl";
 const POLICY: &[u8] = b"policy";
 const SERVER: &[u8] = b"s/";
 const MAP: &[u8] = b"m/";
+const SHAPES: &[u8] = b"t/";
+const NOVELTY: &[u8] = b"n/";
 /// What the longest lesson takes of a commit, and what the entries of a server take at most.
 const COMMIT_ROOM_MIN: usize = 64 << 10;
 const KEPT_BYTES: usize = 6 << 10;
@@ -104,6 +108,11 @@ impl Frontier {
     /// # Errors
     /// When the store cannot be written.
     pub fn close(mut self, now: Timestamp) -> Result<()> {
+        for server in 0..u32::try_from(self.servers.len()).unwrap_or(u32::MAX) {
+            if self.servers[server as usize].novelty_unwritten > 0 {
+                self.write_novelty(server)?;
+            }
+        }
         self.commit(now)?;
         self.store.close()?;
         Ok(())
@@ -119,14 +128,9 @@ impl Frontier {
             bytes.clear();
             state.kept.write(&mut bytes);
             let name = [SERVER, state.name.as_str().as_bytes()].concat();
-            let map = std::mem::take(&mut state.is_map_dirty).then(|| {
-                let mut map = Vec::new();
-                state.shapes.write(&mut map);
-                state.places.write(&mut map);
-                ([MAP, state.name.as_str().as_bytes()].concat(), map)
-            });
+            let maps = maps(state);
             self.set(&name, &bytes)?;
-            if let Some((name, map)) = map {
+            for (name, map) in maps {
                 self.set(&name, &map)?;
             }
         }
@@ -136,6 +140,15 @@ impl Frontier {
         self.set(POLICY, policy.as_bytes())?;
         let crawl = self.crawl.write();
         self.set(CRAWL, &crawl)
+    }
+    /// Writes down what the pages of a server have shown. Nothing else depends on it.
+    pub(super) fn write_novelty(&mut self, server: u32) -> Result<()> {
+        let state = &mut self.servers[server as usize];
+        state.novelty_unwritten = 0;
+        let name = [NOVELTY, state.name.as_str().as_bytes()].concat();
+        let mut bytes = Vec::new();
+        state.shapes.novelty.write(&mut bytes);
+        self.write(|store| store.set(&name, &bytes))
     }
     fn set(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         // Nothing else may be written in between: a commit here would tear apart what belongs together.
@@ -186,7 +199,8 @@ impl Frontier {
                 Some((name.to_owned(), value.clone()))
             })
         };
-        let (servers, maps): (Vec<_>, Vec<_>) = (named(SERVER).collect(), named(MAP).collect());
+        let [servers, maps, shapes, novelties] =
+            [SERVER, MAP, SHAPES, NOVELTY].map(|prefix| named(prefix).collect::<Vec<_>>());
         let mut aliases = Vec::new();
         for (name, value) in servers {
             let (Some(kept), Some(server)) = (Kept::read(&value), self.server_called(&name)) else {
@@ -197,10 +211,15 @@ impl Frontier {
         }
         for (name, value) in maps {
             let Some(server) = self.server_called(&name) else { continue };
-            let mut fields = Fields(&value);
-            let state = &mut self.servers[server as usize];
-            state.shapes = Shapes::read(&mut fields);
-            state.places = Neighbourhoods::read(&mut fields);
+            self.servers[server as usize].places = places(&value);
+        }
+        for (name, value) in shapes {
+            let Some(server) = self.server_called(&name) else { continue };
+            self.servers[server as usize].shapes = Shapes::read(&value);
+        }
+        for (name, value) in novelties {
+            let Some(server) = self.server_called(&name) else { continue };
+            self.servers[server as usize].shapes.novelty = Novelty::read(&mut Fields(&value));
         }
         for (server, name) in aliases {
             let to = self.server_called(&name);
@@ -214,28 +233,32 @@ impl Frontier {
     /// Counts pages anew. The store keeps what it judged to be new by itself, and a crash may come before the counts
     /// that follow from it are kept.
     pub(super) fn recount(&mut self) -> Result<()> {
-        let mut counts: HashMap<String, (u64, u64, String)> = HashMap::new();
+        let mut counts: HashMap<String, (u64, u64, HeldBack, String)> = HashMap::new();
         self.store.for_each(|record| -> Result<()> {
             let (key, state) =
                 (String::from_utf8_lossy(record.key), State::read(record.value).unwrap_or_default());
             let prefix = split_key(&key).0;
-            if let Some((pages, new, _)) = counts.get_mut(prefix) {
+            let mut held = HeldBack::default();
+            state.held.iter().for_each(|reason| held.count(*reason));
+            if let Some((pages, new, all, _)) = counts.get_mut(prefix) {
                 (*pages, *new) = (*pages + 1, *new + u64::from(state.is_new()));
+                all.add(&held);
             } else {
-                counts.insert(prefix.to_owned(), (1, u64::from(state.is_new()), state.url));
+                counts.insert(prefix.to_owned(), (1, u64::from(state.is_new()), held, state.url));
             }
             Ok(())
         })?;
-        self.new = 0;
+        (self.new, self.held_back) = (0, 0);
         for server in &mut self.servers {
-            (server.kept.pages, server.kept.new) = (0, 0);
+            (server.kept.pages, server.kept.new, server.kept.held) = (0, 0, HeldBack::default());
         }
-        for (prefix, (pages, new, url)) in counts {
+        for (prefix, (pages, new, held, url)) in counts {
             let Ok(url) = PageUrl::parse(&url) else { continue };
             let server = self.server_of(&url.server(), &prefix);
             let kept = &mut self.servers[server as usize].kept;
-            (kept.pages, kept.new) = (pages, new);
+            (kept.pages, kept.new, kept.held) = (pages, new, held);
             self.new += new;
+            self.held_back += held.total();
             self.touch(server);
         }
         Ok(())
@@ -287,6 +310,7 @@ impl Frontier {
             state.leave_until(at_seconds(kept.not_before));
         }
         self.new += kept.new;
+        self.held_back += kept.held.total();
         self.planned += kept.load.pages();
         state.kept = kept;
         if state.recall_budget() {
@@ -297,4 +321,31 @@ impl Frontier {
         let home = PageUrl::parse(&format!("http://{name}/")).ok()?;
         Some(self.server_of(&home.server(), split_key(home.key().as_str()).0))
     }
+}
+
+/// What changed of the maps of a server, by name.
+fn maps(state: &mut Server) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let named = |prefix: &[u8]| [prefix, state.name.as_str().as_bytes()].concat();
+    let (map, shapes) = (named(MAP), named(SHAPES));
+    if !std::mem::take(&mut state.is_map_dirty) {
+        return Vec::new();
+    }
+    let mut of_places = OLD_SHAPES.to_vec();
+    state.places.write(&mut of_places);
+    let mut of_shapes = Vec::new();
+    state.shapes.write(&mut of_shapes);
+    vec![(map, of_places), (shapes, of_shapes)]
+}
+
+/// Shapes as they stood before the directories once: no page, 64 registers, no shape.
+const OLD_SHAPES: [u8; 66] = [0; 66];
+
+/// The directories of a map. What stands before them is skipped.
+fn places(map: &[u8]) -> Neighbourhoods {
+    let mut fields = Fields(map);
+    let (_, _): (u64, [u8; 64]) = (fields.number(), fields.array());
+    for _ in 0..fields.number().min(SHAPES_MAX as u64) {
+        let _: ([u8; 4], u64, [u8; 64]) = (fields.array(), fields.number(), fields.array());
+    }
+    Neighbourhoods::read(&mut fields)
 }

@@ -5,18 +5,23 @@
 
 use super::offer::Origin;
 use super::{Frontier, Held};
+use crate::Role;
 use crate::error::Result;
 use crate::hand::{Hand, split_key};
+use crate::held_back::HoldReason;
 use crate::lesson::{self, Again, Lesson, Told};
 use crate::load::Load;
 use crate::moment::{minute, moment, seconds};
 use crate::revisit::Policy;
 use crate::revisit::allocate::Allocation;
-use crate::state::State;
-use crate::trap::shape;
-use base::Interval;
+use crate::state::{State, Version};
+use crate::trap::UrlShape;
 use base::limits::SERVER_PAUSE_MAX;
+use base::{Interval, PageUrl};
 use sat::Minute;
+
+/// What pages have shown is written when so many more have shown something: a crash may lose the rest.
+const NOVELTY_PAGES: u32 = 128;
 
 /// Whether a capture could be learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -100,30 +105,21 @@ impl Frontier {
     }
     /// Takes a page out of the queue that is about to be written anew.
     pub(super) fn let_go(&mut self, server: u32, number: u32) {
-        let state = &mut self.servers[server as usize];
         match self.held.get(&number) {
             Some(Held::Queued(rank)) => {
-                if let Some(hand) = state.queue.remove(rank) {
-                    self.release(&hand);
-                    let state = hand.state();
-                    self.untake(server, &hand, &state);
+                if let Some(hand) = self.servers[server as usize].queue.remove(rank) {
+                    self.unqueue(server, &hand);
                 }
             }
-            Some(Held::Deferred) => {
-                state.deferred.values_mut().for_each(|waiting| {
-                    if let Some(at) = waiting.iter().position(|hand| hand.number.0 == number) {
-                        state.deferred_count -= 1;
-                        self.deferred_bytes -= waiting.remove(at).map_or(0, |hand| hand.memory_bytes());
-                    }
-                });
-                self.held.remove(&number);
-            }
+            Some(Held::Waiting) => self.unwait(server, number),
             Some(Held::Out(..)) | None => {}
         }
     }
 
     fn apply(&mut self, server: u32, hand: &Hand, mut state: State, lesson: &Lesson<'_>) -> Result<()> {
         let before = state.clone();
+        // Whatever came of it, it was visited.
+        state.held = None;
         if lesson.page.is_none() && !matches!(lesson.told, Told::Refused(_)) {
             self.pay_late(server, hand, &before, lesson.at);
         }
@@ -132,11 +128,10 @@ impl Frontier {
         let at_once = again == Again::AtOnce;
         let (_, target) = split_key(hand.key_text());
         self.discover(hand, &state, lesson, at_once)?;
-        if before.is_new() {
-            self.servers[server as usize].shapes.visited(shape(target));
-            self.servers[server as usize].is_map_dirty = true;
+        self.map(server, target, &before, &state, lesson)?;
+        if self.servers[server as usize].waiting_count > 0 {
+            self.release_unsuspected(server, lesson.at)?;
         }
-        self.map(server, target, &state, lesson)?;
         // From here to the update nothing is committed: sums and states belong together.
         self.reserve()?;
         self.discount(server, &before);
@@ -157,29 +152,51 @@ impl Frontier {
         Ok(())
     }
     /// What the server's map of itself learns: shapes with something new on them, directories whose pages are gone.
-    fn map(&mut self, server: u32, target: &str, state: &State, lesson: &Lesson<'_>) -> Result<()> {
+    fn map(
+        &mut self,
+        server: u32,
+        target: &str,
+        before: &State,
+        state: &State,
+        lesson: &Lesson<'_>,
+    ) -> Result<()> {
         let map = &mut self.servers[server as usize];
-        let is_told = matches!(lesson.told, Told::Content(_) | Told::Same | Told::Gone(_));
-        let mut is_new = false;
-        if is_told {
+        if matches!(lesson.told, Told::Content(_) | Told::Same | Told::Gone(_)) {
             map.is_map_dirty |= map.places.saw(target, state.is_gone());
         }
-        let shape = shape(target);
-        if let Some(text) = &lesson.text {
-            is_new = map.shapes.saw(shape, text.blocks);
-            map.is_map_dirty |= is_new;
+        for link in lesson.too_long {
+            map.shapes.leave_out(HoldReason::TooLong, *link);
+            map.is_map_dirty = true;
         }
-        if is_new { self.forgive(server, lesson.at) } else { Ok(()) }
+        let Told::Content(digest) = &lesson.told else { return Ok(()) };
+        if state.role == Role::Requisite {
+            return Ok(());
+        }
+        let [first, second, third, fourth, ..] = *digest;
+        let content = [u32::from_le_bytes([first, second, third, fourth])];
+        let features = lesson.text.map_or(&content[..], |text| text.features);
+        if matches!(before.version, Version::Content(_)) {
+            map.shapes.saw(features);
+        } else {
+            map.shapes.visited(UrlShape::of(target), features);
+            map.is_map_dirty = true;
+        }
+        map.novelty_unwritten += 1;
+        if map.novelty_unwritten >= NOVELTY_PAGES { self.write_novelty(server) } else { Ok(()) }
     }
     /// Takes up what a page points to.
     fn discover(&mut self, hand: &Hand, state: &State, lesson: &Lesson<'_>, at_once: bool) -> Result<()> {
-        let origin = Origin { page: Some(hand.number), hops: 0 };
+        // What a feed or a sitemap lists, or another site links to, is worth a visit.
+        let is_list = matches!(state.role, Role::Feed | Role::Sitemap);
+        let site = site_of(lesson.url);
         for found in lesson.links {
+            let vouched = is_list || found.announced.is_some() || site_of(&found.url) != site;
+            let origin = Origin { page: Some(hand.number), hops: 0, vouched };
             self.take_up(found, origin, None, lesson.at)?;
         }
         match &lesson.told {
             Told::Moved { target: Some(target), .. } if !at_once && target.key() != lesson.url.key() => {
-                self.follow(hand.number, state.hops, target, lesson.at)
+                self.follow(hand.number, state, target, lesson.at)
             }
             _ => Ok(()),
         }
@@ -193,6 +210,8 @@ impl Frontier {
         kept.gone = kept.gone.saturating_sub(u64::from(state.is_gone()));
         kept.dropped = kept.dropped.saturating_sub(u64::from(state.dropped));
         kept.pages = kept.pages.saturating_sub(1);
+        self.count_held(server, state.held, None);
+        let kept = &mut self.servers[server as usize].kept;
         if let Some(interval) = state.load_interval(&self.policy) {
             let share = share(&self.policy, interval);
             kept.load.remove(interval, share);
@@ -238,7 +257,7 @@ impl Frontier {
         let mut state = State::new(first.url.as_str(), old.role, old.priority, moment(Minute(0)));
         state.first_seen = old.first_seen.min(earliest);
         (state.found_on, state.hops, state.announced) = (old.found_on, old.hops, old.announced);
-        (state.hinted, state.heard) = (old.hinted, old.heard);
+        (state.hinted, state.heard, state.vouched) = (old.hinted, old.heard, old.vouched);
         // What the server is like was learned from these captures when they came, or will be: they count once.
         let mut pace = self.servers[server as usize].kept.pace.clone();
         let (mut again, mut last) = (Again::ByPlan, first.at);
@@ -259,6 +278,11 @@ impl Frontier {
         }
         Ok(Learned::Yes)
     }
+}
+
+/// The registrable domain of a URL, or its host where there is none, as for an address.
+fn site_of(url: &PageUrl) -> &str {
+    base::server::registrable_domain(url.host()).unwrap_or_else(|| url.host())
 }
 
 /// What a page asks of its server by its policy: a visit every own interval as printed, its part of the budget otherwise.

@@ -106,6 +106,7 @@ impl Frontier {
             expected: (kept.load.pages() > 0).then(|| told(&outlook, kept.load.pages(), kept.new)),
             early_share: kept.pace.early_share(),
             hints: kept.pace.trust.counts(),
+            held_back: self.held_back_of(number),
         }
     }
 
@@ -132,6 +133,7 @@ impl Frontier {
             next: self.ready.peek().map(|std::cmp::Reverse((at, ..))| *at),
             policy: self.policy.to_string(),
             expected: self.expected(),
+            held_back: self.held_back(),
         }
     }
     /// What is to be expected of all pages together.
@@ -149,11 +151,10 @@ impl Frontier {
         let mean = Expected { freshness: all.freshness / count, age_seconds: all.age_seconds / count, ..all };
         (pages > 0).then(|| told(&mean, pages, new))
     }
-    /// Whether nothing is left that was never visited and could be. What only waits for its shape to prove worth it is not
-    /// waited for.
+    /// Whether nothing is left that was never visited and is not held back.
     #[must_use]
     pub fn has_nothing_new(&self) -> bool {
-        self.offered.is_empty() && self.new <= self.deferred() + self.deferred_in_store
+        self.offered.is_empty() && self.new <= self.held_back
     }
     /// Since when the network seems to be down, if it does.
     #[must_use]
@@ -180,12 +181,7 @@ impl Frontier {
     pub fn knows(&self, url: &PageUrl) -> Result<bool> {
         Ok(self.store.find(url.key().as_str().as_bytes())?.is_some())
     }
-    /// New pages that wait for their shape to prove worth it (H10).
-    #[must_use]
-    pub fn deferred(&self) -> u64 {
-        self.servers.iter().map(|server| server.deferred_count as u64).sum()
-    }
-    /// Links that were not taken up: outside the scope, of a trap's shape, or too many of one server.
+    /// Links that were not taken up: outside the scope, or of a server with too many pages.
     #[must_use]
     pub fn dropped_links(&self) -> u64 {
         self.dropped_links

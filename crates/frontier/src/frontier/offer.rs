@@ -6,10 +6,10 @@
 use super::Frontier;
 use crate::error::Result;
 use crate::hand::{Hand, split_key};
+use crate::held_back::HoldReason;
 use crate::moment::seconds;
 use crate::scope::Verdict;
 use crate::state::State;
-use crate::trap::fit;
 use crate::{Found, Role};
 use base::limits::REDIRECTS_MAX;
 use base::{PageUrl, Timestamp, UrlKey, chance};
@@ -26,6 +26,8 @@ pub(super) struct Origin {
     pub(super) page: Option<Number>,
     /// How many redirects led to it.
     pub(super) hops: u8,
+    /// Whether that makes it worth a visit whatever its shape (H10).
+    pub(super) vouched: bool,
 }
 
 impl Frontier {
@@ -38,7 +40,8 @@ impl Frontier {
         let mut offered = 0;
         for found in pages {
             self.settings.scope.add_seed(&found.url);
-            if self.take_up(found, Origin::default(), Some(priority), at)? {
+            let origin = Origin { vouched: true, ..Origin::default() };
+            if self.take_up(found, origin, Some(priority), at)? {
                 offered += 1;
             }
         }
@@ -59,7 +62,7 @@ impl Frontier {
     /// Takes up a page under the server's proper name that was known under another (C10).
     pub(super) fn take_up_again(&mut self, url: &PageUrl, state: &State) -> Result<()> {
         let found = Found { url: url.clone(), role: state.role, announced: None };
-        let origin = Origin { page: state.found_on, hops: state.hops };
+        let origin = Origin { page: state.found_on, hops: state.hops, vouched: state.vouched };
         self.take_up(&found, origin, Some(state.priority), state.first_seen()).map(|_| ())
     }
 
@@ -81,7 +84,14 @@ impl Frontier {
         if let Some(announced) = found.announced.filter(|announced| *announced <= at) {
             self.hint(key.as_str().as_bytes(), announced, at)?;
         }
+        if self.should_vouch(key.as_str(), origin, priority.is_some()) {
+            self.vouch(key.as_str().as_bytes(), origin.page, at)?;
+        }
         if self.seen.holds(hash) {
+            return Ok(false);
+        }
+        if priority.is_none() && self.is_full(key.as_str(), hash) {
+            self.dropped_links += 1;
             return Ok(false);
         }
         let Some(priority) = self.judge_url(url, &key, priority) else {
@@ -96,7 +106,7 @@ impl Frontier {
         let is_requisite = found.role == Role::Requisite;
         let priority = if is_requisite { priority.saturating_add(REQUISITE_PRIORITY) } else { priority };
         let mut state = State::new(url.as_str(), found.role, priority, at);
-        (state.found_on, state.hops) = (origin.page, origin.hops);
+        (state.found_on, state.hops, state.vouched) = (origin.page, origin.hops, origin.vouched);
         state.announced = found.announced.map_or(0, seconds);
         if state.announced > 0 {
             (state.hinted, state.heard) = (state.announced, seconds(at));
@@ -104,17 +114,29 @@ impl Frontier {
         self.offer(&key, &state)?;
         Ok(true)
     }
-    /// The priority of a URL that is wanted. What somebody added by name is wanted whatever its shape.
-    fn judge_url(&self, url: &PageUrl, key: &UrlKey, priority: Option<i8>) -> Option<i8> {
-        let is_named = priority.is_some();
-        if (self.excluded)(key.as_str()) || url.target() == "/robots.txt" || (!is_named && fit(url).is_err())
-        {
-            return None;
+    /// Whether a known page may have to be told that it is worth a visit. Links between sites are many, so for these the
+    /// store is only asked where pages are held back.
+    fn should_vouch(&self, key: &str, origin: Origin, is_named: bool) -> bool {
+        let server = self.by_prefix.get(split_key(key).0);
+        let holds = |server: &u32| self.servers[*server as usize].kept.held.total() > 0;
+        origin.vouched && server.is_some_and(|server| is_named || holds(server))
+    }
+    /// Whether the server of a key has as many pages as it may have; the link is counted then.
+    fn is_full(&mut self, key: &str, hash: u64) -> bool {
+        let Some(server) = self.by_prefix.get(split_key(key).0).copied() else { return false };
+        let state = &mut self.servers[server as usize];
+        if state.kept.pages < self.settings.server_pages_max {
+            return false;
         }
-        let server = self.by_prefix.get(split_key(key.as_str()).0);
-        let is_full =
-            |server: &u32| self.servers[*server as usize].kept.pages >= self.settings.server_pages_max;
-        if !is_named && server.is_some_and(is_full) {
+        #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
+        state.shapes.leave_out(HoldReason::ServerFull, hash as u32);
+        state.is_map_dirty = true;
+        self.touch(server);
+        true
+    }
+    /// The priority of a URL that is wanted.
+    fn judge_url(&self, url: &PageUrl, key: &UrlKey, priority: Option<i8>) -> Option<i8> {
+        if (self.excluded)(key.as_str()) || url.target() == "/robots.txt" {
             return None;
         }
         match (priority, self.settings.scope.judge(url)) {
@@ -222,13 +244,19 @@ impl Frontier {
     }
 
     /// Follows a redirect to another page, which is judged like any page; but not for ever (H4).
-    pub(super) fn follow(&mut self, from: Number, hops: u8, target: &PageUrl, at: Timestamp) -> Result<()> {
-        let hops = hops.saturating_add(1);
+    pub(super) fn follow(
+        &mut self,
+        from: Number,
+        state: &State,
+        target: &PageUrl,
+        at: Timestamp,
+    ) -> Result<()> {
+        let hops = state.hops.saturating_add(1);
         if usize::from(hops) > REDIRECTS_MAX {
             self.dropped_links += 1;
             return Ok(());
         }
-        let origin = Origin { page: Some(from), hops };
+        let origin = Origin { page: Some(from), hops, vouched: state.vouched };
         self.take_up(&Found::page(target.clone()), origin, None, at).map(|_| ())
     }
 

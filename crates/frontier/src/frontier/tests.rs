@@ -2,6 +2,7 @@
 
 mod budget;
 mod pages;
+mod traps;
 
 use super::done::{Done, Worth};
 use super::learn::Learned;
@@ -153,7 +154,7 @@ impl World {
         self.frontier.done(task, &Done::Visited(&outcome, 1_000), TOOK, self.now).unwrap();
         let found: Vec<Found> = links.into_iter().map(Found::page).collect();
         let main = blocks.iter().fold(1, |main, block| base::chance::hash(&[main, (*block).into()]));
-        let text = (status == 200).then_some(Text { main, blocks: &blocks });
+        let text = (status == 200).then_some(Text { main, features: &blocks });
         let links = if status == 200 { &found[..] } else { &[] };
         let lesson = Lesson { page: Some(page), text, ..lesson(url, began, told, links) };
         assert_eq!(self.frontier.learn(&lesson).unwrap(), Learned::Yes);
@@ -175,6 +176,7 @@ fn lesson<'a>(url: &'a PageUrl, at: Timestamp, told: Told<'a>, links: &'a [Found
         text: None,
         filtered: "",
         links,
+        too_long: &[],
         place: "",
     }
 }

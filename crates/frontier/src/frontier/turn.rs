@@ -106,6 +106,9 @@ impl Frontier {
                 self.leave_out(server, rank)?;
                 continue;
             }
+            if self.hold_queued(server, rank, &state, now)? {
+                continue;
+            }
             let step = self.page_step(server, rank, &url, &state, now);
             if step.is_some() {
                 self.servers[server as usize].ran_errand = false;
@@ -171,7 +174,7 @@ impl Frontier {
     /// When it is not there.
     fn take_out(&mut self, server: u32, rank: Rank) -> sat::Number {
         let hand = self.servers[server as usize].queue.remove(&rank).expect("the page is in the queue");
-        self.release(&hand);
+        self.unqueue(server, &hand);
         let number = hand.number;
         self.held.insert(number.0, Held::Out(server, hand));
         number
@@ -186,12 +189,11 @@ impl Frontier {
     /// other name.
     fn leave_out(&mut self, server: u32, rank: Rank) -> Result<()> {
         let Some(hand) = self.servers[server as usize].queue.remove(&rank) else { return Ok(()) };
-        self.release(&hand);
+        self.unqueue(server, &hand);
         self.leave(server, &hand)
     }
     fn leave(&mut self, server: u32, hand: &Hand) -> Result<()> {
         let state = hand.state();
-        self.untake(server, hand, &state);
         self.forget(server, hand.number, &state)?;
         let other = self.servers[server as usize].alias_of.is_some();
         if let Some(url) = PageUrl::parse(&state.url).ok().filter(|_| other) {

@@ -2,6 +2,7 @@
 //!
 //! `docs/reference/figures.md` defines each figure. Summaries share this module so that a figure means the same everywhere.
 
+use crate::node::held_back;
 use crate::words::grouped;
 use ::crawl::Report;
 use serde_json::{Map, Value, json};
@@ -19,6 +20,7 @@ pub(crate) fn to_json(r: &Report) -> Map<String, Value> {
         "refused": r.refused, "unreachable": r.unreachable,
         "bytes_received": r.bytes_received, "bytes_written": r.bytes_written,
         "servers": r.servers, "known": r.known, "waiting": r.waiting, "dropped": r.dropped, "lost": r.lost,
+        "held_back": held_back::by_reason(&r.held_back),
     }) else {
         unreachable!("it is written as an object")
     };
@@ -47,6 +49,14 @@ pub(crate) fn lines(r: &Report) -> Vec<String> {
     lines.extend(kinds.map(|(name, count, remark)| line(name, count, remark)));
     lines.push(line("servers", r.servers, ""));
     lines.push(line("pages known", r.known, &format!("{} never visited", grouped(r.waiting))));
+    if r.held_back.total() > 0 {
+        let remark = "look like a trap: `utsushi servers --held-back`";
+        lines.push(line("held back", r.held_back.total(), remark));
+        let reasons = r.held_back.reasons();
+        lines.extend(
+            reasons.map(|(reason, count)| line(&format!("  {}", reason.as_str()), count, reason.brief())),
+        );
+    }
     if r.lost > 0 {
         lines.push(line("not kept", r.lost, "captures: disk full; none was acknowledged"));
     }

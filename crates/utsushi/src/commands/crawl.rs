@@ -57,7 +57,7 @@ pub(crate) struct Args {
     /// Stop after so many archived pages
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pages: Option<u64>,
-    /// Stop when nothing new is left
+    /// Stop when nothing new is left; the exit status is 1 if pages are held back
     #[arg(long)]
     once: bool,
     /// How the time until the next visit is chosen; without it the setting `crawl.policy`
@@ -138,7 +138,9 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     drop(teller);
     let summary = Summary { report: &report, writer: &writer, took: real.real_elapsed() };
     context.output.result(&json!({ "summary": summary.to_json() }), || summary.to_text());
-    Ok(seeds.exit(if is_in_vain(&report) { Exit::Found } else { Exit::Done }))
+    let leaves_out = args.once && report.held_back.total() > 0;
+    let is_found = is_in_vain(&report) || leaves_out;
+    Ok(seeds.exit(if is_found { Exit::Found } else { Exit::Done }))
 }
 
 /// Without a contact only this machine, and what was allowed by name, can be visited (D18).

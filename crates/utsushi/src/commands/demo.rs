@@ -134,7 +134,7 @@ async fn show_schedule(context: &Context, writer: Writer, page: Option<String>) 
     say("status");
     status::show(&steering, context).await?;
     say(&format!("servers --limit {SERVERS_SHOWN}"));
-    let request = Request::Servers { overloaded: false, name: None, limit: SERVERS_SHOWN };
+    let request = Request::Servers { overloaded: false, held_back: false, name: None, limit: SERVERS_SHOWN };
     servers::show(&steering, request, context).await?;
     if let Some(page) = page {
         say(&format!("explain '{page}'"));

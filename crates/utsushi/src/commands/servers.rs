@@ -13,6 +13,7 @@ const EXAMPLES: &str = "\
 Examples:
   utsushi --data ~/web servers
   utsushi --data ~/web servers --overloaded --limit 100
+  utsushi --data ~/web servers --held-back
   utsushi --data ~/web --json servers www.example.org";
 
 /// How busy the schedule keeps each server: overloaded ones first, then by load
@@ -25,6 +26,9 @@ pub(crate) struct Args {
     /// Only those whose schedule asks for more than their pause allows
     #[arg(long)]
     overloaded: bool,
+    /// List only servers of which pages are held back because they look like those of a trap
+    #[arg(long)]
+    held_back: bool,
     /// So many at most
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
@@ -34,18 +38,20 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let name = args.name.as_deref().map(read_name).transpose()?;
     let steering = Steering::find_to_read(context).await?;
-    let request = Request::Servers { overloaded: args.overloaded, name, limit: args.limit as usize };
+    let Args { overloaded, held_back, limit, .. } = *args;
+    let request = Request::Servers { overloaded, held_back, name, limit: limit as usize };
     let shown = show(&steering, request, context).await?;
     steering.close().await?;
     if shown == 0 {
-        context.output.complaint(match (&args.name, args.overloaded) {
-            (Some(name), _) => format!("no server `{name}` is known"),
-            (None, true) => "no server is overloaded".to_owned(),
-            (None, false) => "no server is known".to_owned(),
+        context.output.complaint(match (&args.name, overloaded, held_back) {
+            (Some(name), ..) => format!("no server `{name}` is known"),
+            (None, _, true) => "no page is held back".to_owned(),
+            (None, true, false) => "no server is overloaded".to_owned(),
+            (None, false, false) => "no server is known".to_owned(),
         });
     }
-    // That nobody is overloaded is good news.
-    Ok(if shown == 0 && !args.overloaded { Exit::Found } else { Exit::Done })
+    // That nobody is overloaded, and nothing held back, is good news.
+    Ok(if shown == 0 && !overloaded && !held_back { Exit::Found } else { Exit::Done })
 }
 
 fn read_name(text: &str) -> anyhow::Result<String> {

@@ -8,6 +8,7 @@ use super::{Context, told};
 use crate::exit::{Advised, Exit};
 use crate::node::control::Request;
 use crate::node::directory::{Directory, Owner};
+use crate::node::held_back;
 use crate::node::life::{Drawn, Whole};
 use crate::node::steering::Steering;
 use crate::words::{bytes, count_of, grouped};
@@ -196,6 +197,13 @@ fn schedule_text(told: &Whole, (requests_max, bytes_max): (u64, u64)) -> String 
         ),
     ];
     lines.extend(expected(told));
+    if !told.held_back.is_empty() {
+        lines.push(format!(
+            "held back       {} ({}); `utsushi servers --held-back`",
+            count_of(held_back::total(&told.held_back), "page"),
+            held_back::shown(&told.held_back)
+        ));
+    }
     if told.overloaded > 0 {
         let dropped = count_of(told.dropped, "page");
         lines.push(format!(

@@ -113,6 +113,11 @@ pub(crate) const SETTINGS: &[Setting] = &[
         show: |c| c.crawl.server_pages_max.to_string(),
     },
     Setting {
+        key: "crawl.detect_traps",
+        take: |c, v| flag(v).map(|b| c.crawl.detect_traps = b),
+        show: |c| c.crawl.detect_traps.to_string(),
+    },
+    Setting {
         key: "crawl.spare_dead",
         take: |c, v| flag(v).map(|b| c.crawl.spare_dead = b),
         show: |c| c.crawl.spare_dead.to_string(),

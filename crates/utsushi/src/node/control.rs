@@ -50,6 +50,9 @@ pub(crate) enum Request {
     },
     /// The servers, overloaded ones first, then by load.
     Servers {
+        /// Only those of which pages are held back.
+        #[serde(default)]
+        held_back: bool,
         /// Only the overloaded ones.
         #[serde(default)]
         overloaded: bool,

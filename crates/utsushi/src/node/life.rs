@@ -2,9 +2,11 @@
 //!
 //! Moments are RFC 3339, lengths of time are seconds.
 
+use super::held_back;
 use base::{Interval, Timestamp};
 use frontier::{Bin, Explanation, Figures, Overview, ServerTold};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 
 /// What `explain --json` prints of a page (D17).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -110,6 +112,9 @@ pub(crate) struct Server {
     pub(crate) early_share: f64,
     /// Hints that were right, hints that were wrong, changes without one.
     pub(crate) hints: (u32, u32, u32),
+    /// Pages and links that are held back, by reason.
+    #[serde(default)]
+    pub(crate) held_back: BTreeMap<String, u64>,
 }
 
 impl From<ServerTold> for Server {
@@ -138,6 +143,7 @@ impl From<ServerTold> for Server {
             expected_age: told.expected.map(|expected| expected.age.as_seconds()),
             early_share: told.early_share,
             hints: told.hints,
+            held_back: held_back::by_reason(&told.held_back),
         }
     }
 }
@@ -166,6 +172,9 @@ pub(crate) struct Whole {
     pub(crate) expected_freshness_visited: Option<f64>,
     /// By how many seconds the copies of live pages are expected to be out of date on average.
     pub(crate) expected_age: Option<u64>,
+    /// Pages and links that are held back, by reason.
+    #[serde(default)]
+    pub(crate) held_back: BTreeMap<String, u64>,
 }
 
 impl From<Overview> for Whole {
@@ -188,6 +197,7 @@ impl From<Overview> for Whole {
             expected_freshness: told.expected.map(|expected| expected.freshness),
             expected_freshness_visited: told.expected.map(|expected| expected.freshness_visited),
             expected_age: told.expected.map(|expected| expected.age.as_seconds()),
+            held_back: held_back::by_reason(&told.held_back),
         }
     }
 }

@@ -9,6 +9,7 @@ pub(crate) use respond::Serving;
 
 use super::life::Whole;
 use crawl::Report;
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The counts in the form that Prometheus reads (version 0.0.4).
@@ -68,6 +69,7 @@ impl Text {
         self.gauge("pages", "Pages known.", whole.pages);
         self.gauge("pages_new", "Pages known and never visited.", whole.new);
         self.gauge("pages_queued", "Pages in the short-term queue.", whole.queued);
+        self.held_back(&whole.held_back);
         self.gauge("pages_dropped", "Pages dropped because their servers are overloaded.", whole.dropped);
         self.gauge("links_waiting", "Links that wait to be judged.", whole.offered);
         self.gauge("load_requests_per_second", "Requests a second that the schedule asks for.", whole.load);
@@ -77,6 +79,13 @@ impl Text {
         self.gauge("network_down", "1 while nobody answers.", u8::from(whole.network_down));
     }
 
+    fn held_back(&mut self, by_reason: &BTreeMap<String, u64>) {
+        self.head("pages_held_back", "Pages and links that are held back, by reason.", "gauge");
+        for reason in frontier::HoldReason::ALL.map(frontier::HoldReason::as_str) {
+            let count = by_reason.get(reason).copied().unwrap_or(0);
+            self.line(&format!("pages_held_back{{reason=\"{reason}\"}}"), count);
+        }
+    }
     fn counter(&mut self, name: &str, help: &str, value: u64) {
         self.head(name, help, "counter");
         self.line(name, value);

@@ -34,13 +34,15 @@ pub(crate) async fn answer(orders: mpsc::Sender<Order>, request: Request) -> Ans
             let told = give(&orders, |answer| Order::Explain(Box::new(page), answer)).await?;
             objects([Life::from(told)])
         }
-        Request::Servers { overloaded, name, limit } => {
+        Request::Servers { overloaded, held_back, name, limit } => {
             let told = give(&orders, Order::Servers).await?;
             let is_meant = |name: &String, server: &Server| {
                 server.server == *name || server.alias_of.as_ref() == Some(name)
             };
             let chosen = told.into_iter().map(Server::from).filter(|server| {
-                name.as_ref().is_none_or(|name| is_meant(name, server)) && (!overloaded || server.overloaded)
+                name.as_ref().is_none_or(|name| is_meant(name, server))
+                    && (!overloaded || server.overloaded)
+                    && (!held_back || !server.held_back.is_empty())
             });
             objects(chosen.take(limit))
         }

@@ -193,6 +193,7 @@ pub(crate) fn settings(config: &Config, data: &Path) -> anyhow::Result<Settings>
         server_requests_per_day_max: limit(crawl.server_requests_per_day_max),
         server_bytes_per_day_max: limit(crawl.server_bytes_per_day_max),
         server_pages_max: crawl.server_pages_max,
+        detects_traps: crawl.detect_traps,
         spares_dead: crawl.spare_dead,
         queue_bytes_max: crawl.queue_bytes_max,
         ..Settings::default()

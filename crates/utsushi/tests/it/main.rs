@@ -15,6 +15,7 @@ mod fetch;
 mod figures;
 mod get;
 mod guard;
+mod held_back;
 mod history;
 mod import;
 mod killed_crawl;

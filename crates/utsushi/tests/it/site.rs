@@ -78,6 +78,10 @@ fn page(target: &str) -> (&'static str, &'static str, String) {
             format!("<!DOCTYPE html><title>{title}</title><h1>{title}</h1>{links}"),
         )
     };
+    if let Some(day) = target.strip_prefix("/calendar/").and_then(|day| day.parse::<u64>().ok()) {
+        let next = (1..4).map(|step| format!("<p><a href=\"/calendar/{}\">later</a></p>", day * 3 + step));
+        return html(&format!("Day {day}"), &next.collect::<String>());
+    }
     let number = target.strip_prefix("/page/").and_then(|n| n.parse::<usize>().ok()).filter(|n| *n < PAGES);
     match (target, number) {
         ("/robots.txt", _) => ("200 OK", "text/plain", "User-agent: *\nDisallow: /private\n".to_owned()),

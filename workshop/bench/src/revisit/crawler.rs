@@ -149,9 +149,10 @@ impl<'a> Crawler<'a> {
                     address: None,
                     etag: None,
                     last_modified: None,
-                    text: (!seen.is_gone).then_some(Text { main: version, blocks: &blocks }),
+                    text: (!seen.is_gone).then_some(Text { main: version, features: &blocks }),
                     filtered: "",
                     links: &[],
+                    too_long: &[],
                     place: "",
                 };
                 self.frontier.learn(&lesson)?;

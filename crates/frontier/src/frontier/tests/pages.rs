@@ -55,7 +55,7 @@ fn a_change_beside_the_main_text_is_no_reason_to_look_more_often() {
     frontier.know(&[(page.clone(), START)]).unwrap();
     for visit in 0..5_u8 {
         let at = START.plus(Interval::from_days(visit.into()));
-        let text = Some(Text { main: 7, blocks: &[] });
+        let text = Some(Text { main: 7, features: &[] });
         let lesson = Lesson { text, ..lesson(&page, at, Told::Content([visit; 16]), &[]) };
         frontier.learn(&lesson).unwrap();
     }

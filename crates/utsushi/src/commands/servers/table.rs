@@ -1,5 +1,6 @@
 //! Servers as a table whose cells are never cut: what does not fit a line goes on in the next one.
 
+use crate::node::held_back;
 use crate::node::life::Server;
 use crate::words::{count_of, grouped};
 use base::Interval;
@@ -67,6 +68,10 @@ fn remarks(server: &Server) -> Vec<String> {
     if server.dropped > 0 {
         remarks.push(format!("{} dropped", grouped(server.dropped)));
     }
+    if !server.held_back.is_empty() {
+        let total = grouped(held_back::total(&server.held_back));
+        remarks.push(format!("{total} held back ({})", held_back::shown(&server.held_back)));
+    }
     if server.agreed {
         remarks.push("agreed".to_owned());
     }
@@ -113,6 +118,7 @@ mod tests {
             failures: 12,
             alias_of: Some("other.example".to_owned()),
             expected_freshness: Some(0.976),
+            held_back: [("shape".to_owned(), 6_574), ("echo".to_owned(), 12)].into(),
             ..Server::default()
         }
     }
@@ -126,7 +132,14 @@ mod tests {
                 assert!(line.chars().count() <= columns, "{columns}: {line}");
             }
             let text = lines.join("\n");
-            for part in [name, "12,345,678 dropped", "12 failures", "= other.example", "97.6 % fresh"] {
+            for part in [
+                name,
+                "12,345,678 dropped",
+                "12 failures",
+                "= other.example",
+                "97.6 % fresh",
+                "6,586 held back (12 echo, 6,574 shape)",
+            ] {
                 assert!(text.contains(part), "{columns}: `{part}` is not in {text}");
             }
         }

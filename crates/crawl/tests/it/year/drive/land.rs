@@ -162,7 +162,7 @@ impl Driver {
             let read = if pending.is_read { self.reader.take() } else { Read::default() };
             let told = read.content.map_or_else(|| told(&pending.outcome), Told::Content);
             self.out.bodies += u64::from(pending.is_read);
-            let text = read.reading.main.map(|main| Text { main, blocks: &read.reading.blocks });
+            let text = read.reading.main.map(|main| Text { main, features: &read.reading.features });
             let lesson = Lesson {
                 page: pending.page,
                 url: &pending.url,
@@ -174,6 +174,7 @@ impl Driver {
                 text,
                 filtered: &read.reading.filtered,
                 links: &read.reading.links,
+                too_long: &read.reading.too_long,
                 place: "",
             };
             self.frontier.as_mut().expect("it runs").learn(&lesson).unwrap();
