@@ -85,6 +85,6 @@ pub use snapshot::Snapshot;
 pub use sort::{Order, Sorter};
 pub use summary::Summary;
 pub use sweep::{Source, Sweep};
-pub use takedown::{Receipt, Target};
+pub use takedown::{Receipt, Takedown, Target};
 pub use verify::{Damage, Told, Verified, verify};
 pub use versions::{Unit, Version, Versions, Visit, Wants, What};

@@ -19,7 +19,7 @@ use crate::name::closed_name;
 use crate::recover;
 use crate::scan::Scan;
 use crate::sums;
-use crate::takedown;
+use crate::takedown::{self, Takedown};
 use base::disk::{Disk, Open};
 use base::{Sha1Digest, Timestamp, http};
 use std::borrow::Cow;
@@ -86,14 +86,22 @@ impl Reader {
 
     /// What is taken down is not seen, also while the files are still being written anew.
     fn hide(&mut self) -> Result<(), Error> {
+        let notes = self.takedown_notes()?;
+        self.hidden = Arc::new(takedown::hidden(&*self.disk, &self.directory, &notes, &self.files)?);
+        Ok(())
+    }
+    /// What was taken down, oldest first.
+    pub fn takedowns(&self) -> Result<Vec<Takedown>, Error> {
+        takedown::listed_all(&*self.disk, &self.directory, &self.takedown_notes()?, &self.files)
+    }
+    fn takedown_notes(&self) -> Result<Vec<(String, Row)>, Error> {
         let mut notes = Vec::new();
         let mut walk = Walk::new(&self.origins, &self.files, &takedown::notes())?;
         while let Some((_, row)) = walk.current() {
             notes.push((walk.key_text().to_owned(), row.clone()));
             walk.step()?;
         }
-        self.hidden = Arc::new(takedown::hidden(&*self.disk, &self.directory, &notes, &self.files)?);
-        Ok(())
+        Ok(notes)
     }
     /// Whether a row is taken down.
     #[inline]

@@ -17,7 +17,8 @@ mod notes;
 mod rewrite;
 mod target;
 
-pub(crate) use notes::{Tombstone, hidden, notes, tombstones};
+pub use notes::Takedown;
+pub(crate) use notes::{Tombstone, hidden, listed_all, notes, tombstones};
 pub(crate) use rewrite::{is_unfinished, with_rewrite};
 pub use target::Target;
 
@@ -104,7 +105,14 @@ impl Archive {
         let gone: Vec<Gone> = gone.into_iter().collect();
         self.write_tombstone(&id, target, reason, (at, &gone))?;
         self.settle()?;
-        self.tombstones.push(Tombstone { id: id.clone(), at, target: target.clone(), is_done: false });
+        let tombstone = Tombstone {
+            id: id.clone(),
+            at,
+            target: target.clone(),
+            reason: reason.to_owned(),
+            is_done: false,
+        };
+        self.tombstones.push(tombstone);
         let files = self.execute((&id, target), at, &gone, progress)?;
         if let Some(tombstone) = self.tombstones.last_mut() {
             tombstone.is_done = true;

@@ -2,7 +2,7 @@
 
 use crate::learn::{ADD, PAUSE, RESUME, add, sitemaps};
 use crate::lesson::Teachings;
-use crate::order::{Added, Order, Orders};
+use crate::order::{Added, Directive, Order, Orders};
 use crate::reading::{Reading, Reads};
 use crate::recall::recall_robots;
 use crate::report::{Kept, Report};
@@ -13,7 +13,7 @@ use base::clock::Clock;
 use base::door::Door;
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
 use fetch::robots::{Answer, Need};
-use frontier::{Done, Found, Frontier, Next, Step, Task, Worth};
+use frontier::{Done, Found, Frontier, Next, Selection, Step, Task, Worth};
 use std::collections::HashSet;
 use std::pin::pin;
 use std::sync::Arc;
@@ -131,7 +131,7 @@ pub async fn crawl<D: Door + 'static>(
     };
     crawl.count();
     tracing::info!(known = crawl.report.known, "the crawl begins");
-    crawl.note_seeds();
+    crawl.note_seeds()?;
     crawl.run(stop, &mut on_event).await?;
     let report = crawl.end(&mut on_event).await?;
     tracing::info!(pages = report.pages, requests = report.requests, "the crawl has ended");
@@ -178,6 +178,7 @@ enum Ticket {
     HeldBack,
     Add(Vec<Added>, Option<oneshot::Sender<usize>>),
     Pause(bool, Option<oneshot::Sender<()>>),
+    Direct(Directive, Vec<Selection>, Option<oneshot::Sender<u64>>),
 }
 
 impl<D: Door + 'static> Crawl<D> {
@@ -327,6 +328,8 @@ impl<D: Door + 'static> Crawl<D> {
         let known = recall_robots(&self.reader, &self.settings.reads.agent, [url.clone()])?;
         match known.into_iter().next() {
             // A redirect that is known is not asked for again, only what it leads to.
+            // One that could not be had is asked for again: that may no longer be so.
+            Some((_, standing)) if matches!(standing.needs(now), Need::Unreachable(_)) => Ok(false),
             Some((_, standing)) if !matches!(standing.needs(now), Need::Ask(place) if place == *url) => {
                 self.frontier.recalled(task, &standing, now);
                 Ok(true)
@@ -382,11 +385,31 @@ impl<D: Door + 'static> Crawl<D> {
         }
     }
 
-    fn note_seeds(&mut self) {
+    /// Adds the seeds. Those that are known already are due now: they were named again.
+    fn note_seeds(&mut self) -> Result<(), Error> {
         let seeds = std::mem::take(&mut self.settings.seeds);
+        let mut known = Vec::new();
+        for seed in &seeds {
+            if self.frontier.knows(&seed.url)? {
+                known.push(Selection::page(&seed.url));
+            }
+        }
         if !seeds.is_empty() {
             self.note_add(seeds, None);
         }
+        if !known.is_empty() {
+            self.note_directive(Directive::VisitNow, known, None);
+        }
+        Ok(())
+    }
+    fn note_directive(
+        &mut self,
+        directive: Directive,
+        selections: Vec<Selection>,
+        answer: Option<oneshot::Sender<u64>>,
+    ) {
+        let text = selections.iter().map(|selection| format!("{selection}\n")).collect();
+        self.note(directive.name(), text, Ticket::Direct(directive, selections, answer));
     }
     fn note_add(&mut self, pages: Vec<Added>, answer: Option<oneshot::Sender<usize>>) {
         let text = pages.iter().map(Added::line).collect();
@@ -408,6 +431,9 @@ impl<D: Door + 'static> Crawl<D> {
             Some(Order::Pause(is_paused, answer)) => {
                 let kind = if is_paused { PAUSE } else { RESUME };
                 self.note(kind, String::new(), Ticket::Pause(is_paused, Some(answer)));
+            }
+            Some(Order::Direct(directive, selections, answer)) => {
+                self.note_directive(directive, selections, Some(answer));
             }
             Some(Order::Explain(..) | Order::Servers(_) | Order::Overview(_) | Order::Figures(_)) | None => {}
         }
@@ -509,6 +535,11 @@ impl<D: Door + 'static> Crawl<D> {
                 self.frontier.pause(is_paused);
                 self.frontier.commit_durably(now)?;
                 answer.map(|answer| answer.send(()));
+            }
+            Ticket::Direct(directive, selections, answer) => {
+                let count = directive.apply(&mut self.frontier, &selections, at)?;
+                self.frontier.commit_durably(now)?;
+                answer.map(|answer| answer.send(count));
             }
             Ticket::Page { .. } | Ticket::Robots { .. } | Ticket::HeldBack => {}
         }

@@ -6,13 +6,13 @@
 //! has learned lets the page be folded anew from all of its captures (D4).
 
 use crate::lesson::Teachings;
-use crate::order::Added;
+use crate::order::{Added, Directive};
 use crate::reading::{Reading, Reads};
 use archive::derived;
 use archive::{Entry, Place, Reader, Stored};
 use base::{PageUrl, Timestamp};
 use fetch::robots::{self, Rules};
-use frontier::{Found, Frontier, Learned, Lesson, Role};
+use frontier::{Found, Frontier, Learned, Lesson, Policy, Role, Selection, Told};
 use std::collections::{BTreeSet, VecDeque};
 
 /// So many captures are looked ahead when pages must be made known.
@@ -64,6 +64,41 @@ pub fn learn_all(
     }
     pupil.refold_all()?;
     let learning = pupil.learning;
+    frontier.commit(now)?;
+    Ok(learning)
+}
+
+/// Takes up links of archived pages again, for a crawl that goes further than before. `tell` hears of it now and then.
+///
+/// # Errors
+/// When the archive cannot be read, or the frontier's store cannot be written.
+pub fn rediscover(
+    frontier: &mut Frontier,
+    reader: &Reader,
+    reads: &Reads,
+    now: Timestamp,
+    mut tell: impl FnMut(&Learning),
+) -> Result<Learning, crate::Error> {
+    let mut learning = Learning::default();
+    for arrival in reader.since(None)? {
+        let (entry, _) = arrival?;
+        learning.captures += 1;
+        let url = PageUrl::parse(&entry.url).ok().filter(|_| entry.is_visit());
+        let Some(url) = url.filter(|url| url.target() != "/robots.txt") else { continue };
+        let Some(learned) = reader.learned(&entry)? else { continue };
+        let reading = Body { reader, reads, learning: &mut learning }.read(&url, &entry)?;
+        let teachings = Teachings { url, learned, reading, place: String::new() };
+        let lesson = teachings.lesson(None);
+        frontier.found(lesson.links, lesson.at)?;
+        if let Told::Moved { target: Some(target), .. } = lesson.told {
+            frontier.found(&[Found::page(target.clone())], lesson.at)?;
+        }
+        if learning.captures.is_multiple_of(COMMIT_CAPTURES) {
+            frontier.commit(now)?;
+            tell(&learning);
+        }
+    }
+    frontier.settle(now)?;
     frontier.commit(now)?;
     Ok(learning)
 }
@@ -258,21 +293,45 @@ pub(crate) fn play_note(
         ADD => {
             add(frontier, &Added::read(text), at)?;
         }
+        SETTINGS => {
+            if let Some(policy) = noted_policy(text) {
+                frontier.set_policy(policy)?;
+            }
+        }
         PAUSE => frontier.pause(true),
         RESUME => frontier.pause(false),
-        _ => {}
+        kind => {
+            if let Some(directive) = Directive::named(kind) {
+                let selections: Vec<Selection> = text.lines().filter_map(Selection::read).collect();
+                directive.apply(frontier, &selections, at)?;
+            }
+        }
     }
     Ok(())
+}
+
+/// The policy that a note of settings tells of: the lines of a configuration.
+pub(crate) fn noted_policy(text: &str) -> Option<Policy> {
+    let value = |key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));
+        line.map(|value| value.trim_matches('"'))
+    };
+    let policy: Policy = value("crawl.policy")?.parse().ok()?;
+    let every = value("crawl.every")?.parse().ok()?;
+    Some(Policy { every, counts_new: value("crawl.budget_counts_new") == Some("true"), ..policy })
 }
 
 /// Kinds of notes.
 pub(crate) const ADD: &str = "add";
 pub(crate) const PAUSE: &str = "pause";
 pub(crate) const RESUME: &str = "resume";
+pub(crate) const SETTINGS: &str = "settings";
 
 /// Adds pages; how many were offered.
 pub(crate) fn add(frontier: &mut Frontier, pages: &[Added], at: Timestamp) -> Result<usize, crate::Error> {
     let mut offered = 0;
+    let named: Vec<Selection> = pages.iter().map(|added| Selection::page(&added.url)).collect();
+    frontier.restore(&named, at)?;
     for added in pages {
         let found = Found { url: added.url.clone(), role: added.role, announced: None };
         offered += frontier.add(&[found], added.priority, at)?;

@@ -23,10 +23,10 @@ mod write;
 
 pub use crawl::{Error, Event, Parts, Settings, crawl};
 pub use filter::Filter;
-pub use learn::{Learning, derive_all, learn_all};
+pub use learn::{Learning, derive_all, learn_all, rediscover};
 pub use lesson::{Teachings, told};
 pub use open::{FRONTIER, open_frontier, open_store};
-pub use order::{Added, Order, Orders};
+pub use order::{Added, Directive, Order, Orders};
 pub use reading::{Reading, Reads};
 pub use recall::recall_robots;
 pub use report::{Kept, Report};

@@ -1,6 +1,6 @@
 //! A frontier over a data directory: its store opened, what it has not learned yet learned from the archive.
 
-use crate::learn::{Learning, learn_all};
+use crate::learn::{Learning, SETTINGS, learn_all, noted_policy};
 use crate::reading::Reads;
 use archive::{Reader, Target};
 use base::Timestamp;
@@ -45,7 +45,11 @@ pub fn open_frontier(
     now: Timestamp,
     tell: impl FnMut(&Learning),
 ) -> Result<(Frontier, Learning), crate::Error> {
-    let mut frontier = Frontier::open(store, settings, policy, now)?;
+    let before = match Frontier::policy_of(&store) {
+        None => first_policy(reader)?,
+        stored => stored,
+    };
+    let mut frontier = Frontier::open(store, settings, before.unwrap_or(policy), now)?;
     if !taken_down.is_empty() {
         frontier.exclude(Box::new(move |key| {
             let key = archive::Key::from_stored(key);
@@ -53,5 +57,18 @@ pub fn open_frontier(
         }));
     }
     let learning = learn_all(&mut frontier, reader, reads, now, tell)?;
+    // Not before: what was archived earlier was planned by the policy of its time.
+    frontier.set_policy(policy)?;
     Ok((frontier, learning))
+}
+
+/// The policy with which a crawl began, by the first note of its settings.
+fn first_policy(reader: &Reader) -> Result<Option<Policy>, crate::Error> {
+    let mut first = None;
+    for entry in reader.newest_first(&archive::Key::of(&format!("urn:utsushi:note:{SETTINGS}")))? {
+        if let Some((_, text)) = reader.note(&entry?)? {
+            first = noted_policy(&text);
+        }
+    }
+    Ok(first)
 }

@@ -1,7 +1,7 @@
 //! Orders to a crawl that runs, such as those that come through its control socket (D1).
 
 use base::{PageUrl, Timestamp};
-use frontier::{Explanation, Figures, Frontier, Overview, Role, ServerTold};
+use frontier::{Explanation, Figures, Frontier, Overview, Role, Selection, ServerTold};
 use tokio::sync::{mpsc, oneshot};
 
 /// What waits for a crawl to look at.
@@ -14,6 +14,8 @@ pub enum Order {
     Add(Vec<Added>, oneshot::Sender<usize>),
     /// Stop visiting, or go on.
     Pause(bool, oneshot::Sender<()>),
+    /// Do this with these pages; with how many known ones.
+    Direct(Directive, Vec<Selection>, oneshot::Sender<u64>),
     /// Tell of a page.
     Explain(Box<PageUrl>, oneshot::Sender<Explanation>),
     /// Tell of all servers.
@@ -39,6 +41,49 @@ impl Order {
             order => return Ok(Some(order)),
         }
         Ok(None)
+    }
+}
+
+/// What an operator orders of pages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Directive {
+    /// Visit known pages before all others.
+    VisitNow,
+    /// Do not visit them until they are added again.
+    Remove,
+    /// Take removed pages up again.
+    Restore,
+}
+
+impl Directive {
+    const ALL: [Self; 3] = [Self::VisitNow, Self::Remove, Self::Restore];
+
+    /// Its name, which is also the kind of its notes in the archive.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::VisitNow => "visit",
+            Self::Remove => "remove",
+            Self::Restore => "restore",
+        }
+    }
+    /// The directive of this name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|known| known.name() == name)
+    }
+    /// Carries it out; with how many known pages.
+    pub(crate) fn apply(
+        self,
+        frontier: &mut Frontier,
+        selections: &[Selection],
+        at: Timestamp,
+    ) -> frontier::Result<u64> {
+        match self {
+            Self::VisitNow => frontier.visit_now(selections, at),
+            Self::Remove => frontier.remove(selections, at),
+            Self::Restore => frontier.restore(selections, at),
+        }
     }
 }
 

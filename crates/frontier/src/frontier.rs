@@ -23,7 +23,9 @@ pub(crate) mod keep;
 pub(crate) mod learn;
 pub(crate) mod look;
 pub(crate) mod offer;
+pub(crate) mod operator;
 pub(crate) mod plan;
+pub(crate) mod replan;
 pub(crate) mod turn;
 
 use crate::address::Addresses;
@@ -146,6 +148,10 @@ pub struct Frontier {
     pub(crate) outbox: Outbox,
     pub(crate) excluded: Box<dyn Fn(&str) -> bool + Send>,
     pub(crate) crawl: keep::Crawl,
+    /// Prefixes and servers that were removed or taken up again, in the order of the orders.
+    pub(crate) removals: Vec<operator::Removal>,
+    /// The policy by which all pages of the store are planned.
+    pub(crate) planned_by: String,
     pub(crate) outage: done::Outage,
     pub(crate) dirty: Vec<u32>,
     /// Nothing is asked before this moment: a full pause after a restart (H13).
@@ -200,6 +206,8 @@ impl Frontier {
             outbox: Outbox::default(),
             excluded: Box::new(|_| false),
             crawl: keep::Crawl::default(),
+            removals: Vec::new(),
+            planned_by: String::new(),
             outage: done::Outage::default(),
             dirty: Vec::new(),
             start: now,
@@ -210,12 +218,13 @@ impl Frontier {
             kin_count: 0,
         };
         frontier.recall();
+        frontier.recall_removals();
         frontier.name_aliases();
         if frontier.store.pending() > 0 {
             // What was offered and not judged before a crash; it comes when it is due.
             frontier.settle_recalled()?;
         }
-        if frontier.counted() != frontier.store.count() {
+        if frontier.counted() != frontier.store.count() || !frontier.crawl.counts_orders {
             frontier.recount()?;
         }
         frontier.reload()?;

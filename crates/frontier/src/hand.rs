@@ -16,7 +16,7 @@ pub(crate) struct Hand {
 /// What a page in hand takes beside its bytes.
 const OVERHEAD_BYTES: usize = 128;
 
-/// The order in which pages of a server come: those that need no budget (new ones, feeds, what is gone or fails), then the higher priority, then what is due longer,
+/// The order in which pages of a server come: those that an operator asked for, those that need no budget (new ones, feeds, what is gone or fails), then the higher priority, then what is due longer,
 /// then what is known longer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
@@ -34,6 +34,10 @@ impl Rank {
     /// Before all others that wait for the budget.
     pub(crate) fn foremost(number: Number) -> Self {
         Self { number: number.0, ..Self::GATED }
+    }
+    /// Whether an operator asked for the visit: it comes before all others.
+    pub(crate) fn is_asked(self) -> bool {
+        !self.is_gated && self.priority == i16::MIN
     }
     pub(crate) fn is_foremost(self) -> bool {
         self.is_gated && self.priority == i16::MIN
@@ -63,6 +67,10 @@ impl Hand {
         self.bytes.len() + OVERHEAD_BYTES
     }
     pub(crate) fn rank(&self, state: &State, policy: &Policy) -> Rank {
+        if state.asked > 0 {
+            let due = state.next_due.0;
+            return Rank { is_gated: false, priority: i16::MIN, due, number: self.number.0 };
+        }
         let is_gated = policy.has_budget() && state.is_live() && state.role == Role::Page;
         #[expect(
             clippy::cast_possible_truncation,

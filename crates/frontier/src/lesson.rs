@@ -133,6 +133,7 @@ pub(crate) fn learn(
         state.next_due = minute(at);
         return Again::AtOnce;
     }
+    state.asked = 0;
     match &lesson.told {
         Told::Failed { retry_after, .. } => Again::After(failed(state, *retry_after)),
         Told::Unreachable => Again::After(failed(state, None)),

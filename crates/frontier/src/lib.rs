@@ -46,6 +46,7 @@ pub mod revisit;
 mod role;
 mod scope;
 mod seen;
+mod selection;
 mod server;
 mod settings;
 mod sketch;
@@ -68,6 +69,7 @@ pub use revisit::{History, Policy, PolicyError};
 pub use role::Role;
 pub use sat::Number;
 pub use scope::{Mode, Rule, RuleError, Scope, Verdict};
+pub use selection::Selection;
 pub use settings::{Agreed, AgreedError, Settings, Whom};
 pub use tell::{Bin, Explanation, Figures, Outlook, Overview, ServerTold};
 

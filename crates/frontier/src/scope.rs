@@ -67,6 +67,16 @@ impl Mode {
         }
     }
 
+    /// How far it goes: more for a wider one.
+    pub(crate) const fn reach(self) -> u8 {
+        match self {
+            Self::Prefix => 0,
+            Self::Server => 1,
+            Self::Domain => 2,
+            Self::Any => 3,
+        }
+    }
+
     /// Why a URL that is too far from the seeds is left.
     const fn refusal(self) -> &'static str {
         match self {

@@ -173,7 +173,9 @@ impl Server {
     pub(crate) fn pages_due(&self) -> Option<Timestamp> {
         let has_free = self.queue.first_key_value().is_some_and(|(rank, _)| !rank.is_gated);
         let waits = self.away || self.looks_up || (self.queue.is_empty() && !self.has_reasons());
-        let gate = if has_free && !self.gates_new { Timestamp::MIN } else { self.account.gate_at() };
+        let has_asked = self.queue.first_key_value().is_some_and(|(rank, _)| rank.is_asked());
+        let gate =
+            if has_asked || (has_free && !self.gates_new) { Timestamp::MIN } else { self.account.gate_at() };
         (!waits).then(|| self.ready_at.max(self.pages_at).max(gate))
     }
     /// Whether a page may be worth a visit before its time.

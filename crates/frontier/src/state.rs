@@ -73,6 +73,10 @@ pub(crate) struct State {
     pub vouched: bool,
     /// Why it is held back, if it is.
     pub held: Option<HoldReason>,
+    /// When an operator asked for a visit that was not made yet, in seconds; 0 if none did.
+    pub asked: u64,
+    /// When an operator removed it from the crawl, in seconds; 0 if none did.
+    pub removed: u64,
 }
 
 /// What a page was last seen to be.
@@ -142,6 +146,10 @@ impl Ended {
             Self::Proxy => "refused by the proxy",
         }
     }
+    /// Whether the settings of the crawl, the opt-out list aside, are the reason of a refusal.
+    pub(crate) const fn is_by_settings(self) -> bool {
+        matches!(self, Self::Address | Self::NoContact | Self::Proxy)
+    }
     pub(crate) const fn is_refusal(self) -> bool {
         matches!(
             self,
@@ -193,7 +201,7 @@ impl State {
     /// and the like, and pages that are gone, have no part in it.
     pub(crate) fn load_interval(&self, policy: &Policy) -> Option<u64> {
         let has_part = !policy.has_budget() || (self.role == Role::Page && !self.is_gone());
-        let counts = self.interval > 0 && has_part;
+        let counts = self.interval > 0 && has_part && self.removed == 0;
         counts.then_some(self.interval)
     }
     /// How much the page matters to the selection of paper 004, by its priority (C14).
@@ -202,6 +210,10 @@ impl State {
     }
     pub(crate) fn is_new(&self) -> bool {
         self.last_visit == 0
+    }
+    /// Whether it waits for its first visit.
+    pub(crate) fn waits(&self) -> bool {
+        self.is_new() && self.removed == 0
     }
     /// Whether there was something at the last visit.
     pub(crate) fn is_live(&self) -> bool {
@@ -239,6 +251,8 @@ impl State {
         put(bytes, self.heard);
         put(bytes, self.vouched.into());
         put(bytes, self.held.map_or(0, |reason| reason.code().into()));
+        put(bytes, self.asked);
+        put(bytes, self.removed);
     }
     fn write_visits(&self, bytes: &mut Vec<u8>) {
         let visited = self.last_visit.saturating_sub(self.last_answer).unsigned_abs();
@@ -305,6 +319,7 @@ impl State {
             (state.hinted, state.heard) = (fields.number(), fields.number());
             state.vouched = fields.number() != 0;
             state.held = HoldReason::of_code(fields.number());
+            (state.asked, state.removed) = (fields.number(), fields.number());
         }
         Some(state)
     }
@@ -417,6 +432,8 @@ mod tests {
             dropped: true,
             etag: "\"x\"".to_owned(),
             last_modified: "Sun, 06 Nov 1994 08:49:37 GMT".to_owned(),
+            asked: 1_800_000_100,
+            removed: 1_800_000_200,
             ..state
         };
         check(&visited);

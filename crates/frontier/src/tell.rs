@@ -15,7 +15,7 @@ pub struct Explanation {
     pub server: String,
     /// Where the server answers, if that is known.
     pub address: Option<IpAddr>,
-    /// `unknown`, `new`, `live`, `gone`, `moved`, `failing`, `refused` or `dropped`.
+    /// `unknown`, `new`, `live`, `gone`, `moved`, `failing`, `refused`, `dropped` or `removed`.
     pub state: &'static str,
     /// Why it is visited when it is, or why never: a sentence.
     pub reason: String,

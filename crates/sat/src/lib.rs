@@ -58,7 +58,7 @@ pub use options::{Buffers, Options};
 pub use record::{RECORD_BYTES_MAX, Record};
 pub use resolution::Resolution;
 pub use statistics::{Recovery, Statistics};
-pub use store::{Answer, OwnedRecord, Store};
+pub use store::{Answer, BucketSlot, OwnedRecord, Store};
 
 /// A minute on the store's clock, counted from whatever moment the caller likes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

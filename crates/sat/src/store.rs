@@ -17,7 +17,7 @@ mod recover;
 mod settle;
 mod write;
 
-pub use look::OwnedRecord;
+pub use look::{BucketSlot, OwnedRecord};
 pub use settle::Answer;
 
 use crate::bucket::Buckets;

@@ -33,7 +33,21 @@ pub(crate) struct Tombstone {
     pub(super) id: String,
     pub(super) at: Timestamp,
     pub(super) target: Target,
+    pub(super) reason: String,
     pub(super) is_done: bool,
+}
+
+/// Something that was taken down.
+#[derive(Clone, Debug)]
+pub struct Takedown {
+    /// What it is known by, as on its receipt.
+    pub id: String,
+    /// When it was done.
+    pub at: Timestamp,
+    /// What was taken down.
+    pub target: Target,
+    /// Why, as was given.
+    pub reason: String,
 }
 
 impl Archive {
@@ -133,6 +147,9 @@ fn read_tombstones<'r>(
                 told.seen += usize::from(!is_done);
                 told.parts = told.parts.max(part.parts);
                 told.target = Some(part.target);
+                if !is_done {
+                    told.reason = part.reason;
+                }
             }
             Err(error @ Error::Damaged { .. }) => told.damage = Some(error),
             Err(error) => return Err(error),
@@ -143,7 +160,8 @@ fn read_tombstones<'r>(
         match (told.target, told.at) {
             // One whose last part is not there was never decided, unless that part is damaged.
             (Some(target), Some(at)) if told.is_done || told.seen == told.parts => {
-                tombstones.push(Tombstone { is_done: told.is_done, id, at, target });
+                let (is_done, reason) = (told.is_done, told.reason);
+                tombstones.push(Tombstone { is_done, id, at, target, reason });
             }
             _ => told.damage.map_or(Ok(()), Err)?,
         }
@@ -156,6 +174,7 @@ fn read_tombstones<'r>(
 struct Told {
     at: Option<Timestamp>,
     target: Option<Target>,
+    reason: String,
     parts: usize,
     seen: usize,
     is_done: bool,
@@ -174,6 +193,20 @@ fn id_of(key: &str) -> Option<(&str, bool)> {
 fn unreadable(directory: &Path, location: &Location) -> Error {
     let what = "it says that something was taken down, but not what";
     Error::Damaged { path: directory.join(&*location.file), offset: location.offset, what }
+}
+
+/// What was taken down, oldest first.
+pub(crate) fn listed_all(
+    disk: &dyn Disk,
+    directory: &Path,
+    rows: &[(String, Row)],
+    files: &Files,
+) -> Result<Vec<Takedown>, Error> {
+    let rows = rows.iter().map(|(key, row)| (key.as_str(), row));
+    let mut all = read_tombstones(disk, directory, rows, files)?;
+    all.sort_by_key(|tombstone| tombstone.at);
+    let told = |Tombstone { id, at, target, reason, .. }| Takedown { id, at, target, reason };
+    Ok(all.into_iter().map(told).collect())
 }
 
 /// The groups that takedowns list which are decided and not done.
@@ -223,6 +256,7 @@ fn listed_in<'r>(
 /// One record of a tombstone.
 struct Part {
     target: Target,
+    reason: String,
     parts: usize,
     gone: Vec<Gone>,
 }
@@ -233,12 +267,14 @@ impl Part {
         if lines.next()? != FIRST_LINE {
             return None;
         }
-        let (mut what, mut scope, mut parts, mut gone) = ("", "", 0, Vec::new());
+        let (mut what, mut scope, mut reason) = ("", "", "");
+        let (mut parts, mut gone) = (0, Vec::new());
         for line in lines {
             let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
             match word {
                 "what" => what = rest,
                 "scope" => scope = rest,
+                "reason" => reason = rest,
                 "part" => parts = rest.split_once(" of ")?.1.parse().ok()?,
                 "group" => {
                     let mut words = rest.split(' ');
@@ -252,6 +288,6 @@ impl Part {
                 _ => {}
             }
         }
-        Some(Self { target: Target::named(what, scope)?, parts, gone })
+        Some(Self { target: Target::named(what, scope)?, reason: reason.to_owned(), parts, gone })
     }
 }

@@ -8,7 +8,7 @@ use base::disk::SimulatedDisk;
 use base::{Clock, Interval, PageUrl, Timestamp};
 use crawl::{Added, Reading, Teachings, What, learn_all};
 use fetch::robots::Answer;
-use frontier::{Allocation, Done, Estimator, Found, Frontier, Next, Policy, Role, Step, Worth};
+use frontier::{Allocation, Done, Estimator, Found, Frontier, Next, Policy, Role, Selection, Step, Worth};
 use sim::door::SimulatedDoor;
 use sim::{ORIGIN, Plan, Web};
 use std::collections::BTreeMap;
@@ -95,6 +95,15 @@ impl World {
         self.frontier.pass(&place);
     }
 
+    /// Notes something in the archive, and does it.
+    fn note(&mut self, kind: &str, text: &str, act: impl Fn(&mut Frontier, Timestamp)) {
+        let now = self.clock.now();
+        let noted = self.archive.note(kind, now, text).unwrap();
+        self.archive.commit().unwrap();
+        act(&mut self.frontier, now);
+        self.frontier.pass(&noted.place().to_string());
+        self.clock.advance(Interval::from_seconds(1));
+    }
     fn reader(&self) -> Reader {
         Reader::open(Arc::new(self.disk.clone()), Path::new(DIRECTORY)).unwrap()
     }
@@ -157,6 +166,39 @@ fn check_rebuilt(policy: Policy) {
         loads
     };
     assert_eq!(told(&world.frontier), told(&rebuilt), "the sums of servers too");
+}
+
+#[test]
+fn orders_and_another_policy_are_played_again() {
+    let policy = Policy { every: Interval::from_hours(12), ..Policy::default() };
+    let mut world = World::by(policy, plan(0));
+    world.run(2);
+    let url = |world: &World, server| PageUrl::parse(&format!("http://{}/", world.web.host(server))).unwrap();
+    let visits = vec![Selection::prefix(&url(&world, 0)), Selection::page(&url(&world, 2))];
+    let text = format!("{}\n{}\n", visits[0], visits[1]);
+    world.note("visit", &text, |frontier, now| assert!(frontier.visit_now(&visits, now).unwrap() > 5));
+    world.run(1);
+    let server = Selection::server(&url(&world, 1).server()).unwrap();
+    world.note("remove", &format!("{server}\n"), |frontier, now| {
+        assert!(frontier.remove(std::slice::from_ref(&server), now).unwrap() > 0);
+    });
+    world.run(1);
+    let mut rebuilt = world.rebuilt();
+    check(&mut world.frontier, &mut rebuilt);
+    let often = Policy { every: Interval::from_hours(3), ..policy };
+    let settings = "crawl.policy = \"kin/root\"\ncrawl.every = \"3h\"\ncrawl.budget_counts_new = false\n";
+    world.note("settings", settings, |frontier, _| frontier.set_policy(often).unwrap());
+    world.frontier.settle(world.clock.now()).unwrap();
+    let mut rebuilt = world.rebuilt();
+    check(&mut world.frontier, &mut rebuilt);
+    let home = Selection::page(&url(&world, 1));
+    world.note("restore", &format!("{home}\n"), |frontier, now| {
+        frontier.restore(std::slice::from_ref(&home), now).unwrap();
+    });
+    world.run(1);
+    world.frontier.settle(world.clock.now()).unwrap();
+    let mut rebuilt = world.rebuilt();
+    check(&mut world.frontier, &mut rebuilt);
 }
 
 #[test]

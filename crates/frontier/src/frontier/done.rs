@@ -153,8 +153,7 @@ impl Frontier {
                     let worth = self.judge(server, &outcome, is_name, now);
                     if worth == Worth::Keeping {
                         self.take_out_for_look_up(server, *page);
-                        self.servers[server as usize].back_off(None, now);
-                        self.touch(server);
+                        self.heed_look_up(server, failure, now);
                     } else {
                         self.servers[server as usize].leave_until(now.plus(OWN_TROUBLE_PAUSE));
                     }
@@ -174,6 +173,18 @@ impl Frontier {
             }
             (Step::Refuse(..), Done::Refused) => Ok(Worth::Keeping),
             (step, done) => panic!("`{done:?}` is no end of `{step:?}`"),
+        }
+    }
+
+    /// What a failed look-up means for the server. When its address may not be visited nobody was asked, and nothing holds
+    /// it back once the settings allow it.
+    fn heed_look_up(&mut self, server: u32, failure: &Failure, now: Timestamp) {
+        let state = &mut self.servers[server as usize];
+        if matches!(failure.cause, Cause::ForbiddenAddress { .. } | Cause::NoContact) {
+            state.leave_until(now.plus(state.pause));
+        } else {
+            state.back_off(None, now);
+            self.touch(server);
         }
     }
 

@@ -171,7 +171,8 @@ impl Frontier {
         let is_wanted = |state: &State| {
             let last = Timestamp::from_micros(state.last_visit).map_or(u64::MAX, seconds);
             // A hint is the word of somebody; a hunch is none to disturb the dead for.
-            state.visits > 0 && last < since && (is_told || (state.is_live() && state.filtered.is_empty()))
+            let is_in = state.visits > 0 && state.removed == 0;
+            is_in && last < since && (is_told || (state.is_live() && state.filtered.is_empty()))
         };
         let number = Number(page);
         let hand = match self.held.get(&page) {

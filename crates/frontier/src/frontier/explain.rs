@@ -8,6 +8,7 @@ use crate::held_back::HoldReason;
 use crate::load;
 use crate::moment::{at_seconds, moment, seconds};
 use crate::scope::Verdict;
+use crate::selection::Selection;
 use crate::state::{Ended, State};
 use crate::tell::Explanation;
 use base::{Interval, PageUrl, Timestamp};
@@ -50,6 +51,9 @@ impl Frontier {
         let is_offered = |hand: &Hand| hand.key() == url.key().as_str().as_bytes();
         if self.offered.iter().any(is_offered) {
             return "it was found just now and is about to be taken up".to_owned();
+        }
+        if let Some(removal) = self.removal(url.key().as_str()) {
+            return format!("it is not known, and {}", removed(removal.at, &removal.selection));
         }
         if let Some(never) = self.why_never(url, server, now) {
             return format!("it is not known, and would not be visited: {never}");
@@ -101,18 +105,31 @@ impl Frontier {
         told.estimate = self.policy.estimator.estimate(&state.belief, &state.history());
         told.interval = (state.wait > 0).then(|| Interval::from_seconds(state.wait));
         told.last_visit = (!state.is_new()).then(|| Timestamp::from_micros(state.last_visit)).flatten();
-        told.next_due = Some(moment(state.next_due));
+        told.next_due = (state.removed == 0).then(|| moment(state.next_due));
         told.hint = hint(state);
         told.last_outcome = (!state.is_new()).then(|| last_outcome(state));
         told.state = word(state);
         let queued = matches!(self.held.get(&number.0), Some(Held::Queued(..) | Held::Out(..)));
-        told.queued_for = Some(if queued { now } else { moment(due) });
+        told.queued_for = told.next_due.map(|_| if queued { now } else { moment(due) });
         told.limited_by = server.and_then(|server| self.limit(server, state, (number, due), now));
         told.budget_share = server.and_then(|server| self.share(server, state));
+        if state.removed > 0 {
+            (told.reason, told.limited_by) = (self.why_removed(state), None);
+            return Ok(());
+        }
         let never = PageUrl::parse(&state.url).ok().and_then(|url| self.why_never(&url, server, now));
         let average = server.map(|server| self.average(server));
         told.reason = never.unwrap_or_else(|| reason(state, told, average) + &self.why_early(server, state));
         Ok(())
+    }
+    /// When and by which order a page was removed.
+    fn why_removed(&self, state: &State) -> String {
+        let key = PageUrl::parse(&state.url).map(|url| (Selection::page(&url), url.key()));
+        let by = key.ok().map(|(page, key)| {
+            let removal = self.removal(key.as_str()).filter(|removal| removal.at == state.removed);
+            removal.map_or(page, |removal| removal.selection.clone())
+        });
+        by.map(|by| removed(state.removed, &by)).unwrap_or_default()
     }
     /// Why it may be visited before its time.
     fn why_early(&self, server: Option<u32>, state: &State) -> String {
@@ -193,9 +210,14 @@ fn last_outcome(state: &State) -> String {
         (outcome, _) => outcome.as_str().to_owned(),
     }
 }
+fn removed(at: u64, by: &Selection) -> String {
+    let (at, by) = (at_seconds(at), by.arguments());
+    format!("it was removed by `utsushi remove {by}` at {at}; `utsushi add` with its URL takes it up again")
+}
 /// A state in one word.
 fn word(state: &State) -> &'static str {
     match state.outcome {
+        _ if state.removed > 0 => "removed",
         _ if state.is_new() => "new",
         _ if state.dropped => "dropped",
         outcome if outcome.is_refusal() => "refused",
@@ -222,6 +244,9 @@ fn reason(state: &State, told: &Explanation, average: Option<Interval>) -> Strin
         _ => "",
     };
     let why = match word(state) {
+        _ if state.asked > 0 => {
+            "its visit was asked for and comes before all others of its server".to_owned()
+        }
         "new" => "it was never visited".to_owned(),
         "failing" => {
             format!("it failed {} times in a row and is tried again after {interval}", state.failures)

@@ -4,6 +4,7 @@
 //! it goes back to the store, for three times as long as the queue will take, three days at most. It goes back too when its
 //! neighbours turned out gone (C16), and a new page waits while it looks like one of a trap (H10).
 
+use super::operator::far;
 use super::{Frontier, Held};
 use crate::Role;
 use crate::error::{Error, Result};
@@ -38,9 +39,32 @@ impl Frontier {
         let mut batch = std::mem::take(&mut self.batch);
         let filled = self.fill_from(&mut batch, now);
         self.batch = batch;
-        self.filled = Some(to);
+        let is_first = self.filled.replace(to).is_none();
         filled?;
+        if is_first {
+            self.take_waiting(now)?;
+        }
         self.release_held(now).map(|_| ())
+    }
+    /// Takes in hand what an earlier run left waiting: the store keeps it for the next minute, and it is due now.
+    fn take_waiting(&mut self, now: Timestamp) -> Result<()> {
+        let (to, mut room) = (minute(now), self.settings.queue_bytes_max.saturating_sub(self.queue_bytes));
+        let mut waiting = Vec::new();
+        self.store.for_each_of_next_minute(|record| -> Result<()> {
+            let is_due = State::read(record.value).is_some_and(|state| state.next_due <= to);
+            if is_due && room > 0 {
+                let hand = Hand::new(record.number, record.key, record.value);
+                room = room.saturating_sub(hand.memory_bytes());
+                waiting.push(hand);
+            }
+            Ok(())
+        })?;
+        for hand in waiting {
+            if !self.held.contains_key(&hand.number.0) {
+                self.take_in(hand, now)?;
+            }
+        }
+        Ok(())
     }
     fn fill_from(&mut self, batch: &mut sat::Batch, now: Timestamp) -> Result<()> {
         while self.queue_bytes < self.settings.queue_bytes_max {
@@ -73,8 +97,12 @@ impl Frontier {
         };
         let (prefix, target) = split_key(hand.key_text());
         let Some(server) = self.server_in_key(prefix, &state) else { return Ok(()) };
+        if state.removed > 0 {
+            return self.put_back(&hand, &state, far(now));
+        }
+        let is_asked = state.asked > 0;
         let resting = self.servers[server as usize].pages_at();
-        if resting > now.plus(LONG_REST) && !self.servers[server as usize].queue.is_empty() {
+        if !is_asked && resting > now.plus(LONG_REST) && !self.servers[server as usize].queue.is_empty() {
             // Whoever is left alone for long keeps one page in hand, and no room from others.
             return self.put_back(&hand, &state, minute(resting));
         }
@@ -84,7 +112,7 @@ impl Frontier {
         if state.held.is_some() {
             return self.release(server, &hand, state, now);
         }
-        if self.is_among_dead(server, target, &state) {
+        if !is_asked && self.is_among_dead(server, target, &state) {
             let wait = Interval::from_seconds(state.wait).times(NEIGHBOUR_FACTOR);
             let until = moment(state.next_due).plus(wait.clamp(NEIGHBOUR_MIN, NEIGHBOUR_MAX));
             if now < until {
@@ -96,7 +124,7 @@ impl Frontier {
         }
         self.enqueue(server, hand, &state, now)
     }
-    fn server_in_key(&mut self, prefix: &str, state: &State) -> Option<u32> {
+    pub(super) fn server_in_key(&mut self, prefix: &str, state: &State) -> Option<u32> {
         if let Some(known) = self.by_prefix.get(prefix) {
             return Some(*known);
         }

@@ -12,7 +12,7 @@ use crate::moment::at_seconds;
 use crate::neighbour::Neighbourhoods;
 use crate::novelty::Novelty;
 use crate::server::{Kept, Server};
-use crate::state::State;
+use crate::state::{Ended, State};
 use crate::trap::{SHAPES_MAX, Shapes};
 use base::{Interval, PageUrl, Timestamp};
 use sat::{Minute, Number, Store};
@@ -20,7 +20,7 @@ use std::collections::HashMap;
 
 const PLACE: &[u8] = b"place";
 const CRAWL: &[u8] = b"crawl";
-const POLICY: &[u8] = b"policy";
+pub(super) const POLICY: &[u8] = b"policy";
 const SERVER: &[u8] = b"s/";
 const MAP: &[u8] = b"m/";
 const SHAPES: &[u8] = b"t/";
@@ -40,6 +40,14 @@ pub(crate) struct Crawl {
     pub latest: u64,
     pub place: String,
     pub is_dirty: bool,
+    /// Pages that an operator asked for and that were not visited yet; removed pages; pages that were refused because of
+    /// the settings; pages that were refused because a robots file could not be had.
+    pub asked: u64,
+    pub removed: u64,
+    pub refused: u64,
+    pub without_robots: u64,
+    /// Whether an earlier run counted these.
+    pub counts_orders: bool,
 }
 
 impl Crawl {
@@ -53,10 +61,35 @@ impl Crawl {
     }
     fn write(&self) -> Vec<u8> {
         let mut bytes = vec![1, u8::from(self.is_paused)];
-        for number in [self.day.into(), self.day_requests, self.day_bytes, self.latest] {
+        for number in [
+            self.day.into(),
+            self.day_requests,
+            self.day_bytes,
+            self.latest,
+            1,
+            self.asked,
+            self.removed,
+            self.refused,
+            self.without_robots,
+        ] {
             put(&mut bytes, number);
         }
         bytes
+    }
+    /// Counts a page.
+    pub(super) fn add(&mut self, state: &State) {
+        self.asked += u64::from(state.asked > 0);
+        self.removed += u64::from(state.removed > 0);
+        self.refused += u64::from(is_refused(state));
+        self.without_robots += u64::from(state.outcome == Ended::RobotsUnreachable);
+    }
+    /// Takes a page out of the counts.
+    pub(super) fn discount(&mut self, state: &State) {
+        self.asked = self.asked.saturating_sub(u64::from(state.asked > 0));
+        self.removed = self.removed.saturating_sub(u64::from(state.removed > 0));
+        self.refused = self.refused.saturating_sub(u64::from(is_refused(state)));
+        let without_robots = u64::from(state.outcome == Ended::RobotsUnreachable);
+        self.without_robots = self.without_robots.saturating_sub(without_robots);
     }
     fn read(bytes: &[u8]) -> Self {
         let [_, paused] = *bytes.first_chunk().unwrap_or(&[0; 2]);
@@ -67,9 +100,18 @@ impl Crawl {
             day_requests: fields.number(),
             day_bytes: fields.number(),
             latest: fields.number(),
+            counts_orders: fields.number() > 0,
+            asked: fields.number(),
+            removed: fields.number(),
+            refused: fields.number(),
+            without_robots: fields.number(),
             ..Self::default()
         }
     }
+}
+
+fn is_refused(state: &State) -> bool {
+    state.outcome == Ended::OptOut || state.outcome.is_by_settings()
 }
 
 impl Frontier {
@@ -136,7 +178,7 @@ impl Frontier {
         }
         let place = self.crawl.place.clone();
         self.set(PLACE, place.as_bytes())?;
-        let policy = self.policy_told();
+        let policy = self.planned_by.clone();
         self.set(POLICY, policy.as_bytes())?;
         let crawl = self.crawl.write();
         self.set(CRAWL, &crawl)
@@ -192,6 +234,9 @@ impl Frontier {
         if let Some(place) = table.get(PLACE) {
             self.crawl.place = String::from_utf8_lossy(place).into_owned();
         }
+        if let Some(policy) = table.get(POLICY) {
+            self.planned_by = String::from_utf8_lossy(policy).into_owned();
+        }
         let named = |prefix: &'static [u8]| {
             let names = table.range(prefix.to_vec()..).take_while(move |(name, _)| name.starts_with(prefix));
             names.filter_map(move |(name, value)| {
@@ -234,20 +279,31 @@ impl Frontier {
     /// that follow from it are kept.
     pub(super) fn recount(&mut self) -> Result<()> {
         let mut counts: HashMap<String, (u64, u64, HeldBack, String)> = HashMap::new();
+        let mut crawl = Crawl::default();
         self.store.for_each(|record| -> Result<()> {
             let (key, state) =
                 (String::from_utf8_lossy(record.key), State::read(record.value).unwrap_or_default());
             let prefix = split_key(&key).0;
+            crawl.add(&state);
             let mut held = HeldBack::default();
             state.held.iter().for_each(|reason| held.count(*reason));
             if let Some((pages, new, all, _)) = counts.get_mut(prefix) {
-                (*pages, *new) = (*pages + 1, *new + u64::from(state.is_new()));
+                (*pages, *new) = (*pages + 1, *new + u64::from(state.waits()));
                 all.add(&held);
             } else {
-                counts.insert(prefix.to_owned(), (1, u64::from(state.is_new()), held, state.url));
+                counts.insert(prefix.to_owned(), (1, u64::from(state.waits()), held, state.url));
             }
             Ok(())
         })?;
+        let Crawl { asked, removed, refused, without_robots, .. } = crawl;
+        self.crawl = Crawl {
+            asked,
+            removed,
+            refused,
+            without_robots,
+            counts_orders: true,
+            ..std::mem::take(&mut self.crawl)
+        };
         (self.new, self.held_back) = (0, 0);
         for server in &mut self.servers {
             (server.kept.pages, server.kept.new, server.kept.held) = (0, 0, HeldBack::default());
@@ -263,17 +319,19 @@ impl Frontier {
         }
         Ok(())
     }
-    /// The policy, as far as sums over pages depend on it.
-    fn policy_told(&self) -> String {
-        format!("{} every {}", self.policy, self.policy.every.as_seconds())
-    }
-    /// Counts the loads anew when they were counted by another policy.
+    /// Counts the loads and plans all pages again when that was done by another policy.
     pub(super) fn reload(&mut self) -> Result<()> {
-        let told =
-            self.store.table().get(POLICY).map(|told| told.as_slice() == self.policy_told().as_bytes());
-        if told == Some(true) || self.store.count() == 0 {
-            return Ok(());
+        let told = super::replan::told(&self.policy);
+        let is_planned = self.store.table().get(POLICY).is_some_and(|by| *by == told.as_bytes());
+        if !is_planned && self.store.count() > 0 {
+            self.count_loads()?;
+            self.replan()?;
         }
+        // Only now: a change that is cut off is made again.
+        self.planned_by = told;
+        Ok(())
+    }
+    fn count_loads(&mut self) -> Result<()> {
         let (policy, mut loads): (_, HashMap<String, Load>) = (self.policy, HashMap::new());
         self.store.for_each(|record| -> Result<()> {
             let (key, state) =

@@ -4,6 +4,7 @@
 //! (an import brings such) changes nothing here: its page is folded anew from all of its captures ([`Frontier::refold`], D4).
 
 use super::offer::Origin;
+use super::operator::far;
 use super::{Frontier, Held};
 use crate::Role;
 use crate::error::Result;
@@ -137,11 +138,12 @@ impl Frontier {
         self.discount(server, &before);
         self.count(server, &state);
         self.compare(server, hand.number, target, (&before, &state), again);
-        let place = self.plan(server, &mut state, lesson.at, again);
+        let planned = self.plan(server, &mut state, lesson.at, again);
+        let place = if state.removed > 0 { far(lesson.at) } else { planned };
         let mut value = Vec::with_capacity(hand.value().len() + 64);
         state.write(&mut value);
         self.update(hand.number, hand.key(), place, &value)?;
-        if at_once {
+        if at_once && state.removed == 0 {
             self.enqueue(server, Hand::new(hand.number, hand.key(), &value), &state, lesson.at)?;
         }
         if target == "/" {
@@ -205,8 +207,8 @@ impl Frontier {
     /// Takes a page out of its server's sums.
     pub(super) fn discount(&mut self, server: u32, state: &State) {
         let kept = &mut self.servers[server as usize].kept;
-        self.new -= u64::from(state.is_new() && kept.new > 0);
-        kept.new = kept.new.saturating_sub(u64::from(state.is_new()));
+        self.new -= u64::from(state.waits() && kept.new > 0);
+        kept.new = kept.new.saturating_sub(u64::from(state.waits()));
         kept.gone = kept.gone.saturating_sub(u64::from(state.is_gone()));
         kept.dropped = kept.dropped.saturating_sub(u64::from(state.dropped));
         kept.pages = kept.pages.saturating_sub(1);
@@ -221,14 +223,15 @@ impl Frontier {
                 address.load = address.load.saturating_sub(share);
             }
         }
+        self.crawl.discount(state);
         self.touch(server);
     }
     /// Puts it back with what it is now.
-    fn count(&mut self, server: u32, state: &State) {
+    pub(super) fn count(&mut self, server: u32, state: &State) {
         let kept = &mut self.servers[server as usize].kept;
         kept.pages += 1;
-        self.new += u64::from(state.is_new());
-        kept.new += u64::from(state.is_new());
+        self.new += u64::from(state.waits());
+        kept.new += u64::from(state.waits());
         kept.gone += u64::from(state.is_gone());
         kept.dropped += u64::from(state.dropped);
         if let Some(interval) = state.load_interval(&self.policy) {
@@ -240,6 +243,7 @@ impl Frontier {
                 address.load += share;
             }
         }
+        self.crawl.add(state);
         self.touch(server);
     }
 
@@ -258,6 +262,7 @@ impl Frontier {
         state.first_seen = old.first_seen.min(earliest);
         (state.found_on, state.hops, state.announced) = (old.found_on, old.hops, old.announced);
         (state.hinted, state.heard, state.vouched) = (old.hinted, old.heard, old.vouched);
+        state.removed = old.removed;
         // What the server is like was learned from these captures when they came, or will be: they count once.
         let mut pace = self.servers[server as usize].kept.pace.clone();
         let (mut again, mut last) = (Again::ByPlan, first.at);
@@ -268,7 +273,12 @@ impl Frontier {
             state.wait = if let Again::After(wait) = again { wait.as_seconds() } else { state.interval };
         }
         self.count(server, &state);
-        let place = self.plan(server, &mut state, last, again);
+        // An order that was not carried out yet stands.
+        if old.asked > seconds(last) {
+            state.asked = old.asked;
+        }
+        let planned = self.plan(server, &mut state, last, again);
+        let place = if state.removed > 0 { far(last) } else { planned };
         let mut value = Vec::new();
         state.write(&mut value);
         self.update(hand.number, hand.key(), place, &value)?;

@@ -151,10 +151,10 @@ impl Frontier {
         let mean = Expected { freshness: all.freshness / count, age_seconds: all.age_seconds / count, ..all };
         (pages > 0).then(|| told(&mean, pages, new))
     }
-    /// Whether nothing is left that was never visited and is not held back.
+    /// Whether nothing is left that an operator asked for, or that was never visited and is not held back.
     #[must_use]
     pub fn has_nothing_new(&self) -> bool {
-        self.offered.is_empty() && self.new <= self.held_back
+        self.offered.is_empty() && self.crawl.asked == 0 && self.new <= self.held_back
     }
     /// Since when the network seems to be down, if it does.
     #[must_use]

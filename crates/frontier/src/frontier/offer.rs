@@ -136,7 +136,8 @@ impl Frontier {
     }
     /// The priority of a URL that is wanted.
     fn judge_url(&self, url: &PageUrl, key: &UrlKey, priority: Option<i8>) -> Option<i8> {
-        if (self.excluded)(key.as_str()) || url.target() == "/robots.txt" {
+        let is_removed = priority.is_none() && self.removal(key.as_str()).is_some();
+        if is_removed || (self.excluded)(key.as_str()) || url.target() == "/robots.txt" {
             return None;
         }
         match (priority, self.settings.scope.judge(url)) {
@@ -145,7 +146,7 @@ impl Frontier {
             (_, Verdict::Leave(_)) => None,
         }
     }
-    fn offer(&mut self, key: &UrlKey, state: &State) -> Result<()> {
+    pub(super) fn offer(&mut self, key: &UrlKey, state: &State) -> Result<()> {
         if self.offered.len() >= OFFERED_MAX {
             self.settle(state.first_seen())?;
         }
@@ -206,10 +207,12 @@ impl Frontier {
                 Err(_) => return,
             },
         };
-        let kept = &mut self.servers[server as usize].kept;
+        let state = hand.state();
+        let (kept, waits) = (&mut self.servers[server as usize].kept, u64::from(state.waits()));
         kept.pages += 1;
-        kept.new += 1;
-        self.new += 1;
+        kept.new += waits;
+        self.new += waits;
+        self.crawl.add(&state);
         self.touch(server);
     }
 
@@ -221,7 +224,8 @@ impl Frontier {
         for (url, at) in pages {
             let key = url.key();
             let hash = chance::hash_bytes(self.settings.seed, key.as_str().as_bytes());
-            if self.seen.holds(hash) || (self.excluded)(key.as_str()) || url.target() == "/robots.txt" {
+            let is_left = (self.excluded)(key.as_str()) || self.removal(key.as_str()).is_some();
+            if self.seen.holds(hash) || is_left || url.target() == "/robots.txt" {
                 continue;
             }
             self.seen.add(hash);

@@ -150,7 +150,7 @@ impl Frontier {
     /// The page of a server that is next, if one may be visited now.
     pub(super) fn head(&mut self, server: u32, now: Timestamp) -> Result<Option<Rank>> {
         let first = self.servers[server as usize].queue.first_key_value().map(|(rank, _)| *rank);
-        if !self.policy.has_budget() {
+        if !self.policy.has_budget() || first.is_some_and(Rank::is_asked) {
             return Ok(first);
         }
         let free = first.filter(|rank| !rank.is_gated);

@@ -1,6 +1,7 @@
 //! The machine on a web of a few lines: every behaviour that a crawl relies on, in simulated time.
 
 mod budget;
+mod operator;
 mod pages;
 mod traps;
 

@@ -20,6 +20,10 @@ pub struct OwnedRecord {
     pub value: Vec<u8>,
 }
 
+/// A bucket of the store: records that are due at about the same time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BucketSlot(u32);
+
 impl From<Record<'_>> for OwnedRecord {
     fn from(record: Record<'_>) -> Self {
         Self {
@@ -79,6 +83,38 @@ impl Store {
             self.for_each_in(slot, &mut |record| visit(record))?;
         }
         Ok(())
+    }
+    /// Calls `visit` with the records of the next minute: among them those that were written when they were due
+    /// already.
+    pub fn for_each_of_next_minute<E: From<Error>>(
+        &mut self,
+        mut visit: impl FnMut(Record<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.check_running()?;
+        self.wait_for_all_flushes()?;
+        match self.buckets.closed(self.position + 1) {
+            Some(slot) => self.for_each_in(slot, &mut |record| visit(record)),
+            None => Ok(()),
+        }
+    }
+    /// The buckets that there are now. With [`Store::for_each_in_bucket`] all records can be gone through in parts, and
+    /// written in between; what is written may be met again in another bucket.
+    #[must_use]
+    pub fn buckets(&self) -> Vec<BucketSlot> {
+        self.buckets.iter().map(|(slot, _)| BucketSlot(slot)).collect()
+    }
+    /// Calls `visit` with every record of one bucket, if it is still there.
+    pub fn for_each_in_bucket<E: From<Error>>(
+        &mut self,
+        bucket: BucketSlot,
+        mut visit: impl FnMut(Record<'_>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.check_running()?;
+        self.wait_for_all_flushes()?;
+        match self.buckets.get(bucket.0) {
+            Some(_) => self.for_each_in(bucket.0, &mut |record| visit(record)),
+            None => Ok(()),
+        }
     }
     /// Calls `visit` with every record of one bucket.
     pub(super) fn for_each_in<E: From<Error>>(

@@ -1,0 +1,289 @@
+//! What an operator orders of pages that are known: visit them now, remove them, take them up again.
+//!
+//! **Invariant:** the effect depends on what was learned before, on the order and its moment, and on nothing else. Orders
+//! are noted in the archive, so a schedule that is rebuilt from it is the same (D3).
+
+use super::{Frontier, Held};
+use crate::Role;
+use crate::error::Result;
+use crate::hand::{Hand, split_key};
+use crate::moment::{minute, seconds};
+use crate::selection::Selection;
+use crate::state::{Ended, State};
+use base::limits::REVISIT_INTERVAL_MAX;
+use base::{PageUrl, Timestamp};
+use sat::{Minute, OwnedRecord};
+use std::collections::HashSet;
+
+/// So many pages are looked up one by one; for more of them, or for others, all pages are gone through.
+const LOOKED_UP_MAX: usize = 32;
+const RULE: &[u8] = b"r/";
+const ACCESS: &[u8] = b"access";
+const SCOPE: &[u8] = b"scope";
+
+/// A prefix or a server that was removed, or taken up again; the latest that holds a page counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Removal {
+    pub selection: Selection,
+    pub at: u64,
+    pub is_removed: bool,
+}
+
+impl Removal {
+    fn write(&self) -> String {
+        let word = if self.is_removed { "remove" } else { "restore" };
+        format!("{word} {} {}", self.at, self.selection)
+    }
+    fn read(text: &str) -> Option<Self> {
+        let mut words = text.splitn(3, ' ');
+        let is_removed = words.next()? == "remove";
+        let at = words.next()?.parse().ok()?;
+        Some(Self { selection: Selection::read(words.next()?)?, at, is_removed })
+    }
+}
+
+impl Frontier {
+    /// Lets known pages be visited before all others, as soon as their servers may be asked. Tells how many; removed
+    /// pages stay removed.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn visit_now(&mut self, selections: &[Selection], at: Timestamp) -> Result<u64> {
+        self.settle(at)?;
+        let mut count = 0;
+        for record in self.select(selections)? {
+            count += u64::from(self.ask(&record, at)?);
+        }
+        Ok(count)
+    }
+    fn ask(&mut self, record: &OwnedRecord, at: Timestamp) -> Result<bool> {
+        let Some(before) = State::read(&record.value).filter(|state| state.removed == 0) else {
+            return Ok(false);
+        };
+        let state = State {
+            asked: seconds(at).max(1),
+            next_due: minute(at),
+            vouched: true,
+            held: None,
+            ..before.clone()
+        };
+        self.rewrite(record, &before, &state, minute(at), at)?;
+        Ok(true)
+    }
+
+    /// Removes pages from the crawl: they are not visited until they are added again, and links do not bring them back.
+    /// Tells how many known pages that concerns.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn remove(&mut self, selections: &[Selection], at: Timestamp) -> Result<u64> {
+        self.settle(at)?;
+        let mut count = 0;
+        for record in self.select(selections)? {
+            count += u64::from(self.remove_page(&record, at)?);
+        }
+        for selection in selections {
+            match selection.url() {
+                Some(url) => self.remove_unknown(&url, at)?,
+                None => self.add_removal(selection, at, true)?,
+            }
+        }
+        self.settle(at)?;
+        Ok(count)
+    }
+    fn remove_page(&mut self, record: &OwnedRecord, at: Timestamp) -> Result<bool> {
+        let Some(before) = State::read(&record.value).filter(|state| state.removed == 0) else {
+            return Ok(false);
+        };
+        let state = State { removed: seconds(at).max(1), asked: 0, held: None, ..before.clone() };
+        self.rewrite(record, &before, &state, far(at), at)?;
+        Ok(true)
+    }
+    /// A page that is not known is remembered as removed, so that links to it do not count.
+    fn remove_unknown(&mut self, url: &PageUrl, at: Timestamp) -> Result<()> {
+        let proper = self.by_proper_name(url, &url.key());
+        let url = proper.as_ref().unwrap_or(url);
+        if self.knows(url)? {
+            return Ok(());
+        }
+        let state = State { removed: seconds(at).max(1), ..State::new(url.as_str(), Role::Page, 0, at) };
+        self.offer(&url.key(), &state)
+    }
+
+    /// Takes removed pages up again; they are due. Tells how many.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn restore(&mut self, selections: &[Selection], at: Timestamp) -> Result<u64> {
+        for selection in selections {
+            if selection.url().is_none() && self.removal_of_any(selection) {
+                self.add_removal(selection, at, false)?;
+            }
+        }
+        let mut count = 0;
+        if self.crawl.removed > 0 {
+            for record in self.select(selections)? {
+                count += u64::from(self.restore_page(&record, at)?);
+            }
+        }
+        Ok(count)
+    }
+    fn restore_page(&mut self, record: &OwnedRecord, at: Timestamp) -> Result<bool> {
+        let Some(before) = State::read(&record.value).filter(|state| state.removed > 0) else {
+            return Ok(false);
+        };
+        let state = State { removed: 0, next_due: minute(at), vouched: true, ..before.clone() };
+        self.rewrite(record, &before, &state, minute(at), at)?;
+        Ok(true)
+    }
+
+    /// The prefix or server that was removed, if a page with this key belongs to one.
+    pub(super) fn removal(&self, key: &str) -> Option<&Removal> {
+        let latest = self.removals.iter().rev().find(|removal| removal.selection.holds(key));
+        latest.filter(|removal| removal.is_removed)
+    }
+    fn removal_of_any(&self, selection: &Selection) -> bool {
+        let touches =
+            |removal: &Removal| removal.selection.covers(selection) || selection.covers(&removal.selection);
+        self.removals.iter().any(touches)
+    }
+    /// Notes a prefix or a server; what it covers of earlier ones is forgotten.
+    fn add_removal(&mut self, selection: &Selection, at: Timestamp, is_removed: bool) -> Result<()> {
+        self.removals.retain(|removal| !selection.covers(&removal.selection));
+        let is_covered = self.removals.iter().any(|removal| removal.selection.covers(selection));
+        if is_removed || is_covered {
+            self.removals.push(Removal { selection: selection.clone(), at: seconds(at), is_removed });
+        }
+        let stored: Vec<Vec<u8>> = self.removal_entries().map(|(name, _)| name).collect();
+        for name in stored {
+            self.write(|store| store.unset(&name))?;
+        }
+        for (place, removal) in (0_u32..).zip(self.removals.clone()) {
+            let name = [RULE, &place.to_be_bytes()].concat();
+            self.write(|store| store.set(&name, removal.write().as_bytes()))?;
+        }
+        Ok(())
+    }
+    fn removal_entries(&self) -> impl Iterator<Item = (Vec<u8>, String)> + '_ {
+        let entries = self.store.table().range(RULE.to_vec()..);
+        let own = entries.take_while(|(name, _)| name.starts_with(RULE));
+        own.map(|(name, value)| (name.clone(), String::from_utf8_lossy(value).into_owned()))
+    }
+    pub(super) fn recall_removals(&mut self) {
+        self.removals = self.removal_entries().filter_map(|(_, text)| Removal::read(&text)).collect();
+    }
+
+    /// Lets pages be visited now that were refused for a reason that may no longer hold: by the settings that `access`
+    /// tells of, when they differ from those of the last call, and because a robots file could not be had. Tells how many.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn judge_again(&mut self, access: &str, at: Timestamp) -> Result<u64> {
+        let is_same = self.store.table().get(ACCESS).is_some_and(|told| told == access.as_bytes());
+        let refused = if is_same { 0 } else { self.crawl.refused };
+        let mut count = 0;
+        if refused + self.crawl.without_robots > 0 {
+            for record in self.refused_pages(!is_same)? {
+                count += u64::from(self.ask(&record, at)?);
+            }
+        }
+        if !is_same {
+            self.write(|store| store.set(ACCESS, access.as_bytes()))?;
+        }
+        Ok(count)
+    }
+    /// Takes note of how far the crawl goes; tells whether an earlier run did not go as far, so that links which it left
+    /// may belong to the crawl now.
+    ///
+    /// # Errors
+    /// When the store cannot be written.
+    pub fn widens_scope(&mut self) -> Result<bool> {
+        let scope = &self.settings.scope;
+        let rules: Vec<String> = scope.rules().iter().map(ToString::to_string).collect();
+        let told = format!("{} {}", scope.mode(), rules.join("\n"));
+        let before = self.store.table().get(SCOPE).map(|told| String::from_utf8_lossy(told).into_owned());
+        let is_wider = before.as_ref().is_some_and(|before| match before.split_once(' ') {
+            Some((mode, before)) if before == rules.join("\n") => {
+                mode.parse().is_ok_and(|mode: crate::Mode| mode.reach() < scope.mode().reach())
+            }
+            _ => true,
+        });
+        if before.as_ref() != Some(&told) {
+            self.write(|store| store.set(SCOPE, told.as_bytes()))?;
+        }
+        Ok(is_wider)
+    }
+    fn refused_pages(&mut self, by_settings: bool) -> Result<Vec<OwnedRecord>> {
+        let (mut found, opt_out) = (Vec::new(), std::sync::Arc::clone(&self.settings.opt_out));
+        let is_listed = |url: &str| PageUrl::parse(url).is_ok_and(|url| opt_out.refuses(&url).is_some());
+        self.store.for_each(|record| -> Result<()> {
+            let state = State::read(record.value).unwrap_or_default();
+            let is_meant = match state.outcome {
+                Ended::RobotsUnreachable => true,
+                Ended::OptOut => by_settings && !is_listed(&state.url),
+                outcome => by_settings && outcome.is_by_settings(),
+            };
+            if is_meant {
+                found.push(record.into());
+            }
+            Ok(())
+        })?;
+        found.sort_unstable_by_key(|record: &OwnedRecord| record.number.0);
+        Ok(found)
+    }
+
+    /// Known pages, in the order of their numbers.
+    fn select(&mut self, selections: &[Selection]) -> Result<Vec<OwnedRecord>> {
+        let pages = selections.iter().filter_map(Selection::url);
+        let pages = pages.map(|url| self.by_proper_name(&url, &url.key()).unwrap_or(url).key());
+        let pages: HashSet<Box<[u8]>> = pages.map(|key| key.as_str().as_bytes().into()).collect();
+        let others: Vec<&Selection> = selections.iter().filter(|one| one.url().is_none()).collect();
+        let mut found: Vec<OwnedRecord> = Vec::new();
+        if others.is_empty() && pages.len() <= LOOKED_UP_MAX {
+            for page in &pages {
+                found.extend(self.store.get(page)?);
+            }
+        } else {
+            let is_below = |key: &str| others.iter().any(|selection| selection.holds(key));
+            self.store.for_each(|record| -> Result<()> {
+                if pages.contains(record.key) || std::str::from_utf8(record.key).is_ok_and(is_below) {
+                    found.push(record.into());
+                }
+                Ok(())
+            })?;
+        }
+        found.sort_unstable_by_key(|record| record.number.0);
+        Ok(found)
+    }
+    /// Writes a page as it is now, and puts it into the queue of its server if it is due.
+    fn rewrite(
+        &mut self,
+        record: &OwnedRecord,
+        before: &State,
+        state: &State,
+        place: Minute,
+        at: Timestamp,
+    ) -> Result<()> {
+        let key = String::from_utf8_lossy(&record.key).into_owned();
+        let Some(server) = self.server_in_key(split_key(&key).0, state) else { return Ok(()) };
+        self.let_go(server, record.number.0);
+        self.reserve()?;
+        self.discount(server, before);
+        self.count(server, state);
+        let mut value = Vec::with_capacity(record.value.len() + 16);
+        state.write(&mut value);
+        self.update(record.number, &record.key, place, &value)?;
+        let hand = Hand::new(record.number, &record.key, &value);
+        if let Some(Held::Out(_, out)) = self.held.get_mut(&record.number.0) {
+            // It is being visited: what comes of that is learned on top.
+            *out = hand;
+            return Ok(());
+        }
+        if state.removed > 0 { Ok(()) } else { self.take_in(hand, at) }
+    }
+}
+
+/// Where a removed page is kept: as far away as a page can be.
+pub(super) fn far(at: Timestamp) -> Minute {
+    minute(at.plus(REVISIT_INTERVAL_MAX))
+}

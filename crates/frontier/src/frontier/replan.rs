@@ -1,0 +1,109 @@
+//! A change of policy counts for pages that are scheduled already: their next visits are planned again.
+//!
+//! **Invariant:** a page's new time depends on its state, on the loads and on the policy, not on the moment of the change,
+//! and planning twice changes nothing. So a change that a crash cut off is made again as a whole, and a schedule that is
+//! rebuilt from the archive, which notes the change, is the same (D3).
+
+use super::Frontier;
+use crate::error::Result;
+use crate::hand::split_key;
+use crate::lesson::Again;
+use crate::revisit::Policy;
+use crate::state::State;
+use base::Timestamp;
+use sat::OwnedRecord;
+
+impl Frontier {
+    /// The policy in effect.
+    #[must_use]
+    pub fn policy(&self) -> &Policy {
+        &self.policy
+    }
+    /// The policy by which the pages of a store were planned; nothing for a new store.
+    #[must_use]
+    pub fn policy_of(store: &sat::Store) -> Option<Policy> {
+        let told = store.table().get(super::keep::POLICY)?;
+        read(std::str::from_utf8(told).ok()?)
+    }
+    /// Plans all pages by another policy, and does so from now on.
+    ///
+    /// # Errors
+    /// When the store cannot be read or written.
+    pub fn set_policy(&mut self, policy: Policy) -> Result<()> {
+        if self.policy == policy {
+            return Ok(());
+        }
+        self.policy = policy;
+        let gates_new = policy.has_budget() && policy.counts_new;
+        self.servers.iter_mut().for_each(|server| server.gates_new = gates_new);
+        self.reload()?;
+        self.recall_kin()
+    }
+
+    /// Plans the next visit of every page, a bucket at a time.
+    pub(super) fn replan(&mut self) -> Result<()> {
+        for bucket in self.store.buckets() {
+            let mut pages = Vec::new();
+            self.store.for_each_in_bucket(bucket, |record| -> Result<()> {
+                pages.push(OwnedRecord::from(record));
+                Ok(())
+            })?;
+            for page in pages {
+                self.replan_page(&page)?;
+            }
+        }
+        // The next lesson divides anew, however many pages were planned.
+        for server in &mut self.servers {
+            server.kept.pace.forget_level();
+            (server.division, server.division_good_for) = (None, 0);
+        }
+        Ok(())
+    }
+    fn replan_page(&mut self, record: &OwnedRecord) -> Result<()> {
+        let Some(before) = State::read(&record.value).filter(|state| self.is_planned(state)) else {
+            return Ok(());
+        };
+        let key = String::from_utf8_lossy(&record.key).into_owned();
+        let Some(server) = self.by_prefix.get(split_key(&key).0).copied() else { return Ok(()) };
+        let Some(visited) = Timestamp::from_micros(before.last_visit) else { return Ok(()) };
+        let mut state = State { dropped: false, ..before.clone() };
+        let kept = &mut self.servers[server as usize].kept;
+        kept.dropped = kept.dropped.saturating_sub(u64::from(before.dropped));
+        let place = self.plan(server, &mut state, visited, Again::ByPlan);
+        state.turn = before.turn + seconds(state.wait) - seconds(before.wait);
+        self.touch(server);
+        if state != before {
+            let mut value = Vec::with_capacity(record.value.len() + 8);
+            state.write(&mut value);
+            self.let_go(server, record.number.0);
+            self.update(record.number, &record.key, place, &value)?;
+        }
+        Ok(())
+    }
+    /// Whether a page's next visit follows from the policy: not from a failure, an order, or that it is gone.
+    fn is_planned(&self, state: &State) -> bool {
+        let is_left = state.removed > 0 || state.asked > 0 || state.failures > 0;
+        state.visits > 0 && !is_left && !(self.policy.has_budget() && state.is_gone())
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "less than two years")]
+fn seconds(wait: u64) -> f64 {
+    wait as f64
+}
+
+/// A policy as text: what is read by [`read`].
+pub(super) fn told(policy: &Policy) -> String {
+    let new = if policy.counts_new { " with new" } else { "" };
+    format!("{policy} every {}{new}", policy.every.as_seconds())
+}
+fn read(told: &str) -> Option<Policy> {
+    let (name, rest) = told.split_once(" every ")?;
+    let (seconds, counts_new) = match rest.split_once(' ') {
+        Some((seconds, "with new")) => (seconds, true),
+        Some(_) => return None,
+        None => (rest, false),
+    };
+    let every = base::Interval::from_seconds(seconds.parse().ok()?);
+    Some(Policy { every, counts_new, ..name.parse().ok()? })
+}
