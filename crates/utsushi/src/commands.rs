@@ -19,6 +19,7 @@ mod man;
 mod opened;
 mod pause;
 mod rebuild;
+mod remove;
 mod running;
 mod scan;
 mod seeds;
@@ -47,6 +48,8 @@ pub(crate) enum Command {
     Crawl(crawl::Args),
     /// Take pages into the crawl, whether it runs or not
     Add(add::Args),
+    /// Remove pages from the crawl; what was archived stays
+    Remove(remove::Args),
     /// Stop sending requests until resumed
     Pause(pause::Args),
     /// Send requests again after a pause
@@ -117,6 +120,7 @@ async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> 
         Command::Demo(args) => demo::run(args, context).await,
         Command::Crawl(args) => crawl::run(args, context).await,
         Command::Add(args) => add::run(args, context).await,
+        Command::Remove(args) => remove::run(args, context).await,
         Command::Pause(args) => pause::run(args, context).await,
         Command::Resume(args) => pause::resume(args, context).await,
         Command::Explain(args) => explain::run(args, context).await,
@@ -134,7 +138,7 @@ async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> 
         Command::Guard(args) => guard::run(args, context).await,
         Command::Sim(args) => sim::run(args, context).await,
         Command::Status(args) => status::run(args, context).await,
-        Command::Config(_) => Ok(config::run(context)),
+        Command::Config(args) => config::run(args, context),
         Command::Completions(_) | Command::Man(_) => unreachable!("they run without a context"),
     }
 }

@@ -13,7 +13,6 @@ mod value;
 
 pub(crate) use error::{Error, Problem};
 pub(crate) use filter::{Code, Filter};
-pub(crate) use keep::keep_contact;
 pub(crate) use settings::SETTINGS;
 pub(crate) use value::{Agreement, Alias};
 pub(crate) use value::{parse_bytes, parse_contact};
@@ -61,6 +60,7 @@ pub(crate) struct Config {
     /// What is logged.
     pub(crate) log: Log,
     origins: BTreeMap<&'static str, Origin>,
+    overridden: Vec<(&'static str, Origin)>,
 }
 
 /// `[crawl]`
@@ -248,6 +248,8 @@ pub(crate) enum Origin {
     Default,
     /// A line of a file, counted from 1.
     File { path: PathBuf, line: usize },
+    /// A line of the file in which a crawl keeps what it was told, counted from 1.
+    Kept { path: PathBuf, line: usize },
     /// A flag of this run.
     Flag(&'static str),
     /// A variable of the environment.
@@ -259,6 +261,9 @@ impl fmt::Display for Origin {
         match self {
             Self::Default => f.write_str("default"),
             Self::File { path, line } => write!(f, "{}, line {line}", path.display()),
+            Self::Kept { path, line } => {
+                write!(f, "kept from an earlier run: {}, line {line}", path.display())
+            }
             Self::Flag(name) => write!(f, "flag {name}"),
             Self::Environment(name) => write!(f, "environment {name}"),
         }
@@ -266,17 +271,29 @@ impl fmt::Display for Origin {
 }
 
 impl Config {
-    /// The configuration from the file that was named, else from the one in the data directory if there is one.
+    /// The defaults, under the file in the data directory, under what an earlier crawl kept there. A file that was named
+    /// takes the place of the first, and counts over both.
     pub(crate) fn load(named: Option<&Path>, data: &Path) -> Result<Self, Error> {
         let mut config = Self::compiled_in();
-        let in_data = data.join(FILE_NAME);
-        let path = named.unwrap_or(&in_data);
-        match read(path) {
-            Ok(text) => config.apply_file(path, &text)?,
-            Err(error) if named.is_none() && is_absent(&error) => {}
-            Err(source) => return Err(Error::Read { path: path.to_owned(), source }),
+        if named.is_none() {
+            let path = data.join(FILE_NAME);
+            match read(&path) {
+                Ok(text) => config.apply_file(&path, &text)?,
+                Err(error) if is_absent(&error) => {}
+                Err(source) => return Err(Error::Read { path, source }),
+            }
+        }
+        config.apply_kept(data)?;
+        if let Some(path) = named {
+            let text = read(path).map_err(|source| Error::Read { path: path.to_owned(), source })?;
+            config.apply_file(path, &text)?;
         }
         Ok(config)
+    }
+
+    /// Notes that a flag of this run said what a setting is.
+    pub(crate) fn say(&mut self, key: &'static str, flag: &'static str) {
+        self.origins.insert(key, Origin::Flag(flag));
     }
 
     /// The defaults.

@@ -1,13 +1,15 @@
 //! `utsushi add`: takes pages into the crawl, whether it runs or not.
 
+use super::remove::{Groups, direct};
 use super::{Context, explain, seeds};
 use crate::exit::{Advised, Exit};
 use crate::node::control::{Addition, PAGES_MAX, Request};
 use crate::node::directory::Web;
 use crate::node::steering::Steering;
 use crate::words::count_of;
+use ::crawl::Directive;
 use base::PageUrl;
-use frontier::Role;
+use frontier::{Role, Selection};
 use serde_json::json;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -17,6 +19,12 @@ Examples:
   utsushi --data ~/web add https://example.org/ https://example.net/news/
   utsushi --data ~/web add --feed https://example.org/feed.xml
   utsushi --data ~/web add --seeds more.txt --priority 5
+  utsushi --data ~/web add --now https://example.org/news/
+  utsushi --data ~/web add --now --prefix https://example.org/news/
+
+With `--now` the pages are visited before all others of their servers, as soon as the delay between requests allows, also
+when they are known and not due. `--prefix` and `--server` name known pages; without `--now` they take up again what
+`utsushi remove` removed.
 
 Exit codes: 0 all are in the crawl, and durably; 1 some will not be visited; 2 could not.";
 
@@ -34,6 +42,11 @@ pub(crate) struct Args {
     /// A file with further pages, one a line; `-` for standard input
     #[arg(long = "seeds", value_name = "FILE")]
     file: Option<PathBuf>,
+    #[command(flatten)]
+    groups: Groups,
+    /// Visit them before all others, also when they are known and not due
+    #[arg(long)]
+    now: bool,
     /// They are feeds: polled at their own pace, once a day at least, for the pages they announce
     #[arg(long, group = "role")]
     feed: bool,
@@ -65,17 +78,52 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
     let seeds = seeds::read(&args.urls, args.file.as_deref())?;
     seeds.tell_bad(&context.output);
     let pages = &seeds.pages;
-    if pages.is_empty() {
+    let groups = args.groups.selections()?;
+    if pages.is_empty() && groups.is_empty() {
         let why = anyhow::anyhow!("no page was named");
         return Err(
             Advised::new("cannot add anything", "name pages, or a file with `--seeds FILE`", why).into()
         );
     }
     let steering = Steering::find(context, "add", Some(Web::Public)).await?;
+    let mut exit = Exit::Done;
+    if !groups.is_empty() {
+        exit = add_groups(args, &steering, &groups, context).await?;
+    }
+    if !pages.is_empty() && add_pages(args, &steering, pages, context).await? == Exit::Found {
+        exit = Exit::Found;
+    }
+    steering.close().await?;
+    Ok(seeds.exit(exit))
+}
+
+/// Takes up again what was removed of some groups of known pages, and lets all of them be visited now if that is meant.
+async fn add_groups(
+    args: &Args,
+    steering: &Steering,
+    groups: &[Selection],
+    context: &Context,
+) -> anyhow::Result<Exit> {
+    let restored = direct(steering, Directive::Restore, groups).await?;
+    let asked = if args.now { direct(steering, Directive::VisitNow, groups).await? } else { 0 };
+    context.output.result(&json!({ "restored": restored, "asked": asked }), || {
+        let now =
+            if args.now { format!(", {} to be visited now", count_of(asked, "page")) } else { String::new() };
+        format!("{} taken up again{now}", count_of(restored, "removed page"))
+    });
+    Ok(if restored + asked > 0 { Exit::Done } else { Exit::Found })
+}
+
+async fn add_pages(
+    args: &Args,
+    steering: &Steering,
+    pages: &[PageUrl],
+    context: &Context,
+) -> anyhow::Result<Exit> {
     let is_told = pages.len() <= TOLD_MAX;
     let mut unknown = HashSet::new();
     for url in pages.iter().filter(|_| is_told) {
-        let life = explain::ask(&steering, url.as_str(), context).await?;
+        let life = explain::ask(steering, url.as_str(), context).await?;
         unknown.extend((life.page.state == "unknown").then_some(life.page.key));
     }
     let mut offered = 0;
@@ -88,15 +136,18 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
         let told = steering.ask(Request::Add { pages: some.iter().map(addition).collect() }).await?;
         offered += told.first().and_then(|told| told["new"].as_u64()).unwrap_or_default();
     }
-    let left = if is_told { tell_each(&steering, pages, context).await? } else { 0 };
+    if args.now {
+        let named: Vec<Selection> = pages.iter().map(Selection::page).collect();
+        direct(steering, Directive::VisitNow, &named).await?;
+    }
+    let left = if is_told { tell_each(steering, pages, context).await? } else { 0 };
     let added = pages.len() as u64 - left;
     let new = if is_told { (unknown.len() as u64).saturating_sub(left) } else { offered };
     let told = json!({ "added": added, "new": new, "left": left });
     context.output.result(&told, || {
         format!("{} in the crawl, {new} of them not known before", count_of(added, "page"))
     });
-    steering.close().await?;
-    Ok(seeds.exit(if left > 0 { Exit::Found } else { Exit::Done }))
+    Ok(if left > 0 { Exit::Found } else { Exit::Done })
 }
 
 /// Says of every page what becomes of it; how many will not be visited.
@@ -104,7 +155,7 @@ async fn tell_each(steering: &Steering, pages: &[PageUrl], context: &Context) ->
     let mut left = 0;
     for url in pages {
         let page = explain::ask(steering, url.as_str(), context).await?.page;
-        left += u64::from(page.state == "unknown");
+        left += u64::from(["unknown", "taken down"].contains(&page.state.as_str()));
         let told = json!({ "url": page.url, "state": page.state, "reason": page.reason });
         context.output.result(&told, || format!("{:<8}  {}: {}", page.state, page.url, page.reason));
     }

@@ -1,9 +1,10 @@
 //! `utsushi config`: the configuration in effect, with the origin of each value.
 
 use super::Context;
-use crate::config::{DEFAULT, Origin, SETTINGS};
-use crate::exit::Exit;
+use crate::config::{Config, DEFAULT, Origin, SETTINGS};
+use crate::exit::{Advised, Exit};
 use crate::output::Output;
+use anyhow::Context as _;
 use serde::Serialize;
 use std::path::Path;
 
@@ -11,7 +12,8 @@ const EXAMPLES: &str = "\
 Examples:
   utsushi config                                what is in effect, and why
   utsushi config --default > utsushi.toml       a file to begin with
-  utsushi --config mine.toml config --json      the same for a program";
+  utsushi --config mine.toml config --json      the same for a program
+  utsushi --data ~/web config --forget crawl.scope    let the file or the default count again";
 
 /// The configuration in effect, and where each value comes from
 #[derive(Debug, clap::Args)]
@@ -20,6 +22,9 @@ pub(crate) struct Args {
     /// Print the compiled-in defaults with their explanations instead
     #[arg(long)]
     pub(crate) default: bool,
+    /// Forget a setting that an earlier crawl kept, such as `crawl.scope`; may be given several times
+    #[arg(long, value_name = "SETTING", conflicts_with = "default")]
+    forget: Vec<String>,
 }
 
 /// Prints the commented defaults.
@@ -28,8 +33,27 @@ pub(crate) fn show_default(output: &Output) -> Exit {
     Exit::Done
 }
 
-/// Prints every setting.
-pub(crate) fn run(context: &Context) -> Exit {
+/// Prints every setting; forgets some first, if that is asked for.
+pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
+    if args.forget.is_empty() {
+        return Ok(show(context));
+    }
+    for key in &args.forget {
+        let is_kept = matches!(context.config.origin(key), Origin::Kept { .. });
+        if !is_kept {
+            let what = format!("cannot forget `{}`", base::printable(key));
+            let why = anyhow::anyhow!("no earlier crawl kept it");
+            let advice = "`utsushi config` shows which settings are kept";
+            return Err(Advised::new(what, advice, why).into());
+        }
+    }
+    let written = context.config.forget(&context.data, &args.forget);
+    written.with_context(|| format!("cannot write to `{}`", context.data.display()))?;
+    let config = Config::load(context.config_file.as_deref(), &context.data)?;
+    Ok(show(&Context { config, ..context.clone() }))
+}
+
+fn show(context: &Context) -> Exit {
     for setting in SETTINGS {
         let (key, shown) = (setting.key, (setting.show)(&context.config));
         let origin = context.config.origin(key);
@@ -58,6 +82,7 @@ impl<'a> Described<'a> {
         let (origin, file, line, name) = match origin {
             Origin::Default => ("default", None, None, None),
             Origin::File { path, line } => ("file", Some(path.as_path()), Some(*line), None),
+            Origin::Kept { path, line } => ("kept", Some(path.as_path()), Some(*line), None),
             Origin::Flag(name) => ("flag", None, None, Some(*name)),
             Origin::Environment(name) => ("environment", None, None, Some(*name)),
         };

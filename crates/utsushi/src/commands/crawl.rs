@@ -5,10 +5,11 @@ mod summary;
 use super::kept::Teller;
 use super::running::{self, Works};
 use super::{Context, seeds};
-use crate::config::{Code, Config, keep_contact};
+use crate::config::{Code, Config};
 use crate::exit::{Advised, Exit};
 use crate::node::directory::{Web, Writer};
 use crate::node::door;
+use crate::node::schedule::Opened;
 use crate::signals::{self, Stop};
 use crate::words::count_of;
 use ::crawl::{Added, Report, Settings};
@@ -19,7 +20,8 @@ use fetch::{Proxy, Range, WebDoor};
 use frontier::{Mode, Policy};
 use serde_json::json;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 use summary::Summary;
 
@@ -31,8 +33,12 @@ Examples:
   utsushi --data ~/web crawl http://127.0.0.1:8080/ --allow-address 127.0.0.0/8 --once
   utsushi --data ~/web --json crawl --pages 100 | jq -r 'select(.status == 200) | .url'
 
-While it runs, `utsushi add`, `pause`, `resume`, `status`, `servers` and `explain` speak to it. Ctrl-C ends it; nothing that
-was acknowledged is lost, however it ends.";
+What defines the crawl (seeds, --scope, --pause, --allow-address, --policy, --every, --contact, --proxy, --requisites,
+--language) is kept with the data directory and counts for later runs. Give a flag again to change it. `utsushi config`
+shows what is kept, and `utsushi config --forget SETTING` takes it back. A seed that is known already is visited again.
+
+While it runs, `utsushi add`, `remove`, `pause`, `resume`, `status`, `servers` and `explain` speak to it. Ctrl-C ends it;
+nothing that was acknowledged is lost, however it ends.";
 
 /// The most captures between their visit and their sync, and the bytes of their bodies.
 pub(super) const CAPTURES_MAX: usize = 1_024;
@@ -66,10 +72,11 @@ pub(crate) struct Args {
     /// How often a page is looked at on average, such as `7d`; without it the setting `crawl.every`
     #[arg(long, value_name = "TIME", value_parser = parse_every)]
     every: Option<Interval>,
-    /// Whom the owner of a server may turn to: a page or an address of mail. Given once, it is kept in the configuration
+    /// Whom the owner of a server may turn to: a page or an address of mail
     #[arg(long, value_name = "PAGE", value_parser = door::contact)]
     contact: Option<String>,
-    /// A range of addresses that may be visited although they are not public; may be given several times
+    /// A range of addresses that may be visited although they are not public, instead of those of
+    /// `fetch.allow_addresses`; may be given several times
     #[arg(long, value_name = "CIDR")]
     allow_address: Vec<Range>,
     /// The time between two requests to one server; without it the setting `crawl.pause`
@@ -87,7 +94,7 @@ pub(crate) struct Args {
     /// Visit what pages show, too: images and style sheets
     #[arg(long)]
     requisites: bool,
-    /// A language whose pages lead on, besides those of `filter.languages`; may be given several times
+    /// A language whose pages lead on, instead of those of `filter.languages`; may be given several times
     #[arg(long, value_name = "LANGUAGE")]
     language: Vec<Code>,
 }
@@ -105,18 +112,39 @@ fn parse_every(text: &str) -> Result<Interval, String> {
 impl Args {
     /// The configuration with what this run's flags say.
     fn config(&self, mut config: Config) -> Config {
+        let mut say = |is_given: bool, key, flag| {
+            if is_given {
+                config.say(key, flag);
+            }
+        };
+        say(self.scope.is_some(), "crawl.scope", "--scope");
+        say(self.pause.is_some(), "crawl.pause", "--pause");
+        say(self.requisites, "crawl.requisites", "--requisites");
+        say(self.policy.is_some(), "crawl.policy", "--policy");
+        say(self.every.is_some(), "crawl.every", "--every");
+        say(!self.allow_address.is_empty(), "fetch.allow_addresses", "--allow-address");
+        say(self.contact.is_some(), "fetch.contact", "--contact");
+        say(self.proxy.is_some(), "fetch.proxy", "--proxy");
+        say(!self.language.is_empty(), "filter.languages", "--language");
+        self.put_values(&mut config);
+        config
+    }
+    fn put_values(&self, config: &mut Config) {
         config.crawl.scope = self.scope.unwrap_or(config.crawl.scope);
         config.crawl.pause = self.pause.unwrap_or(config.crawl.pause);
         config.crawl.requisites |= self.requisites;
         config.crawl.policy = self.policy.unwrap_or(config.crawl.policy);
         config.crawl.every = self.every.unwrap_or(config.crawl.every);
-        config.fetch.allow_addresses.extend(&self.allow_address);
-        config.fetch.contact = self.contact.clone().or(config.fetch.contact);
-        config.fetch.proxy = self.proxy.clone().or(config.fetch.proxy);
-        config.filter.languages.extend(&self.language);
+        if !self.allow_address.is_empty() {
+            config.fetch.allow_addresses.clone_from(&self.allow_address);
+        }
+        config.fetch.contact = self.contact.clone().or(config.fetch.contact.take());
+        config.fetch.proxy = self.proxy.clone().or(config.fetch.proxy.take());
+        if !self.language.is_empty() {
+            config.filter.languages.clone_from(&self.language);
+        }
         config.metrics.listen = self.metrics.or(config.metrics.listen);
         config.metrics.is_public |= self.metrics_public;
-        config
     }
 }
 
@@ -130,7 +158,6 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let stop = signals::listen(&context.output).context("cannot listen for signals")?;
     let real = RealClock::start();
     let writer = context.lock(Web::Public, "crawl", real.now())?;
-    tell_contact(args, given)?;
     let (works, settings) = prepare(args, &context, &writer, seeds.pages.clone())?;
     let teller = Teller::new(&context.output, args.pages, false);
     let left = args.time.map(|time| Duration::from(time).saturating_sub(real.real_elapsed()));
@@ -153,14 +180,35 @@ fn check_contact(context: &Context) -> anyhow::Result<()> {
     Err(Advised::new("cannot crawl", door::no_contact_advice(), why).into())
 }
 
-/// Keeps a contact that was given, and says so.
-fn tell_contact(args: &Args, given: &Context) -> anyhow::Result<()> {
-    let Some(contact) = &args.contact else { return Ok(()) };
-    match keep_contact(given.config_file.as_deref(), &given.data, contact) {
-        Ok(Some(path)) => given.output.note(format!("the contact is kept in `{}`", path.display())),
-        Ok(None) => {}
-        // It holds for this run all the same.
-        Err(error) => given.output.complaint(format!("the contact is not kept: {error:#}")),
+/// Keeps what this run was told with the data directory, and says so.
+fn keep(context: &Context) -> anyhow::Result<()> {
+    let (config, named) = (&context.config, context.config_file.as_deref());
+    let kept = config.keep(&context.data, named);
+    let kept = kept.with_context(|| format!("cannot keep the settings in `{}`", context.data.display()))?;
+    if let Some(path) = kept {
+        context.output.note(format!("what this crawl was told is kept in `{}`", path.display()));
+    }
+    for (key, origin) in config.overridden() {
+        context.output.complaint(format!(
+            "`{key}` of {origin} does not count: an earlier run was told otherwise; `utsushi config --forget {key}` changes that"
+        ));
+    }
+    Ok(())
+}
+
+/// Judges pages again that were refused for a reason that may no longer hold, and links that were left as too far away.
+fn judge_again(context: &Context, data: &Path, opened: &mut Opened) -> anyhow::Result<()> {
+    let (frontier, now) = (&mut opened.frontier, opened.clock.now());
+    let access = door::access(&context.config, data);
+    let again = frontier.judge_again(&access, now).context("cannot judge refused pages again")?;
+    if again > 0 {
+        context.output.note(format!("judged again: {} refused before", count_of(again, "page")));
+    }
+    if frontier.widens_scope().context("cannot note the scope")? {
+        let progress = context.output.progress("captures searched for links", None);
+        let told = |learning: &::crawl::Learning| progress.set(learning.captures, "");
+        let found = ::crawl::rediscover(frontier, &opened.reader, &opened.reads, now, told);
+        found.context("cannot take up links that belong to the crawl now")?;
     }
     Ok(())
 }
@@ -175,16 +223,18 @@ fn prepare(
     let data = writer.directory().path().to_owned();
     let door = WebDoor::new(door::settings(config, Some(data.clone()))?).map_err(door::unfit)?;
     let mut opened = context.open_schedule(writer, 1)?;
-    let clock = opened.clock;
+    let clock = Arc::clone(&opened.clock);
     if seeds.is_empty() && opened.frontier.pages() == 0 {
         let why = anyhow::anyhow!("nothing is known yet, and no page was named");
         return Err(
             Advised::new("cannot crawl", "name a page to begin with: `utsushi crawl URL`", why).into()
         );
     }
+    keep(context)?;
     context
-        .note_settings(&mut opened.archive, &opened.reader, clock.now())
+        .note_settings(&mut opened.archive, &opened.reader, writer.directory().format().web, clock.now())
         .context("cannot note the settings in the archive")?;
+    judge_again(context, &data, &mut opened)?;
     introduce(context, &opened.frontier.overview(), seeds.len());
     let settings = Settings {
         reads: opened.reads,

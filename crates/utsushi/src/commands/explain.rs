@@ -17,7 +17,8 @@ Examples:
   utsushi --data ~/web explain https://example.org/
   utsushi --data ~/web --json explain https://example.org/ | jq -r .next_due
 
-Exit codes: 0 the page is known, 1 it is not; then it is told what would happen if it were added.";
+Exit codes: 0 the page is known, 1 it is not; then it is told what would happen if it were added. A page that was taken
+down is told so, with the moment.";
 
 /// A page's life so far, its next visit and why, or why never
 #[derive(Debug, clap::Args)]
@@ -54,6 +55,12 @@ pub(crate) async fn show(steering: &Steering, url: &str, context: &Context) -> a
 pub(crate) async fn ask(steering: &Steering, url: &str, context: &Context) -> anyhow::Result<Life> {
     let mut lives = steering.ask_for::<Life>(Request::Explain { url: url.to_owned() }).await?;
     let mut life = lives.pop().unwrap_or_default();
+    if let Some(taken_down) = takedown_of(&life.page.key, context) {
+        "taken down".clone_into(&mut life.page.state);
+        life.page.reason = taken_down;
+        (life.page.next_due, life.page.limited_by, life.queued_for) = (None, None, None);
+        return Ok(life);
+    }
     if life.page.state == "unknown"
         && !life.page.reason.contains("would not be visited")
         && let Some(line) = forbidden_by(&life.page.url, context)
@@ -62,6 +69,17 @@ pub(crate) async fn ask(steering: &Steering, url: &str, context: &Context) -> an
         life.page.reason = format!("{why} `{line}`");
     }
     Ok(life)
+}
+
+/// When and why a page was taken down, if it was.
+fn takedown_of(key: &str, context: &Context) -> Option<String> {
+    let (key, (_, reader)) = (archive::Key::from_stored(key), context.reader().ok()?);
+    let found = reader.takedowns().ok()?.into_iter().rev().find(|takedown| takedown.target.holds(&key))?;
+    let because = if found.reason.is_empty() { String::new() } else { format!(", because {}", found.reason) };
+    Some(format!(
+        "it was taken down at {} with {}{because}; it is neither visited nor imported again",
+        found.at, found.target
+    ))
 }
 
 /// The line of the robots file, as it was last archived, that forbids a page. A schedule knows only what it asked for

@@ -106,8 +106,16 @@ fn read_line(number: u64, line: &str, seeds: &mut Seeds) {
     }
 }
 
-/// Reads a URL; a missing `http://` is added.
+/// Reads a URL; a missing `http://` is added to what looks like a host: a word without a dot is more likely a mistake.
 fn parse(text: &str) -> Result<PageUrl, String> {
+    let host = text.split(['/', '?', '#', ':']).next().unwrap_or_default();
+    let is_host = host.contains('.') || host.starts_with('[') || host.eq_ignore_ascii_case("localhost");
+    if !text.contains("://") && !is_host {
+        return Err(format!(
+            "`{}` does not look like a host; if it is one, write `http://` before it",
+            base::printable(host)
+        ));
+    }
     let whole = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
     PageUrl::parse(&whole).map_err(|error| error.to_string())
 }
@@ -128,6 +136,17 @@ mod tests {
         let pages = read(&["a.example".to_owned()], Some(&file)).unwrap().pages;
         let pages: Vec<&str> = pages.iter().map(PageUrl::as_str).collect();
         assert_eq!(pages, ["http://a.example/", "http://b.example/", "http://c.example/x"]);
+    }
+
+    #[test]
+    fn a_bare_word_is_no_host() {
+        for text in ["nonsense", "nonsense/x", "ht!tp", "-", "news:8080"] {
+            let error = format!("{:#}", read(&[text.to_owned()], None).unwrap_err());
+            assert!(error.contains("write `http://` before it"), "{text}: {error}");
+        }
+        for text in ["localhost:8080/x", "a.example", "127.0.0.1:80", "http://nonsense/", "[::1]:80"] {
+            assert!(read(&[text.to_owned()], None).is_ok(), "{text}");
+        }
     }
 
     #[test]

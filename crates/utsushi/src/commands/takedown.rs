@@ -8,7 +8,7 @@ use crate::node::directory::Writer;
 use crate::output::json_line;
 use crate::words::{bytes, count_of};
 use anyhow::Context as _;
-use archive::{Archive, Key, Receipt, Target};
+use archive::{Archive, Key, Receipt, Takedown, Target};
 use base::clock::{Clock as _, RealClock};
 use base::printable;
 use serde_json::{Value, json};
@@ -20,7 +20,8 @@ const EXAMPLES: &str = "\
 Examples:
   utsushi --data ~/web takedown --url https://example.org/private.html
   utsushi --data ~/web takedown --prefix https://example.org/people/ --reason 'request of 2026-03-31' --yes
-  utsushi --data ~/web takedown --server www.example.org --yes -o receipt.txt";
+  utsushi --data ~/web takedown --server www.example.org --yes -o receipt.txt
+  utsushi --data ~/web takedown --list";
 
 /// Remove a page, a prefix or a server from the archive for good, with a receipt
 #[derive(Debug, clap::Args)]
@@ -52,21 +53,46 @@ struct Which {
     /// All pages of this server
     #[arg(long, value_name = "SERVER", value_parser = Target::server)]
     server: Option<Target>,
+    /// Nothing: list what was taken down, when and why
+    #[arg(long)]
+    list: bool,
 }
 
 impl Which {
-    fn target(&self) -> &Target {
-        let given = self.url.as_ref().or(self.prefix.as_ref()).or(self.server.as_ref());
-        given.expect("the parser demands one of them")
+    fn target(&self) -> Option<&Target> {
+        self.url.as_ref().or(self.prefix.as_ref()).or(self.server.as_ref())
     }
 }
 
-/// Removes it.
+/// Lists what was taken down, oldest first.
+fn list(context: &Context) -> anyhow::Result<Exit> {
+    let (_, reader) = context.reader()?;
+    let takedowns = reader.takedowns().context("cannot read what was taken down")?;
+    for Takedown { id, at, target, reason } in &takedowns {
+        let target = target.to_string();
+        let told = json!({ "id": id, "at": at.to_rfc3339(), "target": target, "reason": reason });
+        let because =
+            if reason.is_empty() { String::new() } else { format!("  because {}", printable(reason)) };
+        context.output.result(&told, || format!("{at}  {}{because}", printable(&target)));
+    }
+    if takedowns.is_empty() {
+        context.output.note("nothing was taken down");
+    }
+    Ok(Exit::Done)
+}
+
+/// Removes it, or lists what was removed.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
+    match args.which.target() {
+        Some(target) => take_down(args, target, context),
+        None => list(context),
+    }
+}
+
+fn take_down(args: &Args, target: &Target, context: &Context) -> anyhow::Result<Exit> {
     let clock = RealClock::start();
     let writer = context.lock_existing("takedown", clock.now())?;
     let mut archive = context.archive(&writer, clock.now())?;
-    let target = args.which.target();
     confirm(args, &mut archive, target, context)?;
     // First what nobody would finish if this were cut off, and at the end what a scan has found meanwhile.
     let (mut scans, _) = remove_from_scans(&writer, target);

@@ -1,75 +1,96 @@
-//! A setting that was given once and is kept: the contact (D18).
+//! What defines a crawl is kept with its data directory, so that a later run need not be told again (D18).
 //!
-//! **Invariant:** of the file nothing changes but the contact; what cannot be changed in place is left, with a sentence
-//! that says what to write. The new file is whole and durable before it takes the place of the old one.
+//! The file `crawl.toml` in the data directory holds the settings that were given to `utsushi crawl`, by flags or by a file
+//! that was named with `--config`. They count for every later command on the directory, over `utsushi.toml`; what this run
+//! is given counts over them, and a crawl then keeps it instead.
+//!
+//! **Invariant:** the new file is whole and durable before it takes the place of the old one.
 
-use super::{Config, FILE_NAME};
-use anyhow::Context as _;
+use super::{Config, Error, Origin, SETTINGS, is_absent, read};
 use base::disk::{Disk as _, Open, RealDisk};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use toml::de::{DeTable, DeValue};
 
-/// Writes the contact into the configuration: the file that was named, else the one in the data directory. The file; or
-/// nothing if it says so already.
-pub(crate) fn keep_contact(
-    named: Option<&Path>,
-    data: &Path,
-    contact: &str,
-) -> anyhow::Result<Option<PathBuf>> {
-    let path = named.map_or_else(|| data.join(FILE_NAME), Path::to_owned);
-    let before = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(error).with_context(|| format!("cannot read `{}`", path.display())),
-    };
-    let after = with_contact(&before, contact).filter(|after| says(after, contact));
-    let after = after.with_context(|| {
-        format!("cannot change `{}`: write `contact = \"{contact}\"` under `[fetch]` there", path.display())
-    })?;
-    if after == before {
-        return Ok(None);
+/// The name of the file in a data directory.
+pub(crate) const FILE_NAME: &str = "crawl.toml";
+/// The settings that define a crawl.
+const KEPT: [&str; 13] = [
+    "crawl.pause",
+    "crawl.opt_out",
+    "crawl.scope",
+    "crawl.rules",
+    "crawl.agreed",
+    "crawl.aliases",
+    "crawl.requisites",
+    "crawl.policy",
+    "crawl.every",
+    "fetch.contact",
+    "fetch.allow_addresses",
+    "fetch.proxy",
+    "filter.languages",
+];
+
+const HEAD: &str = "\
+# What this crawl was told, kept by `utsushi crawl` for later runs. Give a setting again to change it; to let
+# utsushi.toml or the default count again: utsushi config --forget SETTING
+";
+
+impl Config {
+    /// Takes over what an earlier crawl on the data directory kept.
+    pub(super) fn apply_kept(&mut self, data: &Path) -> Result<(), Error> {
+        let path = data.join(FILE_NAME);
+        let text = match read(&path) {
+            Ok(text) => text,
+            Err(error) if is_absent(&error) => return Ok(()),
+            Err(source) => return Err(Error::Read { path, source }),
+        };
+        let before = self.clone();
+        self.apply(&text, |line| Origin::Kept { path: path.clone(), line })
+            .map_err(|problems| Error::Invalid { path, problems })?;
+        for setting in SETTINGS {
+            let is_from_file = matches!(before.origin(setting.key), Origin::File { .. });
+            if is_from_file && (setting.show)(&before) != (setting.show)(self) {
+                self.overridden.push((setting.key, before.origin(setting.key).clone()));
+            }
+        }
+        Ok(())
     }
-    replace(&path, &after).with_context(|| format!("cannot write `{}`", path.display()))?;
-    Ok(Some(path))
-}
-
-/// Whether the text is a configuration with this contact.
-fn says(text: &str, contact: &str) -> bool {
-    let mut config = Config::compiled_in();
-    config.apply(text, |_| super::Origin::Default).is_ok() && config.fetch.contact.as_deref() == Some(contact)
-}
-
-/// The text with the contact in it; nothing if there is no TOML to put it into.
-fn with_contact(text: &str, contact: &str) -> Option<String> {
-    let value = toml::Value::String(contact.to_owned()).to_string();
-    let table = DeTable::parse(text).ok()?.into_inner();
-    let Some(section) = table.get("fetch") else {
-        let gap = if text.is_empty() || text.ends_with("\n\n") { "" } else { "\n" };
-        let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
-        return Some(format!("{text}{end}{gap}[fetch]\ncontact = {value}\n"));
-    };
-    let DeValue::Table(entries) = section.get_ref() else { return None };
-    if let Some(old) = entries.get("contact") {
-        let span = old.span();
-        return Some([text.get(..span.start)?, &value, text.get(span.end..)?].concat());
+    /// Settings of `utsushi.toml` that do not count because the crawl keeps others, and where they stand.
+    pub(crate) fn overridden(&self) -> &[(&'static str, Origin)] {
+        &self.overridden
     }
-    let Some(header_end) = header_end(text) else { return Some(format!("fetch.contact = {value}\n{text}")) };
-    let (head, rest) = text.split_at_checked(header_end)?;
-    let gap = if head.ends_with('\n') { "" } else { "\n" };
-    Some(format!("{head}{gap}contact = {value}\n{rest}"))
-}
 
-/// Where the line `[fetch]` ends.
-fn header_end(text: &str) -> Option<usize> {
-    let mut end = 0;
-    text.split_inclusive('\n').find_map(|line| {
-        end += line.len();
-        let bare = line.split('#').next().unwrap_or_default().trim();
-        let name = bare.strip_prefix('[').and_then(|bare| bare.strip_suffix(']'))?;
-        (name.trim() == "fetch").then_some(end)
-    })
+    /// Keeps what defines the crawl with its data directory, as far as this run, a file that was `named`, or an earlier
+    /// crawl said it. Tells the file if that changed.
+    pub(crate) fn keep(&self, data: &Path, named: Option<&Path>) -> io::Result<Option<PathBuf>> {
+        let is_said = |key: &str| match self.origin(key) {
+            Origin::Flag(_) | Origin::Kept { .. } => true,
+            Origin::File { path, .. } => Some(path.as_path()) == named,
+            Origin::Default | Origin::Environment(_) => false,
+        };
+        self.write_kept(data, is_said)
+    }
+    /// Forgets settings that were kept. Tells the file if that changed.
+    pub(crate) fn forget(&self, data: &Path, keys: &[String]) -> io::Result<Option<PathBuf>> {
+        let stays = |key: &str| {
+            matches!(self.origin(key), Origin::Kept { .. }) && !keys.iter().any(|forgotten| forgotten == key)
+        };
+        self.write_kept(data, stays)
+    }
+    fn write_kept(&self, data: &Path, is_kept: impl Fn(&str) -> bool) -> io::Result<Option<PathBuf>> {
+        let is_kept = |key: &str| KEPT.contains(&key) && is_kept(key);
+        let kept = SETTINGS.iter().filter(|setting| is_kept(setting.key));
+        let lines: String =
+            kept.map(|setting| format!("{} = {}\n", setting.key, (setting.show)(self))).collect();
+        let (path, text) = (data.join(FILE_NAME), format!("{HEAD}{lines}"));
+        let before = fs::read_to_string(&path).ok();
+        if before.as_deref() == Some(text.as_str()) || (before.is_none() && lines.is_empty()) {
+            return Ok(None);
+        }
+        replace(&path, &text)?;
+        Ok(Some(path))
+    }
 }
 
 fn replace(path: &Path, text: &str) -> io::Result<()> {
@@ -83,9 +104,6 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
     let file = RealDisk.open(&unfinished, Open::CreateNew)?;
     file.write_at(0, text.as_bytes())?;
     file.sync()?;
-    if let Ok(before) = fs::metadata(path) {
-        fs::set_permissions(&unfinished, before.permissions())?;
-    }
     RealDisk.rename(&unfinished, path)?;
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
     RealDisk.sync_directory(parent.unwrap_or(Path::new(".")))
@@ -95,52 +113,64 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    const PAGE: &str = "https://example.net/crawl";
-
-    #[track_caller]
-    fn check(before: &str, expected: &str) {
-        let after = with_contact(before, PAGE).unwrap();
-        assert_eq!(after, expected);
-        assert!(says(&after, PAGE), "{after}");
+    fn load(data: &Path) -> Config {
+        Config::load(None, data).unwrap()
+    }
+    fn shown(config: &Config, key: &str) -> String {
+        let setting = SETTINGS.iter().find(|setting| setting.key == key).unwrap();
+        (setting.show)(config)
     }
 
     #[test]
-    fn nothing_changes_but_the_contact() {
-        check("", "[fetch]\ncontact = \"https://example.net/crawl\"\n");
-        check(
-            "# mine\n[crawl]\npause = \"20s\"",
-            "# mine\n[crawl]\npause = \"20s\"\n\n[fetch]\ncontact = \"https://example.net/crawl\"\n",
-        );
-        check(
-            "[fetch] # who we are\nagent = \"x\" # a name\n[crawl]\n",
-            "[fetch] # who we are\ncontact = \"https://example.net/crawl\"\nagent = \"x\" # a name\n[crawl]\n",
-        );
-        check(
-            "[fetch]\ncontact = 'old@example.net'   # until May\n",
-            "[fetch]\ncontact = \"https://example.net/crawl\"   # until May\n",
-        );
-        check(
-            "fetch.agent = \"x\"\n",
-            "fetch.contact = \"https://example.net/crawl\"\nfetch.agent = \"x\"\n",
-        );
-        check("[fetch]", "[fetch]\ncontact = \"https://example.net/crawl\"\n");
-        let said = "[fetch]\ncontact = \"https://example.net/crawl\"\n";
-        check(said, said);
-    }
-
-    #[test]
-    fn what_cannot_be_changed_in_place_is_left() {
+    fn what_flags_say_is_kept_over_the_file_until_it_is_forgotten() {
         let place = tempfile::tempdir().unwrap();
-        let path = place.path().join(FILE_NAME);
-        for text in ["[fetch", "fetch = { agent = \"x\" }\n", "[nonsense]\nx = 1\n"] {
-            fs::write(&path, text).unwrap();
-            let error = keep_contact(None, place.path(), PAGE).unwrap_err();
-            assert!(error.to_string().contains("under `[fetch]`"), "{error}");
-            assert_eq!(fs::read_to_string(&path).unwrap(), text);
+        let data = place.path();
+        fs::write(data.join("utsushi.toml"), "[crawl]\npause = \"20s\"\nevery = \"9d\"\n").unwrap();
+        let mut config = load(data);
+        assert_eq!(config.keep(data, None).unwrap(), None, "nothing was said");
+        config.crawl.pause = base::Interval::from_seconds(1);
+        config.say("crawl.pause", "--pause");
+        assert_eq!(config.keep(data, None).unwrap(), Some(data.join(FILE_NAME)));
+        let later = load(data);
+        assert_eq!(
+            (shown(&later, "crawl.pause"), shown(&later, "crawl.every")),
+            ("\"1s\"".into(), "\"9d\"".into())
+        );
+        assert!(matches!(later.origin("crawl.pause"), Origin::Kept { .. }));
+        assert_eq!(later.overridden().len(), 1, "{:?}", later.overridden());
+        assert_eq!(later.keep(data, None).unwrap(), None, "it is kept already");
+        assert!(later.forget(data, &["crawl.pause".to_owned()]).unwrap().is_some());
+        assert_eq!(shown(&load(data), "crawl.pause"), "\"20s\"");
+    }
+
+    #[test]
+    fn what_a_named_file_says_is_kept_and_counts_over_what_was_kept() {
+        let place = tempfile::tempdir().unwrap();
+        let (data, named) = (place.path(), place.path().join("named.toml"));
+        let text = "[crawl]\nagreed = [\"a.example pause=1s\"]\n[sim]\npages = 7\n";
+        fs::write(&named, text).unwrap();
+        let config = Config::load(Some(&named), data).unwrap();
+        config.keep(data, Some(&named)).unwrap();
+        let later = load(data);
+        assert_eq!(shown(&later, "crawl.agreed"), "[\"a.example pause=1s\"]");
+        assert_eq!(*later.origin("sim.pages"), Origin::Default, "it does not define a crawl");
+        fs::write(&named, text.replace("1s", "2s")).unwrap();
+        let again = Config::load(Some(&named), data).unwrap();
+        assert_eq!(shown(&again, "crawl.agreed"), "[\"a.example pause=2s\"]");
+    }
+
+    #[test]
+    fn a_kept_file_that_is_wrong_is_told_with_its_line() {
+        let place = tempfile::tempdir().unwrap();
+        fs::write(place.path().join(FILE_NAME), "crawl.pause = \"soon\"\n").unwrap();
+        let error = Config::load(None, place.path()).unwrap_err().to_string();
+        assert!(error.contains("crawl.toml") && error.contains("line 1"), "{error}");
+    }
+
+    #[test]
+    fn every_kept_setting_exists() {
+        for key in KEPT {
+            assert!(SETTINGS.iter().any(|setting| setting.key == key), "{key}");
         }
-        fs::remove_file(&path).unwrap();
-        assert_eq!(keep_contact(None, place.path(), PAGE).unwrap(), Some(path.clone()));
-        assert_eq!(keep_contact(None, place.path(), PAGE).unwrap(), None, "it says so already");
-        assert!(says(&fs::read_to_string(&path).unwrap(), PAGE));
     }
 }

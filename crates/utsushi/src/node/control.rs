@@ -39,6 +39,13 @@ pub(crate) enum Request {
         /// The pages.
         pages: Vec<Addition>,
     },
+    /// Do something with pages that are known.
+    Direct {
+        /// `visit` now, `remove` or `restore`.
+        what: String,
+        /// Which: `url`, `prefix` or `server`, a space, and what it is.
+        pages: Vec<String>,
+    },
     /// Ask nobody anything any more.
     Pause {},
     /// Go on.

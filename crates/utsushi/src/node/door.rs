@@ -59,6 +59,17 @@ pub(crate) fn opt_out(config: &Config, data: &Path) -> anyhow::Result<Arc<opt_ou
     }
 }
 
+/// What decides whether a page may be asked for, in one text: when it differs, refusals are judged again.
+pub(crate) fn access(config: &Config, data: &Path) -> String {
+    let fetch = &config.fetch;
+    let allowed: Vec<String> = fetch.allow_addresses.iter().map(ToString::to_string).collect();
+    let list = data.join(config.crawl.opt_out.as_deref().unwrap_or(Path::new(OPT_OUT)));
+    let list = std::fs::read(list).map_or(0, |bytes| base::chance::hash_bytes(1, &bytes));
+    let proxy = fetch.proxy.as_ref().map(ToString::to_string).unwrap_or_default();
+    let contact = if fetch.contact.is_some() { "yes" } else { "no" };
+    format!("addresses {} contact {contact} proxy {proxy} opt-out {list:016x}", allowed.join(","))
+}
+
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

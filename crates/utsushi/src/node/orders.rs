@@ -3,8 +3,8 @@
 use super::control::{Addition, Answer, Request};
 use super::life::{Drawn, Life, Server, Whole};
 use base::PageUrl;
-use crawl::{Added, Order};
-use frontier::Role;
+use crawl::{Added, Directive, Order};
+use frontier::{Role, Selection};
 use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
@@ -20,6 +20,14 @@ pub(crate) async fn answer(orders: mpsc::Sender<Order>, request: Request) -> Ans
             let (count, add) = (pages.len(), |answer| Order::Add(pages, answer));
             let new = give(&orders, add).await?;
             Ok(vec![json!({ "added": count, "new": new })])
+        }
+        Request::Direct { what, pages } => {
+            let directive = Directive::named(&what).ok_or_else(|| format!("`{what}` is no directive"))?;
+            let read =
+                |text: &String| Selection::read(text).ok_or_else(|| format!("`{text}` selects no page"));
+            let pages = pages.iter().map(read).collect::<Result<Vec<Selection>, String>>()?;
+            let count = give(&orders, |answer| Order::Direct(directive, pages, answer)).await?;
+            Ok(vec![json!({ "pages": count })])
         }
         Request::Pause {} => {
             give(&orders, |answer| Order::Pause(true, answer)).await?;

@@ -144,17 +144,23 @@ impl Context {
         options
     }
 
-    /// Notes the settings of the crawl in the archive, if they differ from those of last time.
+    /// Notes the settings of the crawl in the archive, if they differ from those of last time. What follows from them is
+    /// noted as it is in effect.
     pub(crate) fn note_settings(
         &self,
         archive: &mut Archive,
         reader: &Reader,
+        web: Web,
         now: Timestamp,
     ) -> anyhow::Result<()> {
-        let is_of_crawl = |key: &str| key.starts_with("crawl.") || key.starts_with("filter.");
+        let is_of_crawl = |key: &str| {
+            key.starts_with("crawl.") || key.starts_with("filter.") || key == "fetch.allow_addresses"
+        };
+        let mut config = self.config.clone();
+        config.crawl.every = policy(&self.config, web).every;
         let shown = SETTINGS.iter().filter(|setting| is_of_crawl(setting.key));
         let text: String =
-            shown.map(|setting| format!("{} = {}\n", setting.key, (setting.show)(&self.config))).collect();
+            shown.map(|setting| format!("{} = {}\n", setting.key, (setting.show)(&config))).collect();
         let key = Key::of(&format!("urn:utsushi:note:{SETTINGS_NOTE}"));
         let last = reader.newest_first(&key)?.next().transpose()?;
         let last = last.map(|entry| reader.note(&entry)).transpose()?.flatten();

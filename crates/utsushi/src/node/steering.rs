@@ -25,7 +25,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinHandle;
 
 /// Commands that hold the lock for a moment; they are waited for.
-const BRIEF: [&str; 3] = ["add", "pause", "resume"];
+const BRIEF: [&str; 4] = ["add", "remove", "pause", "resume"];
 /// How often, and with what pause, somebody is waited for.
 const TRIES: u32 = 50;
 const TRY_PAUSE: Duration = Duration::from_millis(200);

@@ -29,4 +29,5 @@ mod site;
 mod snapshot;
 mod streams;
 mod takedown;
+mod told;
 mod verify;
