@@ -235,8 +235,10 @@ impl<D: Door + 'static> Crawl<D> {
             self.hear(word, on_event)?;
         }
         self.report.lost = self.writer.join()?;
-        self.count();
         let now = self.clock.now();
+        // Links found last are judged now, so that whoever opens the schedule next counts the same pages.
+        self.frontier.settle(now)?;
+        self.count();
         self.frontier.close(now)?;
         Ok(self.report)
     }

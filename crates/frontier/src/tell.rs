@@ -152,6 +152,8 @@ pub struct Outlook {
     pub freshness_visited: f64,
     /// By how much the copies of live pages are out of date on average.
     pub age: Interval,
+    /// Whether most of these pages were watched for too short a time to know how often they change.
+    pub is_guess: bool,
 }
 
 /// A bar of a histogram.

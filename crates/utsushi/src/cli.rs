@@ -8,7 +8,7 @@ use clap::{Args, Parser};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-const DATA_VARIABLE: &str = "UTSUSHI_DATA";
+pub(crate) const DATA_VARIABLE: &str = "UTSUSHI_DATA";
 const DATA_DEFAULT: &str = "./utsushi-data";
 const LOG_VARIABLE: &str = "UTSUSHI_LOG";
 const EXAMPLES: &str = "\
@@ -58,8 +58,7 @@ pub(crate) struct Global {
 impl Global {
     /// The data directory: the flag, else the environment, else one below the current directory.
     pub(crate) fn data(&self) -> PathBuf {
-        let named = self.data.clone().or_else(|| variable(DATA_VARIABLE).map(PathBuf::from));
-        named.unwrap_or_else(|| PathBuf::from(DATA_DEFAULT))
+        self.data.clone().unwrap_or_else(usual_data)
     }
 
     /// The log level of this run and where it comes from, if it was given.
@@ -72,6 +71,11 @@ impl Global {
         let level = level.with_context(|| format!("cannot use the environment variable `{LOG_VARIABLE}`"))?;
         Ok(Some((level, Origin::Environment(LOG_VARIABLE))))
     }
+}
+
+/// The data directory where no flag names one.
+pub(crate) fn usual_data() -> PathBuf {
+    variable(DATA_VARIABLE).map_or_else(|| PathBuf::from(DATA_DEFAULT), PathBuf::from)
 }
 
 /// A variable of the environment; an empty one counts as none.

@@ -21,6 +21,7 @@ use serde::Serialize;
 use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Both streams and how to speak on them. Copies speak on the same streams.
 #[derive(Clone, Debug)]
@@ -97,6 +98,11 @@ impl Output {
     /// How far a long command has come; `total` is left out when the end is not known.
     pub(crate) fn progress(&self, what: &str, total: Option<u64>) -> Progress {
         if self.quiet { Progress::none() } else { Progress::start(&self.notes, what, total) }
+    }
+
+    /// A few lines about a long command that change while it runs; without a terminal a line every `pause` at most.
+    pub(crate) fn view(&self, pause: Duration) -> Progress {
+        if self.quiet { Progress::none() } else { Progress::view(&self.notes, pause) }
     }
 
     /// The stream of notes, for logs.

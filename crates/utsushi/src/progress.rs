@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** progress goes where the notes go, never among the results.
 
-use crate::output::Stream;
+use crate::output::{Stream, columns_of};
 use base::clock::RealClock;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -20,8 +20,22 @@ pub(crate) struct Progress(Form);
 #[derive(Debug)]
 enum Form {
     None,
-    Bar { bar: ProgressBar, stream: Arc<Stream> },
-    Lines { stream: Arc<Stream>, what: String, total: Option<u64>, pace: Pace },
+    Bar {
+        bar: ProgressBar,
+        stream: Arc<Stream>,
+    },
+    Lines {
+        stream: Arc<Stream>,
+        what: String,
+        total: Option<u64>,
+        pace: Pace,
+    },
+    /// Lines of someone's own: redrawn in place on a terminal, one line now and then elsewhere.
+    View {
+        bar: Option<ProgressBar>,
+        stream: Arc<Stream>,
+        pace: Pace,
+    },
 }
 
 impl Progress {
@@ -34,11 +48,34 @@ impl Progress {
     pub(crate) fn start(stream: &Arc<Stream>, what: &str, total: Option<u64>) -> Self {
         let stream = Arc::clone(stream);
         if !stream.is_terminal() {
-            return Self(Form::Lines { stream, what: what.to_owned(), total, pace: Pace::start() });
+            let pace = Pace::start(LINE_PAUSE);
+            return Self(Form::Lines { stream, what: what.to_owned(), total, pace });
         }
         let bar = bar(what, total);
         stream.set_bar(Some(bar.clone()));
         Self(Form::Bar { bar, stream })
+    }
+
+    /// Shows what [`Progress::show`] is given; without a terminal at most a line every `pause`.
+    pub(crate) fn view(stream: &Arc<Stream>, pause: Duration) -> Self {
+        let stream = Arc::clone(stream);
+        let bar = stream.is_terminal().then(view_bar);
+        stream.set_bar(bar.clone());
+        Self(Form::View { bar, stream, pace: Pace::start(pause) })
+    }
+
+    /// Shows a few lines of a view in place of those before.
+    pub(crate) fn show(&self, lines: &[String]) {
+        match &self.0 {
+            Form::View { bar: Some(bar), .. } => {
+                let columns = columns_of(&console::Term::stderr());
+                bar.set_message(fitted(lines, columns));
+            }
+            Form::View { bar: None, stream, pace } if pace.due() => {
+                stream.write(format!("{}\n", base::printable(&lines.join("; "))).as_bytes());
+            }
+            _ => {}
+        }
     }
 
     /// Says how much is done, and something about it in a few words.
@@ -51,14 +88,14 @@ impl Progress {
             Form::Lines { stream, what, total, pace } if pace.due() => {
                 stream.write(plain_line(what, done, *total, words).as_bytes());
             }
-            Form::Lines { .. } | Form::None => {}
+            Form::Lines { .. } | Form::View { .. } | Form::None => {}
         }
     }
 }
 
 impl Drop for Progress {
     fn drop(&mut self) {
-        if let Form::Bar { bar, stream } = &self.0 {
+        if let Form::Bar { bar, stream } | Form::View { bar: Some(bar), stream, .. } = &self.0 {
             stream.set_bar(None);
             bar.finish_and_clear();
         }
@@ -78,6 +115,28 @@ fn bar(what: &str, total: Option<u64>) -> ProgressBar {
     bar
 }
 
+fn view_bar() -> ProgressBar {
+    let style = ProgressStyle::with_template("{spinner} {msg}");
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()));
+    bar.enable_steady_tick(BAR_TICK);
+    bar
+}
+
+/// Lines below one another, each within the terminal: one that wraps could not be redrawn in place. The spinner and its space
+/// stand before the first.
+fn fitted(lines: &[String], columns: usize) -> String {
+    let fit = |line: &String| {
+        let line = base::printable(line);
+        console::truncate_str(&line, columns.saturating_sub(SPINNER_COLUMNS + 1), "…").into_owned()
+    };
+    let indent = format!("\n{}", " ".repeat(SPINNER_COLUMNS));
+    lines.iter().map(fit).collect::<Vec<_>>().join(&indent)
+}
+
+/// A spinner and a space.
+const SPINNER_COLUMNS: usize = 2;
+
 fn plain_line(what: &str, done: u64, total: Option<u64>, words: &str) -> String {
     let of_total = total.map(|total| format!(" of {total}")).unwrap_or_default();
     let words = base::printable(words);
@@ -85,16 +144,17 @@ fn plain_line(what: &str, done: u64, total: Option<u64>, words: &str) -> String 
     format!("{what}: {done}{of_total}{comma}{words}\n")
 }
 
-/// Lets one line through every [`LINE_PAUSE`]; the first has to wait too, so that a short command shows none.
+/// Lets one line through every `pause`; the first has to wait too, so that a short command shows none.
 #[derive(Debug)]
 struct Pace {
     clock: Arc<RealClock>,
+    pause: Duration,
     next: Mutex<Duration>,
 }
 
 impl Pace {
-    fn start() -> Self {
-        Self { clock: RealClock::start(), next: Mutex::new(LINE_PAUSE) }
+    fn start(pause: Duration) -> Self {
+        Self { clock: RealClock::start(), pause, next: Mutex::new(pause) }
     }
     fn due(&self) -> bool {
         self.due_at(self.clock.real_elapsed())
@@ -103,7 +163,7 @@ impl Pace {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         let due = elapsed >= *next;
         if due {
-            *next = elapsed + LINE_PAUSE;
+            *next = elapsed + self.pause;
         }
         due
     }
@@ -115,7 +175,7 @@ mod tests {
 
     #[test]
     fn a_plain_line_comes_at_most_every_five_seconds() {
-        let pace = Pace::start();
+        let pace = Pace::start(LINE_PAUSE);
         let due: Vec<u64> = (0..20).filter(|second| pace.due_at(Duration::from_secs(*second))).collect();
         assert_eq!(due, [5, 10, 15]);
     }
@@ -124,6 +184,22 @@ mod tests {
     fn a_plain_line_says_what_and_how_far() {
         assert_eq!(plain_line("archiving", 3, Some(10), ""), "archiving: 3 of 10\n");
         assert_eq!(plain_line("archiving", 3, None, "2 servers\u{7}"), "archiving: 3, 2 servers\\u{7}\n");
+    }
+
+    #[test]
+    fn a_view_stays_within_the_terminal() {
+        let text = fitted(&["one".to_owned(), "x".repeat(200), "\u{1b}[2J".to_owned()], 80);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!((lines[0], lines[2]), ("one", "  \\u{1b}[2J"));
+        assert!(lines[1].ends_with('…') && lines[1].chars().count() < 80, "{text}");
+    }
+
+    #[test]
+    fn without_a_terminal_a_view_is_a_line_now_and_then() {
+        let stream = Arc::new(Stream::memory());
+        let progress = Progress::view(&stream, Duration::ZERO);
+        progress.show(&["12s".to_owned(), "3 pages".to_owned()]);
+        assert_eq!(stream.taken(), "12s; 3 pages\n");
     }
 
     #[test]

@@ -15,7 +15,7 @@ use base::{Interval, PageUrl, Timestamp};
 use fetch::robots::Need;
 use sat::{Minute, Number};
 
-/// With fewer observed intervals than this, an estimate is called a guess.
+/// With fewer observed intervals than this, or when a page was watched for less time than the estimate, it is called a guess.
 const INTERVALS_FEW: u32 = 4;
 
 impl Frontier {
@@ -275,7 +275,7 @@ fn why_interval(state: &State, told: &Explanation, interval: Interval, average: 
     let seen = state.visits.saturating_sub(1);
     match (told.estimate, seen) {
         (Some(estimate), _) => {
-            let observed = why_estimate(estimate, state.changes, seen);
+            let observed = why_estimate(estimate, state, seen);
             let average = average.filter(|_| by_budget);
             let chosen = average.map_or_else(String::new, |average| why_share(interval, average));
             format!("{observed}; it is visited every {interval}{chosen}")
@@ -291,13 +291,14 @@ fn why_interval(state: &State, told: &Explanation, interval: Interval, average: 
     }
 }
 /// How often a page changes, and how far that is to be believed.
-fn why_estimate(estimate: Interval, changes: u32, seen: u32) -> String {
-    let guess = format!("that it changes about every {estimate} is a guess");
+fn why_estimate(estimate: Interval, state: &State, seen: u32) -> String {
+    let (changes, watched) = (state.changes, Interval::from_seconds(state.elapsed));
+    let guess = format!("that it changes about every {estimate} is a guess from other pages");
     match seen {
-        0 => format!("it was visited once, so {guess} from other pages"),
-        1..INTERVALS_FEW => {
-            format!("{changes} of {seen} intervals showed a change, which is little to go by, so {guess}")
-        }
+        0 => format!("it was visited once, so {guess}"),
+        _ if seen < INTERVALS_FEW || watched < estimate => format!(
+            "{changes} of {seen} intervals showed a change within {watched}, which is little to go by, so {guess}"
+        ),
         _ => format!("{changes} of {seen} intervals showed a change, so it changes about every {estimate}"),
     }
 }
@@ -319,7 +320,7 @@ mod tests {
     use super::*;
 
     fn why(visits: u32, changes: u32, (estimate, interval, average): (u64, u64, u64)) -> String {
-        let state = State { visits, changes, wait: interval, ..State::default() };
+        let state = State { visits, changes, wait: interval, elapsed: 864_000, ..State::default() };
         let estimate = Some(Interval::from_seconds(estimate));
         let told = Explanation { estimate, policy: "kin/root".to_owned(), ..Explanation::default() };
         let (interval, average) = (Interval::from_seconds(interval), Interval::from_seconds(average));
@@ -331,10 +332,12 @@ mod tests {
         let few = why(2, 1, (507_600, 148, 480));
         assert_eq!(
             few,
-            "1 of 1 intervals showed a change, which is little to go by, so that it changes about every 5d21h is a guess; \
-             it is visited every 2m28s: the budget gives the pages of its server one visit every 8m on average, and this \
-             one more often, because it is expected to change more often than they do"
+            "1 of 1 intervals showed a change within 10d, which is little to go by, so that it changes about every 5d21h is \
+             a guess from other pages; it is visited every 2m28s: the budget gives the pages of its server one visit every \
+             8m on average, and this one more often, because it is expected to change more often than they do"
         );
+        let slow = why(11, 1, (8_640_000, 148, 480));
+        assert!(slow.contains("is a guess"), "watched for less time than the estimate: {slow}");
         let many = why(11, 5, (86_400, 2_592_000, 604_800));
         assert!(
             many.starts_with("5 of 10 intervals showed a change, so it changes about every 1d; "),

@@ -103,7 +103,8 @@ impl Frontier {
             failures: kept.failures,
             requests: kept.requests,
             alias_of: (!kept.alias_of.is_empty()).then(|| kept.alias_of.clone()),
-            expected: (kept.load.pages() > 0).then(|| told(&outlook, kept.load.pages(), kept.new)),
+            expected: (kept.load.pages() > 0)
+                .then(|| told(&outlook, kept.load.pages(), kept.new, kept.pace.is_guess())),
             early_share: kept.pace.early_share(),
             hints: kept.pace.trust.counts(),
             held_back: self.held_back_of(number),
@@ -139,17 +140,18 @@ impl Frontier {
     /// What is to be expected of all pages together.
     #[expect(clippy::cast_precision_loss, reason = "counts of pages")]
     fn expected(&self) -> Option<Outlook> {
-        let (mut all, mut pages, mut new) = (Expected::default(), 0, 0);
+        let (mut all, mut pages, mut new, mut guessed) = (Expected::default(), 0, 0, 0);
         for (number, server) in (0..).zip(&self.servers) {
             let (count, one) = (server.kept.load.pages(), self.outlook(number));
             all.freshness += one.freshness * count as f64;
             all.age_seconds += one.age_seconds * count as f64;
             pages += count;
             new += server.kept.new;
+            guessed += if server.kept.pace.is_guess() { count } else { 0 };
         }
         let count = pages as f64;
         let mean = Expected { freshness: all.freshness / count, age_seconds: all.age_seconds / count, ..all };
-        (pages > 0).then(|| told(&mean, pages, new))
+        (pages > 0).then(|| told(&mean, pages, new, 2 * guessed > pages))
     }
     /// Whether nothing is left that an operator asked for, or that was never visited and is not held back.
     #[must_use]
@@ -255,11 +257,12 @@ impl Frontier {
 
 /// What is expected of the live pages, and of them together with those that were never visited.
 #[expect(clippy::cast_precision_loss, reason = "counts of pages")]
-fn told(visited: &Expected, live: u64, new: u64) -> Outlook {
+fn told(visited: &Expected, live: u64, new: u64, is_guess: bool) -> Outlook {
     Outlook {
         freshness: visited.freshness * live as f64 / (live + new).max(1) as f64,
         freshness_visited: visited.freshness,
         age: Interval::from_seconds(1).times(visited.age_seconds.max(0.0)),
+        is_guess,
     }
 }
 
@@ -299,7 +302,7 @@ mod tests {
     #[test]
     fn a_page_that_was_never_visited_is_not_fresh() {
         let visited = Expected { freshness: 0.99, age_seconds: 60.0, ..Expected::default() };
-        let outlook = told(&visited, 3_000, 1_000);
+        let outlook = told(&visited, 3_000, 1_000, false);
         assert!((outlook.freshness - 0.742_5).abs() < 1e-9, "{outlook:?}");
         assert!((outlook.freshness_visited - 0.99).abs() < 1e-9, "{outlook:?}");
         assert_eq!(outlook.age, Interval::from_minutes(1));

@@ -115,6 +115,11 @@ impl Pace {
         let (shape, days) = (PRIOR_CHANGES as f32, (PRIOR_CHANGES / mean) as f32);
         Belief { shape, days, ..Belief::default() }
     }
+    /// Whether what was assumed of the server weighs more than what was seen of it.
+    #[must_use]
+    pub fn is_guess(&self) -> bool {
+        self.watched_days < FIRST_CHANGES * FIRST_DAYS
+    }
     /// What is believed of a page of which only its history is known.
     #[expect(clippy::cast_possible_truncation, reason = "seven digits are enough")]
     pub(crate) fn recall(&self, history: &History) -> Belief {

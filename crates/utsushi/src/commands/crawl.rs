@@ -2,7 +2,7 @@
 
 mod summary;
 
-use super::kept::Teller;
+use super::kept::{Shown, Teller};
 use super::running::{self, Works};
 use super::{Context, seeds};
 use crate::config::{Code, Config};
@@ -44,6 +44,9 @@ nothing that was acknowledged is lost, however it ends.";
 pub(super) const CAPTURES_MAX: usize = 1_024;
 pub(super) const BYTES_MAX: u64 = 128 * 1024 * 1024;
 
+/// Without a terminal, the time between two lines of progress.
+const LINE_PAUSE: Duration = Duration::from_secs(5);
+
 /// Visit the web around some pages, politely, every page at its own pace; without pages, go on
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -63,6 +66,9 @@ pub(crate) struct Args {
     /// Stop after so many archived pages
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pages: Option<u64>,
+    /// Print a line for each archived page to standard error
+    #[arg(long)]
+    verbose: bool,
     /// Stop when nothing new is left; the exit status is 1 if pages are held back
     #[arg(long)]
     once: bool,
@@ -159,7 +165,9 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let real = RealClock::start();
     let writer = context.lock(Web::Public, "crawl", real.now())?;
     let (works, settings) = prepare(args, &context, &writer, seeds.pages.clone())?;
-    let teller = Teller::new(&context.output, args.pages, false);
+    let (pages, time, is_verbose) = (args.pages, args.time, args.verbose);
+    let shown = Shown { pages, time, line_pause: LINE_PAUSE, is_verbose };
+    let teller = Teller::new(&context.output, shown);
     let left = args.time.map(|time| Duration::from(time).saturating_sub(real.real_elapsed()));
     let report = running::run(works, settings, ended(stop, left), &teller, &context.output).await?;
     drop(teller);

@@ -10,23 +10,24 @@ mod scanned;
 mod summary;
 
 use super::crawl::{BYTES_MAX, CAPTURES_MAX};
-use super::kept::Teller;
+use super::kept::{Shown, Teller};
 use super::running::{self, Works};
-use super::{Context, explain, servers, status};
+use super::{Context, status};
 use crate::exit::{Advised, Exit};
 use crate::node::control::Request;
 use crate::node::directory::{Web as Which, Writer};
+use crate::node::life::Whole;
 use crate::node::schedule::Opened;
 use crate::node::steering::Steering;
 use crate::output::Output;
 use crate::signals;
+use crate::words::grouped;
 use ::crawl::{Added, Report};
 use anyhow::Context as _;
 use base::clock::{Clock, CrawlClock, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl};
 use fetch::{Limits, Policy, Range, Resolver, WebDoor};
-use frontier::Mode;
 use serde_json::json;
 use sim::observe::Rules;
 use sim::serve::{self, Serving};
@@ -44,6 +45,8 @@ Examples:
 /// Pages of the demo's web and servers they are on: many servers, so that politeness does not make it dull.
 const PAGES: u64 = 5_000;
 const SERVERS: u32 = 150;
+/// Without a terminal, the time between two lines of progress.
+const LINE_PAUSE: Duration = Duration::from_secs(1);
 /// Its few pages need no more log, and no larger files.
 const STORE_BYTES: u32 = 4 * 1024 * 1024;
 /// A demo never needs more of a body than this.
@@ -66,6 +69,9 @@ pub(crate) struct Args {
     /// first request comes after a full pause of ten seconds
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     accelerate: u32,
+    /// Print a line for each archived page to standard error
+    #[arg(long)]
+    verbose: bool,
     /// Add servers that misbehave: slow, endless, malformed, trapping
     #[arg(long)]
     hostile: bool,
@@ -76,8 +82,6 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let stop = signals::listen(&given.output).context("cannot listen for signals")?;
     let real = RealClock::start();
     let mut context = given.clone();
-    // The whole web is small, and is the seed's.
-    context.config.crawl.scope = Mode::Any;
     let store = &mut context.config.store;
     store.log_bytes = store.log_bytes.min(STORE_BYTES.into());
     store.segment_bytes = store.segment_bytes.min(STORE_BYTES);
@@ -106,41 +110,42 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let scanned =
         scanned::look(&writer.archive_path(), clock.now()).context("cannot analyse what was archived")?;
     let exit = if findings.damaged > 0 { Exit::Found } else { Exit::Done };
-    let page = findings.page.as_ref().map(|page| page.url.as_str().to_owned());
     let politeness = scene.serving.politeness();
     let pause = context.config.crawl.pause;
-    let told = summary::Told { report, politeness, findings, middle, scanned, pause, directory: &writer };
+    let (took, simulated) = (real.real_elapsed(), clock.now().since(began));
+    let told = summary::Told {
+        report,
+        politeness,
+        findings,
+        middle,
+        scanned,
+        pause,
+        took,
+        simulated,
+        writer: &writer,
+    };
     if context.output.json() {
         context.output.object(&json!({ "summary": told.to_json() }));
     } else {
         told.to_text().lines().for_each(|line| context.output.line(line));
-        show_schedule(&context, writer, page).await?;
+        let hints = told.hints(&context.data);
+        show_schedule(&context, writer).await?;
+        hints.iter().for_each(|line| context.output.line(line));
     }
     scene.serving.stop().await;
     Ok(exit)
 }
 
-/// So many servers are shown.
-const SERVERS_SHOWN: usize = 5;
-
-/// Ends with what `status`, `servers` and `explain` print.
-async fn show_schedule(context: &Context, writer: Writer, page: Option<String>) -> anyhow::Result<()> {
-    let data = writer.directory().path().display().to_string();
-    let say = |command: &str| {
-        context.output.line("");
-        context.output.line(format!("$ utsushi --data {data} {command}"));
-    };
+/// Shows what the schedule asks for from here on.
+async fn show_schedule(context: &Context, writer: Writer) -> anyhow::Result<()> {
     let steering = Steering::here(context, writer)?;
-    say("status");
-    status::show(&steering, context).await?;
-    say(&format!("servers --limit {SERVERS_SHOWN}"));
-    let request = Request::Servers { overloaded: false, held_back: false, name: None, limit: SERVERS_SHOWN };
-    servers::show(&steering, request, context).await?;
-    if let Some(page) = page {
-        say(&format!("explain '{page}'"));
-        explain::show(&steering, &page, context).await?;
+    let whole = steering.ask_for::<Whole>(Request::Status {}).await?.pop();
+    steering.close().await?;
+    context.output.line("What comes next, in simulated time");
+    for line in whole.iter().flat_map(status::outlook_lines) {
+        context.output.line(format!("  {line}"));
     }
-    steering.close().await
+    Ok(())
 }
 
 fn plan(args: &Args) -> anyhow::Result<Plan> {
@@ -170,12 +175,11 @@ impl Scene {
 
     fn introduce(&self, args: &Args, output: &Output) {
         let Plan { pages, servers, hostile, .. } = self.web.plan();
+        let hostile = if *hostile > 0 { format!(" and {hostile} hostile ones") } else { String::new() };
+        let (pages, accelerate, port) = (grouped(*pages), args.accelerate, self.serving.http);
         output.note(format!(
-            "a simulated web of {pages} pages on {servers} servers{} is up on this machine; its time runs {} times \
-             as fast\nits truth: http://127.0.0.1:{}/",
-            if *hostile > 0 { format!(" and {hostile} hostile ones") } else { String::new() },
-            args.accelerate,
-            self.serving.http,
+            "a simulated web of {pages} pages on {servers} servers{hostile} runs on this machine\nits time runs \
+             {accelerate} times as fast as ours; its truth: http://127.0.0.1:{port}/"
         ));
     }
 
@@ -207,7 +211,8 @@ impl Scene {
             data: context.data.clone(),
             metrics: config.metrics.address()?,
         };
-        let teller = Teller::new(&context.output, args.pages, true);
+        let (pages, time, is_verbose) = (args.pages, Some(args.time), args.verbose);
+        let teller = Teller::new(&context.output, Shown { pages, time, line_pause: LINE_PAUSE, is_verbose });
         running::run(works, settings, stop, &teller, &context.output).await
     }
 

@@ -9,7 +9,6 @@ use crate::node::door::product_token;
 use crate::node::life::Life;
 use crate::node::steering::Steering;
 use base::PageUrl;
-use base::clock::{Clock as _, RealClock};
 use fetch::robots::{self, Need};
 
 const EXAMPLES: &str = "\
@@ -32,6 +31,7 @@ pub(crate) struct Args {
 /// Explains the page.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let pages = seeds::read(std::slice::from_ref(&args.url), None)?.pages;
+    context.tell_simulated()?;
     let steering = Steering::find_to_read(context).await?;
     let mut exit = Exit::Done;
     for url in &pages {
@@ -90,7 +90,7 @@ fn forbidden_by(url: &str, context: &Context) -> Option<String> {
     let agent = product_token(&context.config.fetch.agent);
     let known = ::crawl::recall_robots(&reader, agent, [home]).ok()?;
     let (_, standing) = known.into_iter().next()?;
-    let Need::Known(rules) = standing.needs(RealClock::start().now()) else { return None };
+    let Need::Known(rules) = standing.needs(context.present().ok()?) else { return None };
     let verdict = rules.judge(url.target());
     if verdict.allowed {
         return None;

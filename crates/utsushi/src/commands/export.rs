@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
         let entries = reader.all().context("cannot walk through the index")?;
         return sink.write(sink.watched(visits(entries)), "everything that is archived");
     }
-    let choice = args.choices.or_all_visits()?;
+    let choice = args.choices.or_all_visits(context)?;
     sink.write(sink.chosen(&choice)?, &in_words(&choice))
 }
 

@@ -4,7 +4,7 @@ use super::destination::Destination;
 use super::opened::key_of;
 use super::{Context, history, told};
 use crate::exit::{Advised, Exit};
-use crate::when;
+use crate::when::{self, Said};
 use anyhow::Context as _;
 use archive::{Asked, Choice, Document, Key, Reader, Version};
 use base::Timestamp;
@@ -27,8 +27,8 @@ pub(crate) struct Args {
     #[arg(value_name = "URL")]
     url: String,
     /// The moment at which the version was valid; without it, the latest one
-    #[arg(long, value_name = "T", value_parser = when::moment)]
-    at: Option<Timestamp>,
+    #[arg(long, value_name = "T", value_parser = Said::moment)]
+    at: Option<Said<Timestamp>>,
     /// The HTTP message as archived, head and body, with no coding removed
     #[arg(long, conflicts_with = "head")]
     raw: bool,
@@ -44,7 +44,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let (_, reader) = context.reader()?;
     let key = key_of(&args.url);
-    let at = args.at.unwrap_or_else(when::latest);
+    let at = args.at.as_ref().map(|at| at.read(context)).transpose()?.unwrap_or_else(when::latest);
     let choice = Choice::as_of(at).context("cannot use `--at`")?;
     let Some(version) = reader.versions_of(&key, &choice).next() else {
         tell_nearest(args, at, &key, &reader, context)?;
@@ -125,7 +125,7 @@ fn tell_nearest(
             }
         };
     }
-    let moment = args.at.map_or_else(|| "now: it is gone".to_owned(), |at| format!("at {at}"));
+    let moment = args.at.as_ref().map_or_else(|| "now: it is gone".to_owned(), |_| format!("at {at}"));
     context.output.complaint(format!("no version of `{}` is valid {moment}", args.url));
     if let Some(Version { validity, .. }) = before {
         context.output.complaint(format!(

@@ -2,70 +2,105 @@
 
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::words::grouped;
+use crate::words::{count_of, grouped};
 use ::crawl::{Event, Kept, Report};
 use archive::Stored;
+use base::Interval;
 use base::clock::RealClock;
 use serde_json::json;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
-/// Tells what happens while it happens: every capture as JSON if that was asked for, else how far it has come.
+/// What a run shows of itself while it goes on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shown {
+    /// After how many pages it ends, and after how long, if it does.
+    pub(crate) pages: Option<u64>,
+    pub(crate) time: Option<Interval>,
+    /// Without a terminal, the time between two lines.
+    pub(crate) line_pause: Duration,
+    /// Whether every archived page has a line of its own.
+    pub(crate) is_verbose: bool,
+}
+
+/// Tells what happens while it happens: every capture as JSON if that was asked for, else how far it has come in a few lines that
+/// are redrawn in place.
 pub(crate) struct Teller<'a> {
     output: &'a Output,
     progress: Progress,
     clock: Arc<RealClock>,
-    /// Whether one capture of every batch is shown.
-    shows: bool,
+    shown: Shown,
+    /// The page that was archived last.
+    last: Mutex<String>,
 }
 
 impl<'a> Teller<'a> {
-    /// Tells of a crawl that ends after `pages`, if it does.
-    pub(crate) fn new(output: &'a Output, pages: Option<u64>, shows: bool) -> Self {
-        let progress = output.progress("archived pages", pages);
-        Self { output, progress, clock: RealClock::start(), shows }
+    /// Tells of a run.
+    pub(crate) fn new(output: &'a Output, shown: Shown) -> Self {
+        let progress = output.view(shown.line_pause);
+        Self { output, progress, clock: RealClock::start(), shown, last: Mutex::default() }
     }
 
     /// Tells of an event.
     pub(crate) fn tell(&self, event: &Event<'_>, report: &Report) {
         match event {
-            Event::Kept(kept) if self.output.json() => {
-                kept.iter().for_each(|kept| self.output.object(&line(kept)));
-            }
-            Event::Kept(kept) if self.shows => {
-                kept.iter().rfind(|kept| !kept.robots).into_iter().for_each(|kept| self.show(kept));
-            }
-            Event::Kept(_) => {}
+            Event::Kept(kept) => self.hear(kept),
             Event::Full(error) => self.output.complaint(format!("waiting for room: {error}")),
             Event::Room => self.output.complaint("there is room again; going on"),
         }
-        self.progress.set(report.pages, &self.words(report));
+        self.progress.show(&self.lines(report));
     }
 
+    fn hear(&self, kept: &[Kept]) {
+        if self.output.json() {
+            kept.iter().for_each(|kept| self.output.object(&line(kept)));
+        }
+        let mut pages = kept.iter().filter(|kept| !kept.robots);
+        if self.shown.is_verbose {
+            pages.clone().for_each(|kept| self.output.note(in_words(kept)));
+        }
+        if let Some(kept) = pages.next_back() {
+            *self.last.lock().unwrap_or_else(PoisonError::into_inner) = in_words(kept);
+        }
+    }
+
+    /// The view: time and pages, what they were, what is left, the last page.
     #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
-    fn words(&self, r: &Report) -> String {
-        let rate = r.pages as f64 / self.clock.real_elapsed().as_secs_f64().max(0.1);
-        let counts = [
-            ("new", r.new),
-            ("duplicates", r.duplicates),
-            ("changed", r.changed),
-            ("unchanged", r.unchanged),
-            ("moved", r.moved),
-            ("gone", r.gone),
-            ("errors", r.failed),
-            ("no answer", r.unreachable),
-            ("refused", r.refused),
-        ];
-        let counts = counts.iter().filter(|(_, count)| *count > 0);
-        let counts: Vec<String> = counts.map(|(word, count)| format!("{} {word}", grouped(*count))).collect();
-        let (known, waiting) = (grouped(r.known), grouped(r.waiting));
-        format!("{rate:.1}/s, {known} known, {waiting} to be visited; {}", counts.join(", "))
+    fn lines(&self, r: &Report) -> Vec<String> {
+        let elapsed = self.clock.real_elapsed();
+        let rate = r.pages as f64 / elapsed.as_secs_f64().max(0.1);
+        let time = self.shown.time.map(|time| format!(" of {time}")).unwrap_or_default();
+        let pages = self.shown.pages.map(|pages| format!(" of {}", grouped(pages))).unwrap_or_default();
+        let elapsed = Interval::from_seconds(elapsed.as_secs());
+        let (archived, servers) = (grouped(r.pages), count_of(r.servers, "server"));
+        vec![
+            format!("{elapsed}{time}: {archived}{pages} pages archived, {rate:.1} a second, {servers}"),
+            counts(r),
+            format!("{} known, {} never visited", count_of(r.known, "page"), grouped(r.waiting)),
+            self.last.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        ]
     }
+}
 
-    fn show(&self, kept: &Kept) {
-        let status = kept.outcome.status().map_or_else(|| "---".to_owned(), |status| status.to_string());
-        let at = kept.at.to_rfc3339();
-        self.output.note(format!("{}  {:<12} {status}  {}", &at[11..19], word(kept), kept.url));
-    }
+fn counts(r: &Report) -> String {
+    let counts = [
+        ("new", r.new),
+        ("duplicates", r.duplicates),
+        ("changed", r.changed),
+        ("unchanged", r.unchanged),
+        ("moved", r.moved),
+        ("gone", r.gone),
+        ("errors", r.failed),
+        ("no answer", r.unreachable),
+        ("refused", r.refused),
+    ];
+    let counts = counts.iter().filter(|(_, count)| *count > 0);
+    counts.map(|(word, count)| format!("{} {word}", grouped(*count))).collect::<Vec<_>>().join(", ")
+}
+
+fn in_words(kept: &Kept) -> String {
+    let status = kept.outcome.status().map_or_else(|| "---".to_owned(), |status| status.to_string());
+    format!("{}  {:<10} {status}  {}", &kept.at.to_rfc3339()[11..19], word(kept), kept.url)
 }
 
 /// What a capture means for its page, in a word.

@@ -5,8 +5,9 @@ use crate::node::directory::{Directory, Floor, Opening, Web, Writer};
 use crate::words::count_of;
 use anyhow::Context as _;
 use archive::{Archive, Key, Reader, Recovery};
+use base::clock::{Clock as _, RealClock};
 use base::disk::RealDisk;
-use base::{PageUrl, Timestamp};
+use base::{Interval, PageUrl, Timestamp};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -16,6 +17,33 @@ impl Context {
         let directory = Directory::open_reader(&self.data)?;
         let reader = Reader::open(Arc::new(RealDisk), &directory.archive_path());
         Ok((directory, reader.context("cannot read the archive")?))
+    }
+
+    /// The present of the data directory, from which ages count. For the public web it is that of this machine. The simulated
+    /// web has a clock of its own, which runs ahead: its present is right after its latest capture (D16).
+    pub(crate) fn present(&self) -> anyhow::Result<Timestamp> {
+        let (directory, reader) = self.reader()?;
+        let last = match directory.format().web {
+            Web::Public => None,
+            Web::Simulated => reader.summary().context("cannot read the archive")?.last,
+        };
+        let after = |last: Timestamp| last.plus(Interval::from_micros(1));
+        Ok(last.map_or_else(|| RealClock::start().now(), after))
+    }
+
+    /// The same, and says it when the directory holds the simulated web.
+    pub(crate) fn tell_present(&self) -> anyhow::Result<Timestamp> {
+        self.tell_simulated()?;
+        self.present()
+    }
+
+    /// Says that times are not ours when the directory holds the simulated web.
+    pub(crate) fn tell_simulated(&self) -> anyhow::Result<()> {
+        if Directory::open_reader(&self.data)?.format().web == Web::Simulated {
+            let present = self.present()?;
+            self.output.note(format!("times are those of the simulated web, where it is now {present}"));
+        }
+        Ok(())
     }
 
     /// Takes the right to write. The data directory is made if there is none, to hold `web`; one that exists must hold

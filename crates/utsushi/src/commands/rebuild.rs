@@ -90,7 +90,7 @@ fn rebuild_frontier(context: &Context) -> anyhow::Result<Exit> {
     clear(&unfinished)?;
     // From nothing, so that what was added becomes known in its turn.
     let parts = (
-        schedule::settings(&context.config, data)?,
+        schedule::settings(&context.config, writer.directory())?,
         schedule::policy(&context.config, writer.directory().format().web),
     );
     let reads = schedule::reads(&context.config);

@@ -37,6 +37,7 @@ pub(crate) struct Args {
 /// Prints the servers.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let name = args.name.as_deref().map(read_name).transpose()?;
+    context.tell_simulated()?;
     let steering = Steering::find_to_read(context).await?;
     let Args { overloaded, held_back, limit, .. } = *args;
     let request = Request::Servers { overloaded, held_back, name, limit: limit as usize };

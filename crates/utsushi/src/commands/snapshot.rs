@@ -85,7 +85,7 @@ impl Format {
 
 /// Writes the snapshot.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
-    let choice = args.choices.check()?;
+    let choice = args.choices.check(context)?;
     let (_, reader) = context.reader()?;
     let sink = Sink::new(context, &reader, (args.format, args.output.as_deref()), &args.choices)?;
     sink.write(sink.chosen(&choice)?, &in_words(&choice))

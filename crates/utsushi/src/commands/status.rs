@@ -7,7 +7,7 @@ mod visits;
 use super::{Context, told};
 use crate::exit::{Advised, Exit};
 use crate::node::control::Request;
-use crate::node::directory::{Directory, Owner};
+use crate::node::directory::{Directory, Owner, Web};
 use crate::node::held_back;
 use crate::node::life::{Drawn, Whole};
 use crate::node::steering::Steering;
@@ -71,14 +71,6 @@ fn draw(drawn: Drawn, place: &Path, context: &Context) -> anyhow::Result<()> {
     };
     figures::write(&Numbers { drawn, visits, pause: context.config.crawl.pause }, place)?;
     context.output.note(format!("the figures are in `{}`", place.display()));
-    Ok(())
-}
-
-/// Prints what the directory holds and how its schedule stands, which was opened already.
-pub(crate) async fn show(steering: &Steering, context: &Context) -> anyhow::Result<()> {
-    let schedule = steering.ask_for::<Whole>(Request::Status {}).await?.pop();
-    let held = Held { schedule, ..Held::read(context)? };
-    context.output.result(&held.to_json(), || held.to_text());
     Ok(())
 }
 
@@ -159,13 +151,23 @@ impl Held {
         })
     }
 
+    /// What is said of the clock of the simulated web; the public web has ours.
+    fn own_time(&self) -> String {
+        match (self.directory.format().web, self.archive.last) {
+            (Web::Simulated, Some(last)) => {
+                format!(": all times, loads and delays are in its own time\nnow             {last}")
+            }
+            _ => String::new(),
+        }
+    }
+
     fn to_text(&self) -> String {
         let (format, archive) = (self.directory.format(), &self.archive);
         let writer = self.owner.as_ref().map_or_else(|| "nobody".to_owned(), ToString::to_string);
         let mut lines = vec![
             format!("data directory  {}", self.directory.path().display()),
             format!("format          {}, made {}", format.version, format.created),
-            format!("web             {}", format.web),
+            format!("web             {}{}", format.web, self.own_time()),
             format!("writer          {writer}"),
             format!("archive         {} files, {} bytes", archive.files, archive.bytes),
             format!("captures        {}", captures(archive)),
@@ -189,7 +191,7 @@ fn schedule_text(told: &Whole, (requests_max, bytes_max): (u64, u64)) -> String 
     let mut lines = vec![
         format!("known           {} on {}", count_of(told.pages, "page"), count_of(told.servers, "server")),
         format!("to be visited   {new} for the first time; {queued} in the queue of the next day"),
-        format!("load            {} a day", count_of(a_day(told.load), "request")),
+        load(told),
         format!(
             "today           {}{of_requests}, {} received{of_bytes}",
             count_of(told.requests_today, "request"),
@@ -197,20 +199,8 @@ fn schedule_text(told: &Whole, (requests_max, bytes_max): (u64, u64)) -> String 
         ),
     ];
     lines.extend(expected(told));
-    if !told.held_back.is_empty() {
-        lines.push(format!(
-            "held back       {} ({}); `utsushi servers --held-back`",
-            count_of(held_back::total(&told.held_back), "page"),
-            held_back::shown(&told.held_back)
-        ));
-    }
-    if told.overloaded > 0 {
-        let dropped = count_of(told.dropped, "page");
-        lines.push(format!(
-            "overloaded      {}, {dropped} dropped; `utsushi servers`",
-            count_of(told.overloaded, "server")
-        ));
-    }
+    lines.extend(held_back(told));
+    lines.extend(overloaded(told));
     if let Some(next) = &told.next {
         lines.push(format!("next            {next}"));
     }
@@ -223,13 +213,39 @@ fn schedule_text(told: &Whole, (requests_max, bytes_max): (u64, u64)) -> String 
     lines.join("\n")
 }
 
+/// What the schedule asks for and what may be expected of it.
+pub(crate) fn outlook_lines(told: &Whole) -> Vec<String> {
+    let lines =
+        std::iter::once(load(told)).chain(expected(told)).chain(held_back(told)).chain(overloaded(told));
+    lines.flat_map(|lines| lines.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
+}
+
+fn load(told: &Whole) -> String {
+    format!("load            {} a day", count_of(a_day(told.load), "request"))
+}
+
+fn held_back(told: &Whole) -> Option<String> {
+    let pages = count_of(held_back::total(&told.held_back), "page");
+    let shown = held_back::shown(&told.held_back);
+    let line = format!("held back       {pages} ({shown}); `utsushi servers --held-back`");
+    (!told.held_back.is_empty()).then_some(line)
+}
+
+fn overloaded(told: &Whole) -> Option<String> {
+    let (servers, dropped) = (count_of(told.overloaded, "server"), count_of(told.dropped, "page"));
+    let more = "need more than the delay allows";
+    (told.overloaded > 0).then(|| format!("overloaded      {servers} {more}; {dropped} dropped"))
+}
+
 /// How fresh the pages are expected to be. Pages that were never visited count as not fresh.
 fn expected(told: &Whole) -> Option<String> {
     let (all, visited) = (told.expected_freshness?, told.expected_freshness_visited.unwrap_or_default());
     let (all, visited, age) = (percent(all), percent(visited), Interval::from_seconds(told.expected_age?));
+    let guess =
+        if told.expected_is_guess == Some(true) { "\n  a guess       too little was seen yet" } else { "" };
     Some(format!(
         "expected        {all} of live and unvisited pages are fresh, by `{}`\n  of the live   {visited} are fresh; copies \
-         are out of date by {age} on average",
+         are out of date by {age} on average{guess}",
         told.policy
     ))
 }
@@ -248,7 +264,10 @@ fn captures(archive: &Summary) -> String {
     let kinds = [
         (archive.responses, "in full"),
         (archive.unchanged, "unchanged"),
-        (archive.revisits - archive.unchanged, "duplicates"),
+        (
+            archive.revisits - archive.unchanged,
+            if archive.revisits - archive.unchanged == 1 { "duplicate" } else { "duplicates" },
+        ),
         (archive.unanswered, "without an answer"),
         (archive.resources, "without an exchange"),
     ];

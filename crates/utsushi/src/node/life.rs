@@ -108,6 +108,9 @@ pub(crate) struct Server {
     pub(crate) expected_freshness_visited: Option<f64>,
     /// By how many seconds the copies of live pages are expected to be out of date on average.
     pub(crate) expected_age: Option<u64>,
+    /// Whether too little was seen yet to expect anything with confidence.
+    #[serde(default)]
+    pub(crate) expected_is_guess: Option<bool>,
     /// The share of visits before their time.
     pub(crate) early_share: f64,
     /// Hints that were right, hints that were wrong, changes without one.
@@ -141,6 +144,7 @@ impl From<ServerTold> for Server {
             expected_freshness: told.expected.map(|expected| expected.freshness),
             expected_freshness_visited: told.expected.map(|expected| expected.freshness_visited),
             expected_age: told.expected.map(|expected| expected.age.as_seconds()),
+            expected_is_guess: told.expected.map(|expected| expected.is_guess),
             early_share: told.early_share,
             hints: told.hints,
             held_back: held_back::by_reason(&told.held_back),
@@ -172,6 +176,9 @@ pub(crate) struct Whole {
     pub(crate) expected_freshness_visited: Option<f64>,
     /// By how many seconds the copies of live pages are expected to be out of date on average.
     pub(crate) expected_age: Option<u64>,
+    /// Whether too little was seen yet to expect anything with confidence.
+    #[serde(default)]
+    pub(crate) expected_is_guess: Option<bool>,
     /// Pages and links that are held back, by reason.
     #[serde(default)]
     pub(crate) held_back: BTreeMap<String, u64>,
@@ -197,6 +204,7 @@ impl From<Overview> for Whole {
             expected_freshness: told.expected.map(|expected| expected.freshness),
             expected_freshness_visited: told.expected.map(|expected| expected.freshness_visited),
             expected_age: told.expected.map(|expected| expected.age.as_seconds()),
+            expected_is_guess: told.expected.map(|expected| expected.is_guess),
             held_back: held_back::by_reason(&told.held_back),
         }
     }

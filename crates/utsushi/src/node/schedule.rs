@@ -12,7 +12,7 @@ use archive::{Archive, Key, Reader, Target};
 use base::clock::{Clock as _, CrawlClock, RealClock, Start};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl, Timestamp};
-use frontier::{Frontier, Policy, Scope, Settings};
+use frontier::{Frontier, Mode, Policy, Scope, Settings};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -49,7 +49,7 @@ impl Context {
         let reader =
             Reader::open(Arc::new(RealDisk), &writer.archive_path()).context("cannot read the archive")?;
         let data = writer.directory().path();
-        let mut settings = settings(&self.config, data)?;
+        let mut settings = settings(&self.config, writer.directory())?;
         noted_seeds(&reader, &mut settings.scope).context("cannot read which pages were added")?;
         let reads = reads(&self.config);
         let store = self.open_store(data)?;
@@ -182,7 +182,13 @@ pub(crate) fn policy(config: &Config, web: Web) -> Policy {
 }
 
 /// How the frontier behaves by the configuration.
-pub(crate) fn settings(config: &Config, data: &Path) -> anyhow::Result<Settings> {
+pub(crate) fn settings(config: &Config, directory: &Directory) -> anyhow::Result<Settings> {
+    let data = directory.path();
+    // The simulated web is small, and all of it belongs to the crawl, whatever asks about it.
+    let mode = match directory.format().web {
+        Web::Public => config.crawl.scope,
+        Web::Simulated => Mode::Any,
+    };
     let crawl = &config.crawl;
     let limit = |most: u64| (most > 0).then_some(most);
     Ok(Settings {
@@ -190,7 +196,7 @@ pub(crate) fn settings(config: &Config, data: &Path) -> anyhow::Result<Settings>
         agent: product_token(&config.fetch.agent).to_owned(),
         pause: crawl.pause,
         agreed: crawl.agreed.iter().map(|agreement| agreement.agreed.clone()).collect(),
-        scope: Scope::new(crawl.scope, crawl.rules.clone()),
+        scope: Scope::new(mode, crawl.rules.clone()),
         opt_out: door::opt_out(config, data)?,
         aliases: crawl.aliases.iter().map(|alias| (alias.other.clone(), alias.server.clone())).collect(),
         detects_aliases: crawl.detect_aliases,

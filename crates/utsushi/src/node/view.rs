@@ -78,7 +78,7 @@ fn open(context: &Context) -> anyhow::Result<Schedule> {
     // After the store: so the archive holds everything that the store has learned from.
     let reader = Reader::open(disk, &directory.archive_path()).context("cannot read the archive")?;
     let taken_down = reader.taken_down().context("cannot read what was taken down")?;
-    let mut settings = schedule::settings(&context.config, data)?;
+    let mut settings = schedule::settings(&context.config, &directory)?;
     noted_seeds(&reader, &mut settings.scope).context("cannot read which pages were added")?;
     let policy = schedule::policy(&context.config, directory.format().web);
     let clock = context.clock(&directory, &reader, &store, 1)?;

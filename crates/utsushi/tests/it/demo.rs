@@ -93,26 +93,72 @@ fn check_by_peer(data: &Path) {
 #[test]
 fn the_demo_shows_people_what_it_found() {
     let place = TempDir::new().unwrap();
-    let ended = on(&place.path().join("data"), &["demo", "--for", "3s", "--accelerate", "400"]);
+    let data = place.path().join("data");
+    let ended = on(&data, &["demo", "--for", "4s", "--accelerate", "400"]);
     let stderr = ended.stderr.clone();
     let said = ended.done();
     for part in [
-        "What was visited",
-        ".warc.gz at ",
-        "violations               0",
-        "What is archived",
-        "One page's life",
+        "What was visited in ",
+        " of simulated time\n",
+        "violations                0",
+        "One page's life: http",
         "still valid",
         "The web as of the middle of the run",
-        "Which languages it is in, by an analysis of ",
-        " snapshot --at ",
-        "\nknown           ",
-        "\nSERVER    ",
-        "\n  because     ",
+        "Languages of the ",
+        "What comes next, in simulated time\n  load  ",
+        "of live and unvisited pages are fresh",
+        "utsushi snapshot --at now ",
     ] {
         assert!(said.contains(part), "`{part}` is not in {said}");
     }
+    assert!(said.lines().count() <= 50, "two screens: {} lines\n{said}", said.lines().count());
+    let path = data.display().to_string();
+    for line in said.lines().filter(|line| !line.contains(&path) && !line.contains("http")) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
     assert!(stderr.contains("its truth: http://127.0.0.1:"), "{stderr}");
+    // About one line a second, not one a page.
+    assert!((3..=10).contains(&stderr.lines().count()), "{stderr}");
+    assert!(stderr.contains(" pages archived, "), "{stderr}");
+    let ended = on(&data, &["demo", "--for", "2s", "--accelerate", "400", "--verbose"]);
+    assert!(ended.stderr.lines().count() > 50, "a line a page: {}", ended.stderr);
+}
+
+#[test]
+fn after_the_demo_every_command_agrees_with_it() {
+    let place = TempDir::new().unwrap();
+    let data = place.path().join("data");
+    let summary = summary(&on(&data, &["--json", "demo", "--for", "4s", "--accelerate", "1000"]).done());
+    let count = |name: &str| summary[name].as_u64().unwrap();
+    let kinds = ["new", "duplicates", "changed", "unchanged", "moved", "gone", "failed"];
+    assert_eq!(count("pages"), kinds.map(count).iter().sum::<u64>(), "{summary}");
+    let answered = count("pages") + count("robots");
+    assert_eq!(count("requests"), answered + count("unanswered") + count("cut_off"), "{summary}");
+    // The simulated web is more than an hour ahead. Its `now` is meant, and said so.
+    let scan = on(&data, &["scan", "--at", "now", "--type", "text/html", "--builtin", "language"]);
+    assert_eq!(scan.stderr.matches("times are those of the simulated web").count(), 1, "{scan:?}");
+    assert_eq!(scan.done().lines().count() as u64, summary["scan"]["documents"].as_u64().unwrap());
+    let now = on(&data, &["--json", "snapshot", "--at", "now"]).done().lines().count();
+    let latest = on(&data, &["--json", "snapshot", "--at", "2099-01-01"]).done().lines().count();
+    assert_eq!(now, latest);
+    let page = summary["page"].as_str().unwrap();
+    on(&data, &["get", page, "--at", "1s ago", "-o", data.with_extension("now").to_str().unwrap()]).done();
+    // The whole simulated web belongs to the crawl, whichever command asks.
+    let explained = on(&data, &["explain", page]);
+    assert!(explained.stderr.contains("times are those of the simulated web"), "{explained:?}");
+    let explained = explained.done();
+    assert!(explained.contains("state       live") && !explained.contains("outside"), "{explained}");
+    let status: Value = serde_json::from_str(&on(&data, &["--json", "status"]).done()).unwrap();
+    let (schedule, archive) = (&status["schedule"], &status["archive"]);
+    assert_eq!(
+        (&schedule["new"], &archive["captures"]),
+        (&summary["waiting"], &summary["read_back"]),
+        "{status}"
+    );
+    let known = (schedule["pages"].as_f64().unwrap(), schedule["new"].as_f64().unwrap());
+    assert!(schedule["expected_freshness"].as_f64().unwrap() <= 1.0 - known.1 / known.0, "{status}");
+    let text = on(&data, &["status"]).done();
+    assert!(text.contains("all times, loads and delays are in its own time"), "{text}");
 }
 
 #[test]

@@ -69,10 +69,9 @@ fn import_status_and_verify_count_the_same_captures() {
     }
     assert_eq!(verified["indexed"], 11, "{verified}");
     let text = on(&data, &["status"]).done();
-    assert!(
-        text.contains("captures        10: 9 in full, 1 without an exchange and 1 other record"),
-        "{text}"
-    );
+    // Contents that were there before are stored as references. Only one of them is of the same page at the visit before.
+    let kinds = "10: 5 in full, 1 unchanged, 3 duplicates, 1 without an exchange and 1 other record";
+    assert!(text.contains(kinds), "{text}");
 }
 
 #[test]

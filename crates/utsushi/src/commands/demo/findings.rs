@@ -5,13 +5,11 @@ use base::disk::RealDisk;
 use base::{PageUrl, Period, Timestamp};
 use sim::Web;
 use sim::change::Process;
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::path::PathBuf;
 
 /// How many pages are considered for the one that is shown.
 const CANDIDATES_MAX: usize = 100;
-/// How many of the last captures are listed.
-const LAST_SHOWN: usize = 5;
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -20,8 +18,6 @@ pub(super) struct Findings {
     pub(super) records: u64,
     /// Records that cannot be read.
     pub(super) damaged: u64,
-    /// The last captures, the newest last.
-    pub(super) last: VecDeque<Entry>,
     /// The page that was seen to change most often.
     pub(super) page: Option<PageLife>,
 }
@@ -31,8 +27,6 @@ pub(super) struct Findings {
 pub(super) struct PageLife {
     /// Its URL.
     pub(super) url: PageUrl,
-    /// Its title by the web's own account.
-    pub(super) title: String,
     /// How it changes, by the web's own account.
     pub(super) process: String,
     /// Its visits, the oldest first.
@@ -57,10 +51,6 @@ pub(super) fn read(files: Vec<PathBuf>, web: &Web, now: Timestamp) -> Findings {
             continue;
         }
         findings.records += 1;
-        findings.last.push_back(entry.clone());
-        if findings.last.len() > LAST_SHOWN {
-            findings.last.pop_front();
-        }
         if let Ok(url) = PageUrl::parse(&entry.url) {
             lives.entry(url).or_default().push(entry);
         }
@@ -97,8 +87,8 @@ fn life(url: PageUrl, visits: Vec<Entry>, web: &Web, now: Timestamp) -> Option<(
     let truth = web.truth(&url, first, now)?;
     let last = visits.last()?.at;
     let changes = truth.byte_changes.iter().copied().filter(|at| *at <= last).collect();
-    let (title, process, validity) = (truth.title, in_words(truth.process), HashMap::new());
-    let life = PageLife { title, process, url, visits, validity, changes };
+    let (process, validity) = (in_words(truth.process), HashMap::new());
+    let life = PageLife { process, url, visits, validity, changes };
     Some((truth.process, life))
 }
 

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 /// How many versions of the snapshot are shown.
-const SHOWN: usize = 5;
+const SHOWN: usize = 3;
 
 /// A snapshot as of the middle of the run.
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use crate::node::life::{Life, Page};
 use base::Interval;
 use std::fmt::Write as _;
 
-/// Estimates from fewer observed intervals than this are called guesses.
+/// Estimates from fewer observed intervals than this, or from less time than the estimate itself, are called guesses.
 const INTERVALS_FEW: u32 = 4;
 
 /// The life in lines.
@@ -81,7 +81,8 @@ fn write_estimate(text: &mut String, life: &Life) -> std::fmt::Result {
     }
     let by_paper = page.policy.starts_with("paper");
     if let Some(estimate) = page.estimate.filter(|_| !by_paper) {
-        let few = if page.visits <= INTERVALS_FEW { ", a guess from few observations" } else { "" };
+        let is_guess = page.visits <= INTERVALS_FEW || page.elapsed < estimate;
+        let few = if is_guess { ", a guess from few observations" } else { "" };
         row(text, "estimate", &format!("it changes about every {}{few}", time(estimate)))?;
     }
     if let Some(estimate) = page.estimate.filter(|_| by_paper && page.unchanged_sum > 0) {

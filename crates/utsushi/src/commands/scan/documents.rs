@@ -43,10 +43,10 @@ impl<'a> Finder<'a> {
         stop: &'a Stop,
     ) -> anyhow::Result<Self> {
         let wanted = if args.only_changed {
-            let (earlier, later) = args.choices.between()?;
+            let (earlier, later) = args.choices.between(context)?;
             Wanted::Changed { earlier, later }
         } else {
-            Wanted::Chosen(args.choices.check()?)
+            Wanted::Chosen(args.choices.check(context)?)
         };
         let describer = Describer::new(reader, args.choices.languages())?;
         let progress = context.output.progress("choosing documents", None);

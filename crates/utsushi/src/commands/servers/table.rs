@@ -63,7 +63,9 @@ fn row_lines(
 fn remarks(server: &Server) -> Vec<String> {
     let mut remarks = Vec::new();
     if server.overloaded {
-        remarks.push("overloaded".to_owned());
+        // Servers that share an address share what may be asked of it.
+        let is_alone = server.interval.is_some_and(|interval| interval < server.pause);
+        remarks.push(if is_alone { "overloaded" } else { "overloaded address" }.to_owned());
     }
     if server.dropped > 0 {
         remarks.push(format!("{} dropped", grouped(server.dropped)));

@@ -1,10 +1,9 @@
 //! The flags that choose versions, the same for every command that works on a snapshot.
 
+use crate::commands::Context;
 use crate::exit::Advised;
-use crate::when;
+use crate::when::{self, Said};
 use archive::{Asked, Choice, Flag, MediaRange, Recipe, Relations, Scope, Unit};
-use base::interval::PeriodError;
-use base::time::TimeError;
 use base::{Period, Timestamp};
 use std::fmt::{self, Write as _};
 use std::ops::RangeInclusive;
@@ -54,13 +53,6 @@ pub(crate) struct Choices {
     changed_since: Option<Said<Timestamp>>,
 }
 
-/// A time, and how it was said: `1d ago` is another one tomorrow.
-#[derive(Clone, Debug)]
-struct Said<T> {
-    text: String,
-    value: T,
-}
-
 /// One status, or all of a class.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Statuses(RangeInclusive<u16>);
@@ -90,18 +82,6 @@ impl fmt::Display for Statuses {
     }
 }
 
-impl Said<Timestamp> {
-    fn moment(text: &str) -> Result<Self, TimeError> {
-        when::moment(text).map(|value| Self { text: text.to_owned(), value })
-    }
-}
-
-impl Said<Period> {
-    fn period(text: &str) -> Result<Self, PeriodError> {
-        when::period(text).map(|value| Self { text: text.to_owned(), value })
-    }
-}
-
 impl Choices {
     /// Whether nothing is chosen.
     pub(crate) fn is_empty(&self) -> bool {
@@ -122,8 +102,8 @@ impl Choices {
     }
 
     /// The same, for a command that takes all of time and all visits unless told otherwise.
-    pub(crate) fn or_all_visits(&self) -> anyhow::Result<Choice> {
-        let mut asked = self.asked();
+    pub(crate) fn or_all_visits(&self, context: &Context) -> anyhow::Result<Choice> {
+        let mut asked = self.asked(context)?;
         if asked.at.is_none() {
             asked.during = asked.during.or_else(|| Some(when::always()));
         }
@@ -134,8 +114,8 @@ impl Choices {
     }
 
     /// The choice, if its parts do not contradict each other.
-    pub(crate) fn check(&self) -> anyhow::Result<Choice> {
-        checked(self.asked())
+    pub(crate) fn check(&self, context: &Context) -> anyhow::Result<Choice> {
+        checked(self.asked(context)?)
     }
 
     /// The languages that are asked for; none means all.
@@ -145,19 +125,22 @@ impl Choices {
 
     /// Two moments: the web at the second is compared with that at the first. Whatever is asked of versions is asked of those
     /// at the second.
-    pub(crate) fn between(&self) -> anyhow::Result<(Choice, Choice)> {
+    pub(crate) fn between(&self, context: &Context) -> anyhow::Result<(Choice, Choice)> {
         let refuse = |why: &'static str| {
             let advice =
                 "give `--during FROM..TO` and leave out `--at`, `--relation`, `--recipe` and `--unit`";
             Err(Advised::new("cannot choose what changed", advice, anyhow::anyhow!(why)).into())
         };
-        let Some(during) = &self.during else { return refuse("`--only-changed` compares two moments") };
+        if self.during.is_none() {
+            return refuse("`--only-changed` compares two moments");
+        }
         if self.at.is_some() || self.relation.is_some() || self.recipe.is_some() || self.unit.is_some() {
             return refuse("`--only-changed` takes the versions at the end of the period");
         }
-        let period = during.value;
+        let asked = self.asked(context)?;
+        let period = asked.during.unwrap_or_else(when::always);
         let to = if period.to() == Timestamp::MAX { when::latest() } else { period.to() };
-        let later = Asked { during: None, at: Some(to), ..self.asked() };
+        let later = Asked { during: None, at: Some(to), ..asked };
         let earlier = Asked {
             at: Some(period.from()),
             site: later.site.clone(),
@@ -176,8 +159,8 @@ impl Choices {
             }
         };
         let several = |values: Vec<String>| (!values.is_empty()).then(|| values.join(","));
-        add("at", self.at.as_ref().map(|at| at.text.clone()));
-        add("during", self.during.as_ref().map(|during| during.text.clone()));
+        add("at", self.at.as_ref().map(|at| at.as_written().to_owned()));
+        add("during", self.during.as_ref().map(|during| during.as_written().to_owned()));
         add("relation", self.relation.as_ref().map(ToString::to_string));
         add("recipe", self.recipe.as_ref().map(ToString::to_string));
         add("unit", self.unit.as_ref().map(ToString::to_string));
@@ -187,24 +170,30 @@ impl Choices {
         add("type", several(self.media_type.iter().map(ToString::to_string).collect()));
         add("status", several(self.status.iter().map(ToString::to_string).collect()));
         add("language", several(self.language.clone()));
-        add("changed-since", self.changed_since.as_ref().map(|since| since.text.clone()));
+        add("changed-since", self.changed_since.as_ref().map(|since| since.as_written().to_owned()));
         words.trim_start().to_owned()
     }
 
-    fn asked(&self) -> Asked {
-        Asked {
-            at: self.at.as_ref().map(|at| at.value),
-            during: self.during.as_ref().map(|during| during.value),
+    fn asked(&self, context: &Context) -> anyhow::Result<Asked> {
+        let Self { at, during, changed_since, .. } = self;
+        let moments = at.iter().chain(changed_since);
+        let is_relative =
+            moments.map(Said::is_relative).chain(during.iter().map(Said::is_relative)).any(|is| is);
+        // A present that nothing counts from need not be looked for.
+        let present = if is_relative { context.tell_present()? } else { Timestamp::MIN };
+        Ok(Asked {
+            at: at.as_ref().map(|at| at.read_at(present)).transpose()?,
+            during: during.as_ref().map(|during| during.read_at(present)).transpose()?,
             relations: self.relation,
             recipe: self.recipe,
             unit: self.unit,
             flags: self.flag.clone(),
             statuses: self.status.iter().flat_map(|statuses| statuses.0.clone()).collect(),
             media_types: self.media_type.clone(),
-            changed_since: self.changed_since.as_ref().map(|since| since.value),
+            changed_since: changed_since.as_ref().map(|since| since.read_at(present)).transpose()?,
             site: self.site.clone(),
             prefix: self.prefix.clone(),
-        }
+        })
     }
 }
 
