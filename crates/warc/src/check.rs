@@ -148,7 +148,7 @@ impl<R: Read + Seek> Check<R> {
         }
         self.report.error(clause, what);
         self.current.resumed = None;
-        self.source.recover(|content| content.starts_with(MAGIC))
+        self.source.recover(begins_record)
     }
 
     fn finish(&mut self) {
@@ -283,7 +283,7 @@ impl<R: Read + Seek> Check<R> {
         if self.source.is_plain() {
             return Ok(false);
         }
-        let begins = self.source.fill()?.starts_with(MAGIC);
+        let begins = begins_record(self.source.fill()?);
         if self.source.members() == self.current.members || self.source.read_of_member() > 0 {
             return Ok(false);
         }
@@ -351,7 +351,7 @@ impl<R: Read + Seek> Check<R> {
             block.finish(&mut self.report);
             return Ok(());
         }
-        let fits = matches!(next, None | Some(b'W'));
+        let fits = matches!(next, None | Some(b'W' | b'w'));
         if fits {
             let found = end.get(..16).unwrap_or(&end).escape_ascii();
             let what = format!(
@@ -409,8 +409,8 @@ impl<R: Read + Seek> Check<R> {
             let start = Start { offset: self.source.offset(), read_of_member: self.source.read_of_member() };
             self.source.consume(1);
             passed += 1;
-            let expected = MAGIC.get(matched).copied();
-            matched = if Some(byte) == expected && (matched > 0 || line_start) { matched + 1 } else { 0 };
+            let is_next = MAGIC.get(matched).is_some_and(|expected| byte.eq_ignore_ascii_case(expected));
+            matched = if is_next && (matched > 0 || line_start) { matched + 1 } else { 0 };
             line_start = byte == b'\n';
             if matched == MAGIC.len() {
                 let back = MAGIC.len() as u64 - 1;
@@ -443,6 +443,11 @@ enum HeadEnd {
     Foreign,
     /// A head begins and does not end.
     Missing(&'static str),
+}
+
+/// Whether `content` begins with the first word of a record, in letters of any case.
+fn begins_record(content: &[u8]) -> bool {
+    content.get(..MAGIC.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(MAGIC))
 }
 
 fn looks_like_record(head: &[u8]) -> bool {

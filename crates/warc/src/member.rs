@@ -91,7 +91,7 @@ impl Form {
     /// The form of what begins with `first`, if anything begins so. The rest of its magic number is checked later.
     pub(crate) fn beginning_with(first: u8) -> Option<Self> {
         match first {
-            b'W' => Some(Self::Plain),
+            b'W' | b'w' => Some(Self::Plain),
             0x1f => Some(Self::Gzip),
             0x28 => Some(Self::Zstd),
             _ => None,

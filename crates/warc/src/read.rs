@@ -324,7 +324,7 @@ impl<R: Read> Reader<R> {
         })?;
         self.inside = match self.whole.content().get(layout.end..) {
             None | Some([]) => Inside::Nothing,
-            Some([b'W', ..]) => Inside::Whole(layout.end),
+            Some([b'W' | b'w', ..]) => Inside::Whole(layout.end),
             Some(_) => return Err(Fault::Damaged(layout::LONGER)),
         };
         let is_alone = place == 0 && self.inside == Inside::Nothing;

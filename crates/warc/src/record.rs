@@ -20,7 +20,7 @@ impl Version {
     /// The version that the first line of a head names.
     pub(crate) fn of_line(head: &[u8]) -> Self {
         let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
-        match line.trim_ascii_end() {
+        match line.trim_ascii_end().to_ascii_uppercase().as_slice() {
             b"WARC/1.0" => Self::One0,
             b"WARC/1.1" => Self::One1,
             _ => Self::Other,

@@ -89,10 +89,19 @@ const DRAFTS: [&[u8]; 3] = [b"WARC/0.16", b"WARC/0.17", b"WARC/0.18"];
 
 fn read_version(line: &[u8], report: &mut Report) -> Edition {
     let text = shown(&String::from_utf8_lossy(line));
-    match line {
-        b"WARC/1.0" => Edition::V1_0,
-        b"WARC/1.1" => Edition::V1_1,
-        draft if DRAFTS.contains(&draft) => Edition::V1_0,
+    let is_spelled_otherwise = line.iter().any(u8::is_ascii_lowercase);
+    match line.to_ascii_uppercase().as_slice() {
+        standard @ (b"WARC/1.0" | b"WARC/1.1") => {
+            if is_spelled_otherwise {
+                // The grammar is that of RFC 2616, section 2.1, where literals are case-insensitive.
+                let what = format!(
+                    "the record begins with `{text}`; many readers know only `WARC/` in capital letters"
+                );
+                report.advice(Clause::Model, what);
+            }
+            if standard.ends_with(b"0") { Edition::V1_0 } else { Edition::V1_1 }
+        }
+        _ if DRAFTS.contains(&line) => Edition::V1_0,
         _ => {
             let what = format!(
                 "the record begins with `{text}`; expected `WARC/1.0` or `WARC/1.1` and nothing else"

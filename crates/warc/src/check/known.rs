@@ -8,16 +8,20 @@ use crate::Kind;
 use base::ContentDigest;
 use std::collections::{HashMap, HashSet, VecDeque};
 
-/// As many records as a file of some ten gigabytes has; later ids are not compared.
-const IDS_MAX: usize = 1 << 21;
+/// The maximum number of ids that are kept: what a hash table of 2^22 places (38 MiB) holds. A later id is still compared
+/// with these, and the check says once that it is not compared with the others.
+const IDS_MAX: usize = (1 << 22) / 8 * 7;
 /// The records of one capture event stand close to each other.
 const EVENTS_MAX: usize = 64;
 const SEGMENTED_MAX: usize = 1024;
 
 /// The records seen so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Known {
     ids: HashSet<u64>,
+    ids_max: usize,
+    /// Whether the file has more ids than are kept.
+    has_more_ids: bool,
     dates: VecDeque<(u64, String)>,
     segments: HashMap<u64, Series>,
 }
@@ -30,7 +34,18 @@ struct Series {
     target: u64,
 }
 
+impl Default for Known {
+    fn default() -> Self {
+        Self::keeping(IDS_MAX)
+    }
+}
+
 impl Known {
+    fn keeping(ids_max: usize) -> Self {
+        let (ids, dates, segments) = (HashSet::new(), VecDeque::new(), HashMap::new());
+        Self { ids, ids_max, has_more_ids: false, dates, segments }
+    }
+
     /// Takes note of a record and tells what does not fit those before it.
     pub(super) fn learn(&mut self, head: &Head, kind: &Kind, report: &mut Report) {
         if let Some(id) = head.get(Field::RecordId).map(short) {
@@ -41,11 +56,17 @@ impl Known {
     }
 
     fn check_id(&mut self, id: u64, report: &mut Report) {
-        let is_new = if self.ids.len() < IDS_MAX { self.ids.insert(id) } else { !self.ids.contains(&id) };
-        if !is_new {
-            // wget 1.14 gives its manifest and its arguments one id.
-            let what = "a record before this one has the same id; ids are unique";
-            report.advice(Clause::Field(Field::RecordId), what);
+        let clause = Clause::Field(Field::RecordId);
+        if self.ids.contains(&id) {
+            report.error(clause, "an earlier record of this file has the same id; ids are globally unique");
+        } else if self.ids.len() < self.ids_max {
+            self.ids.insert(id);
+        } else if !std::mem::replace(&mut self.has_more_ids, true) {
+            let what = format!(
+                "the file has more than `{}` records; later ids are compared with the ids of these only",
+                self.ids_max
+            );
+            report.advice(clause, what);
         }
     }
 
@@ -103,4 +124,24 @@ impl Known {
 fn short(text: &str) -> u64 {
     let digest = ContentDigest::of(text.as_bytes());
     digest.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::report::Severity::{self, Advice, Error};
+    use super::*;
+
+    #[test]
+    fn ids_are_kept_in_bounded_memory_and_the_bound_is_reported_once() {
+        let mut known = Known::keeping(2);
+        let mut look = |id: &str| -> Vec<Severity> {
+            let mut report = Report::default();
+            let head = format!("WARC/1.1\r\nWARC-Record-ID: <urn:x:{id}>\r\n\r\n");
+            let head = Head::read(head.as_bytes(), &mut report);
+            known.learn(&head, &Kind::Resource, &mut report);
+            report.0.into_iter().map(|(severity, ..)| severity).collect()
+        };
+        assert_eq!([look("a"), look("b"), look("a")], [vec![], vec![], vec![Error]]);
+        assert_eq!([look("c"), look("d"), look("c"), look("b")], [vec![Advice], vec![], vec![], vec![Error]]);
+    }
 }

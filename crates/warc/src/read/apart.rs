@@ -95,7 +95,7 @@ impl<R: Read> Reader<R> {
                         Err(Fault::Damaged(layout::NO_LINE_END))
                     };
                 }
-                Some(b'W') => return Ok(Inside::Stream),
+                Some(b'W' | b'w') => return Ok(Inside::Stream),
                 Some(_) => return Err(Fault::Damaged(layout::LONGER)),
             }
             self.stream.consume(1, &mut self.input);

@@ -78,7 +78,11 @@ fn find_head(record: &[u8]) -> Result<&[u8], Wrong> {
     Err(Wrong::Short(ENDS_IN_HEAD))
 }
 
+/// The first word of every record. The standard's grammar lets it be written in letters of any case.
+const MAGIC: &[u8] = b"WARC/";
+
 /// Whether a record can begin with `bytes`, as far as they go.
 pub(super) fn is_start(bytes: &[u8]) -> bool {
-    b"WARC/".starts_with(bytes.get(..5).unwrap_or(bytes))
+    let beginning = bytes.get(..MAGIC.len()).unwrap_or(bytes);
+    MAGIC.get(..beginning.len()).is_some_and(|expected| beginning.eq_ignore_ascii_case(expected))
 }

@@ -71,7 +71,8 @@ impl<R: Read + Seek> Reader<R> {
                 if last & 0xffff_ffff == u64::from(u32::from_be_bytes(zstandard::MAGIC)) {
                     return Ok(Some(place - 3));
                 }
-                if last & 0xff_ffff_ffff == u64::from_be_bytes(*b"\0\0\0WARC/") {
+                // The letters may be capital or small.
+                if (last | 0x20_2020_2000) & 0xff_ffff_ffff == u64::from_be_bytes(*b"\0\0\0warc/") {
                     return Ok(Some(place - 4));
                 }
             }

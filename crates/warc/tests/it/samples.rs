@@ -15,12 +15,13 @@ const WARC: &[(&str, usize, &str)] = &[
     ("dupes.warc.gz", 25, ""),
     // Bad for those who look records up: it was compressed as a whole, which the standard advises against.
     ("example-bad.warc.gz.bad", 6, ""),
-    // Line ends were lost or doubled by hand.
-    ("example-extra.warc", 6, "4 5.9"),
+    // Line ends were lost or doubled by hand, and records were copied.
+    ("example-extra.warc", 6, "4 5.2 5.9"),
     // No line ends follow the first block.
     ("example-url-agnostic-orig.warc.gz", 2, "4"),
     ("example-url-agnostic-revisit.warc.gz", 2, "4"),
-    ("example-wget-1-14.warc.gz", 6, ""),
+    // Its last two records have one id.
+    ("example-wget-1-14.warc.gz", 6, "5.2"),
     ("example-wpull.warc.gz", 4, ""),
     // The fifth record is longer than it says.
     ("example.warc", 5, "5.3"),
@@ -31,8 +32,9 @@ const WARC: &[(&str, usize, &str)] = &[
     // Every line ends in CR CR LF.
     ("missing-status-text.warc", 0, "4 5.1"),
     ("post-test.warc.gz", 6, ""),
-    ("at.warc", 8, ""),
-    ("at.warc.gz", 8, ""),
+    // wget 1.14 gives its manifest and its arguments one id.
+    ("at.warc", 8, "5.2"),
+    ("at.warc.gz", 8, "5.2"),
     // What is bad or not UTF-8 here is the answer, which is archived as it came.
     ("bad_http_chunked_content.warc", 1, ""),
     ("c1_warcinfo.warc", 1, ""),
