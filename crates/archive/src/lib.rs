@@ -86,5 +86,5 @@ pub use sort::{Order, Sorter};
 pub use summary::Summary;
 pub use sweep::{Source, Sweep};
 pub use takedown::{Receipt, Takedown, Target};
-pub use verify::{Damage, Told, Verified, verify};
+pub use verify::{Damage, Told, Unfinished, Verified, verify};
 pub use versions::{Unit, Version, Versions, Visit, Wants, What};

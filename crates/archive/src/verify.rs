@@ -8,20 +8,23 @@
 //!
 //! It only looks and tells; the next writer, or `rebuild`, mends (D1).
 //!
+//! A writer that died leaves a file whose end was never acknowledged, and sums that may lack their end. That is no damage:
+//! the next writer cuts the file behind its last whole capture and rebuilds the sums. It is told as unfinished.
+//!
 //! **Invariant:** memory does not grow with the archive: what is compared is compared by sums over all of it, and looked
 //! at one by one only where these differ.
 
 use crate::entry::{Entry, Location, Stored};
 use crate::error::Error;
 use crate::fetch_record;
-use crate::index::row::Files;
+use crate::index::row::{Files, Row};
 use crate::list::files;
 use crate::name::{closed_name, is_open};
 use crate::reader::{Reader, length_of};
 use crate::recover;
 use crate::scan::Scan;
 use crate::sort::{Order, Sorter};
-use crate::sums;
+use crate::sums::{self, Found};
 use crate::versions::Version;
 use base::disk::{Disk, Open};
 use base::{Period, Sha1Digest, Timestamp};
@@ -41,6 +44,19 @@ pub enum Told {
     },
     /// Something is not as it was stored.
     Damage(Damage),
+    /// A writer left something unfinished that the next one mends. Nothing that was acknowledged is missing.
+    Unfinished(Unfinished),
+}
+
+/// The end of a file that was never acknowledged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfinished {
+    /// The file: an archive file, or the sums beside one.
+    pub path: PathBuf,
+    /// Where its last whole part ends.
+    pub offset: u64,
+    /// How many bytes follow.
+    pub bytes: u64,
 }
 
 /// Something that is not as it was stored.
@@ -71,6 +87,8 @@ pub struct Verified {
     pub indexed: u64,
     /// Places that are damaged.
     pub damaged: u64,
+    /// Ends of files that a writer left unfinished.
+    pub unfinished: u64,
 }
 
 /// What a sorter may hold.
@@ -160,23 +178,37 @@ impl Verifier<'_> {
     }
 
     fn verify_file(&mut self, path: &Path, file: &str) -> Result<(), Error> {
-        let length = length_of(&*self.disk, path)?;
-        let (mut names, mut batches) = (Files::default(), Vec::new());
-        let sums_path = sums::path_of(self.directory, file);
-        let disk = Arc::clone(&self.disk);
-        let found = sums::read(&*disk, &sums_path, file, &mut names, |batch, _| batches.push(batch))?;
         self.verified.files += 1;
-        match found {
-            None => self.damage(&sums_path, None, "the sums are missing or damaged at their beginning"),
-            Some(found) if found.whole_bytes < found.bytes => {
-                self.damage(
-                    &sums_path,
-                    None,
-                    format!("the sums are damaged from byte `{}` on", found.whole_bytes),
-                );
+        let contents = Contents::read(&*self.disk, path, file)?;
+        self.verify_sums(path, &contents)?;
+        self.verify_end(path, &contents)?;
+        self.verify_records(path, file, &contents.batches)?;
+        for (key, row) in contents.captures() {
+            let entry = row.entry(key, &contents.names);
+            let is_capture = entry.is_visit();
+            let count = if is_capture { &mut self.verified.captures } else { &mut self.verified.others };
+            *count += 1;
+            self.stored.add(&comparable(entry));
+        }
+        Ok(())
+    }
+
+    /// The sums of a finished file are whole and cover all of it; those of a growing one may lack their end.
+    fn verify_sums(&mut self, path: &Path, contents: &Contents) -> Result<(), Error> {
+        let (length, sums) = (length_of(&*self.disk, path)?, &contents.sums);
+        let unfinished = is_open(path) && contents.found.is_none_or(|found| !found.is_finished);
+        match contents.found {
+            Some(found) if unfinished => self.unfinished(sums, found.whole_bytes, found.bytes),
+            None if unfinished => {
+                let sums_bytes = length_of(&*self.disk, sums).unwrap_or(0);
+                self.unfinished(sums, 0, sums_bytes);
             }
-            Some(found) if !found.is_finished && is_open(path) => {}
-            Some(found) if !found.is_finished => self.damage(&sums_path, None, "the sums break off"),
+            None => self.damage(sums, None, "the sums are missing or damaged at their beginning"),
+            Some(found) if found.whole_bytes < found.bytes => {
+                let what = format!("the sums are damaged from byte `{}` on", found.whole_bytes);
+                self.damage(sums, None, what);
+            }
+            Some(found) if !found.is_finished => self.damage(sums, None, "the sums break off"),
             Some(found) if found.covered != length => {
                 let what =
                     format!("it is `{length}` bytes long, and was `{}` when it was finished", found.covered);
@@ -184,17 +216,32 @@ impl Verifier<'_> {
             }
             Some(_) => {}
         }
-        let bytes = disk.open(path, Open::Read).map_err(|source| Error::io("open", path, source))?;
-        let name: Arc<str> = Arc::from(file);
-        // Of a file that nobody finished, a power cut may have taken the end of the sums; the rest is read as a reader does.
-        let covered = found.filter(|found| is_open(path) && !found.is_finished).map(|found| found.covered);
-        if let Some(scan) = covered.map(|covered| Scan::open(&*disk, path, covered)).transpose()?.flatten() {
-            let survey = recover::survey(&*disk, scan, path, &mut names)?;
-            for offset in survey.damaged_offsets {
-                self.damage(path, Some(offset), "it cannot be read");
-            }
-            batches.extend(survey.batches);
+        Ok(())
+    }
+
+    /// Tells what was found behind the sums of a file that nobody finished.
+    fn verify_end(&mut self, path: &Path, contents: &Contents) -> Result<(), Error> {
+        for offset in &contents.damaged_offsets {
+            self.damage(path, Some(*offset), "it cannot be read");
         }
+        if let Some(kept_bytes) = contents.kept_bytes {
+            let length = length_of(&*self.disk, path)?;
+            self.unfinished(path, kept_bytes, length);
+        }
+        Ok(())
+    }
+
+    fn unfinished(&mut self, path: &Path, offset: u64, length: u64) {
+        if offset < length {
+            self.verified.unfinished += 1;
+            let bytes = length - offset;
+            (self.tell)(Told::Unfinished(Unfinished { path: path.to_owned(), offset, bytes }));
+        }
+    }
+
+    fn verify_records(&mut self, path: &Path, file: &str, batches: &[sums::Batch]) -> Result<(), Error> {
+        let bytes = self.disk.open(path, Open::Read).map_err(|source| Error::io("open", path, source))?;
+        let name: Arc<str> = Arc::from(file);
         for batch in batches {
             let mut offset = batch.from;
             for record in &batch.records {
@@ -209,13 +256,6 @@ impl Verifier<'_> {
                 self.verified.bytes += record.length;
                 let (done_bytes, total_bytes) = (self.verified.bytes, self.total_bytes);
                 (self.tell)(Told::Progress { done_bytes, total_bytes });
-            }
-            for (key, row) in &batch.captures {
-                let entry = row.entry(key, &names);
-                let is_capture = entry.is_visit();
-                let count = if is_capture { &mut self.verified.captures } else { &mut self.verified.others };
-                *count += 1;
-                self.stored.add(&comparable(entry));
             }
         }
         Ok(())
@@ -251,13 +291,9 @@ impl Verifier<'_> {
         let mut missing = 0_u64;
         for path in files(&*self.disk, self.directory)? {
             let Some(file) = closed_name(&path) else { continue };
-            let (mut names, mut captures) = (Files::default(), Vec::new());
-            let sums_path = sums::path_of(self.directory, file);
-            sums::read(&*self.disk, &sums_path, file, &mut names, |batch, _| {
-                captures.extend(batch.captures);
-            })?;
-            for (key, row) in captures {
-                let entry = comparable(row.entry(&key, &names));
+            let contents = Contents::read(&*self.disk, &path, file)?;
+            for (key, row) in contents.captures() {
+                let entry = comparable(row.entry(key, &contents.names));
                 let mut found = false;
                 for other in reader.newest_first(&entry.key)? {
                     found |= comparable(other?) == entry;
@@ -313,13 +349,52 @@ impl Verifier<'_> {
 
     /// The digests of the answers that a file stores, by their places.
     fn payloads(&self, file: &str) -> Result<Payloads, Error> {
-        let (mut names, mut payloads) = (Files::default(), HashMap::new());
-        let path = sums::path_of(self.directory, file);
-        sums::read(&*self.disk, &path, file, &mut names, |batch, _| {
-            let stored = batch.captures.iter().filter(|(_, row)| row.kind == Stored::Response);
-            payloads.extend(stored.map(|(_, row)| (row.place.offset, row.payload)));
-        })?;
+        let (_, path) = fetch_record::open(&*self.disk, self.directory, file)?;
+        let contents = Contents::read(&*self.disk, &path, file)?;
+        let stored = contents.captures().filter(|(_, row)| row.kind == Stored::Response);
+        let payloads = stored.map(|(_, row)| (row.place.offset, row.payload)).collect();
         Ok(payloads)
+    }
+}
+
+/// What an archive file holds: by its sums and, behind what they cover of a file that nobody finished, by its records.
+struct Contents {
+    /// Where the sums are.
+    sums: PathBuf,
+    found: Option<Found>,
+    names: Files,
+    batches: Vec<sums::Batch>,
+    /// Where records begin that are damaged although they were acknowledged.
+    damaged_offsets: Vec<u64>,
+    /// Of a file that nobody finished: how far it holds whole captures.
+    kept_bytes: Option<u64>,
+}
+
+impl Contents {
+    fn read(disk: &dyn Disk, path: &Path, file: &str) -> Result<Self, Error> {
+        let sums = path.with_file_name(format!("{file}{}", sums::SUFFIX));
+        let (mut names, mut batches) = (Files::default(), Vec::new());
+        let found = sums::read(disk, &sums, file, &mut names, |batch, _| batches.push(batch))?;
+        let mut contents =
+            Self { sums, found, names, batches, damaged_offsets: Vec::new(), kept_bytes: None };
+        if is_open(path) && found.is_none_or(|found| !found.is_finished) {
+            contents.read_rest(disk, path, found.map_or(0, |found| found.covered))?;
+        }
+        Ok(contents)
+    }
+
+    /// A power cut may have taken the end of the sums; the rest is read as a reader does.
+    fn read_rest(&mut self, disk: &dyn Disk, path: &Path, covered: u64) -> Result<(), Error> {
+        let Some(scan) = Scan::open(disk, path, covered)? else { return Ok(()) };
+        let survey = recover::survey(disk, scan, path, &mut self.names)?;
+        self.kept_bytes = Some(survey.kept_bytes.max(covered));
+        self.damaged_offsets = survey.damaged_offsets;
+        self.batches.extend(survey.batches);
+        Ok(())
+    }
+
+    fn captures(&self) -> impl Iterator<Item = (&str, &Row)> {
+        self.batches.iter().flat_map(|batch| &batch.captures).map(|(key, row)| (&**key, row))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Captures to store, and what must be found of them.
 
-use archive::{Archive, Entry, Reader, Settings, Stored};
+use archive::{Archive, Entry, Reader, Settings, Stored, Verified};
 use base::disk::{Disk, Open};
 use base::door::{Cause, Exchange, Failure, Marks, Phase, Times, Truncation};
 use base::http::Framing;
@@ -36,11 +36,16 @@ pub(crate) fn reader(disk: &(impl Disk + Clone + 'static)) -> Reader {
     Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY)).unwrap()
 }
 
-/// How many places a verification finds damaged.
-pub(crate) fn damaged(disk: &(impl Disk + Clone + 'static)) -> u64 {
+/// What a verification finds.
+pub(crate) fn verified(disk: &(impl Disk + Clone + 'static)) -> Verified {
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
     // So little is sorted in memory.
-    archive::verify(&shared, Path::new(DIRECTORY), Path::new("/no/spool"), &mut |_| {}).unwrap().damaged
+    archive::verify(&shared, Path::new(DIRECTORY), Path::new("/no/spool"), &mut |_| {}).unwrap()
+}
+
+/// How many places a verification finds damaged.
+pub(crate) fn damaged(disk: &(impl Disk + Clone + 'static)) -> u64 {
+    verified(disk).damaged
 }
 
 /// All entries, which must be readable.

@@ -123,6 +123,10 @@ fn live_and_die(trial: &Trial) -> Result<(), String> {
     if trial.fault == Fault::Cut {
         disk.restart();
     }
+    // What a cut leaves unfinished is no damage.
+    if trial.fault == Fault::Cut && damaged(&disk) > 0 {
+        return Err("a verification before recovery finds damage".to_owned());
+    }
     recover(&disk, &trial.recovery_cuts)?;
     check_names(&disk)?;
     check(&disk, &visits, &acknowledged)?;

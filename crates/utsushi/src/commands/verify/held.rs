@@ -5,7 +5,7 @@ use crate::exit::Exit;
 use crate::node::directory::Directory;
 use crate::words::{bytes, count_of};
 use anyhow::Context as _;
-use archive::{Damage, Told, Verified};
+use archive::{Damage, Told, Unfinished, Verified};
 use base::disk::{Disk, RealDisk};
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -22,6 +22,9 @@ pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
                 progress.set(done_bytes, &format!("of {}", bytes(total_bytes)));
             }
             Told::Damage(damage) => context.output.result(&to_json(&damage), || in_words(&damage)),
+            Told::Unfinished(end) => {
+                context.output.result(&unfinished_json(&end), || unfinished_in_words(&end));
+            }
         };
         archive::verify(&disk, &directory.archive_path(), &spool, &mut tell)
     };
@@ -44,16 +47,30 @@ fn in_words(damage: &Damage) -> String {
     format!("damaged: `{}`{place}: {}", damage.path.display(), damage.what)
 }
 
+fn unfinished_json(end: &Unfinished) -> Value {
+    let Unfinished { path, offset, bytes } = end;
+    json!({ "event": "unfinished", "file": path.to_string_lossy(), "offset": offset, "bytes": bytes })
+}
+
+fn unfinished_in_words(end: &Unfinished) -> String {
+    let Unfinished { path, offset, bytes } = end;
+    format!(
+        "unfinished: `{}` at byte {offset}: {} behind the last whole capture, never acknowledged; the next writer cuts this off",
+        path.display(),
+        count_of(*bytes, "byte")
+    )
+}
+
 fn summary(verified: &Verified) -> Value {
-    let Verified { files, bytes, records, captures, others, indexed, damaged } = verified;
+    let Verified { files, bytes, records, captures, others, indexed, damaged, unfinished } = verified;
     json!({ "summary": {
         "files": files, "bytes": bytes, "records": records, "captures": captures, "others": others,
-        "indexed": indexed, "damaged": damaged,
+        "indexed": indexed, "damaged": damaged, "unfinished": unfinished,
     }})
 }
 
 fn summary_in_words(verified: &Verified) -> String {
-    let Verified { files, bytes: length, records, captures, others, indexed, damaged } = *verified;
+    let Verified { files, bytes: length, records, captures, others, indexed, damaged, .. } = *verified;
     let (files, records) = (count_of(files, "file"), count_of(records, "record"));
     let found = if damaged == 0 { "all as stored".to_owned() } else { count_of(damaged, "damaged place") };
     let (captures, others) = (count_of(captures, "capture"), told::others(others));
