@@ -33,10 +33,21 @@ pub struct Recovery {
     pub files: Vec<Recovered>,
     /// The files whose sums were missing or damaged and were made anew.
     pub summed: Vec<Arc<str>>,
+    /// Where damaged records begin in finished files that had to be read. They are left out of the index.
+    pub damaged: Vec<(Arc<str>, u64)>,
     /// Why the index was made anew, if it was.
     pub index: Option<String>,
     /// How many takedowns were begun and not finished, and are finished now.
     pub takedowns: u64,
+}
+
+impl Recovery {
+    /// How many damaged records were passed over.
+    #[must_use]
+    pub fn damaged(&self) -> u64 {
+        let unfinished: usize = self.files.iter().map(|file| file.damaged_offsets.len()).sum();
+        (self.damaged.len() + unfinished) as u64
+    }
 }
 
 /// What became of an unfinished file.
@@ -77,12 +88,14 @@ pub(crate) fn recover(
                 continue;
             }
         } else if !index.covers(&file) {
-            if load(&**disk, path, &file, index)? {
+            if let Some(damaged) = load(&**disk, path, &file, index)? {
+                recovery.damaged.extend(damaged.into_iter().map(|offset| (Arc::clone(&file), offset)));
                 recovery.summed.push(Arc::clone(&file));
             }
         } else {
             if !has_sums(&file) {
-                make_sums(&**disk, path, &file, index)?;
+                let damaged = make_sums(&**disk, path, &file, index)?;
+                recovery.damaged.extend(damaged.into_iter().map(|offset| (Arc::clone(&file), offset)));
                 recovery.summed.push(file);
             }
             continue;
@@ -128,8 +141,8 @@ fn remove_orphans(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Puts the captures of a finished file into the index; whether its sums had to be made anew.
-fn load(disk: &dyn Disk, path: &Path, file: &Arc<str>, index: &mut Index) -> Result<bool, Error> {
+/// Puts the captures of a finished file into the index. If its sums had to be rebuilt, where damaged records begin in it.
+fn load(disk: &dyn Disk, path: &Path, file: &Arc<str>, index: &mut Index) -> Result<Option<Vec<u64>>, Error> {
     let (batches, found) = read_sums(disk, path, file, index)?;
     let length = length_of(disk, path)?;
     if let Some(found) = found.filter(Found::is_whole) {
@@ -138,7 +151,7 @@ fn load(disk: &dyn Disk, path: &Path, file: &Arc<str>, index: &mut Index) -> Res
             tracing::error!(%file, length, expected = found.covered, "the file has another length than it had");
         }
         add(batches, index);
-        return Ok(false);
+        return Ok(None);
     }
     // What the sums still tell is not learned again: what is damaged now was not when they were written.
     let found = found.filter(|found| !found.is_finished && found.covered <= length);
@@ -153,17 +166,23 @@ fn load(disk: &dyn Disk, path: &Path, file: &Arc<str>, index: &mut Index) -> Res
     batches.append(&mut survey.batches);
     replace_sums(disk, path, file, &batches, index.files())?;
     let damaged = survey.damaged_offsets.len();
-    tracing::warn!(%file, damaged, "the sums were missing or damaged and were made anew");
-    Ok(true)
+    tracing::warn!(%file, damaged, "the sums were missing or damaged and were rebuilt");
+    Ok(Some(survey.damaged_offsets))
 }
 
-/// Makes the sums anew of a file whose captures are in the index.
-pub(crate) fn make_sums(disk: &dyn Disk, path: &Path, file: &str, index: &mut Index) -> Result<(), Error> {
-    let Some(scan) = Scan::open(disk, path, 0)? else { return Ok(()) };
+/// Rebuilds the sums of a file whose captures are in the index; where damaged records begin in it.
+pub(crate) fn make_sums(
+    disk: &dyn Disk,
+    path: &Path,
+    file: &str,
+    index: &mut Index,
+) -> Result<Vec<u64>, Error> {
+    let Some(scan) = Scan::open(disk, path, 0)? else { return Ok(Vec::new()) };
     let mut survey = survey(disk, scan, path, index.files_mut())?;
     resolve(&mut survey, index)?;
-    tracing::warn!(%file, "the sums were missing and were made anew");
-    replace_sums(disk, path, file, &survey.batches, index.files())
+    tracing::warn!(%file, "the sums were missing and were rebuilt");
+    replace_sums(disk, path, file, &survey.batches, index.files())?;
+    Ok(survey.damaged_offsets)
 }
 
 /// Puts new sums in the place of those of a finished file, once they are durable: after a failed sync they would look

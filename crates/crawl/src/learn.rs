@@ -29,7 +29,7 @@ pub struct Learning {
     pub foreign: u64,
     /// Pages that were folded anew.
     pub refolded: u64,
-    /// Captures that are damaged, and teach nothing.
+    /// Captures whose record, or whose body, is damaged. They are passed over.
     pub damaged: u64,
 }
 
@@ -159,7 +159,8 @@ impl Pupil<'_> {
         Ok(())
     }
     fn learn_note(&mut self, entry: &Entry) -> Result<(), crate::Error> {
-        let Some((kind, text)) = self.reader.note(entry)? else { return Ok(()) };
+        let note = self.reader.note(entry);
+        let Some((kind, text)) = self.pass_damage(entry, note)?.flatten() else { return Ok(()) };
         play_note(self.frontier, &kind, &text, entry.at)
     }
     fn learn_robots(&mut self, url: &PageUrl, entry: &Entry) -> Result<(), crate::Error> {
@@ -175,7 +176,12 @@ impl Pupil<'_> {
         place: &str,
         ahead: &VecDeque<(Entry, Place)>,
     ) -> Result<(), crate::Error> {
-        let Some(learned) = self.reader.learned(entry)? else { return Ok(()) };
+        let learned = self.reader.learned(entry);
+        let Some(learned) = self.pass_damage(entry, learned)? else {
+            // The index still says which page it was, so the page can be visited again.
+            return self.make_known(&url, entry.at, ahead);
+        };
+        let Some(learned) = learned else { return Ok(()) };
         let reading = self.body().read(&url, entry)?;
         self.make_known(&url, entry.at, ahead)?;
         let teachings = Teachings { url, learned, reading, place: place.to_owned() };
@@ -185,6 +191,21 @@ impl Pupil<'_> {
             self.older.insert(teachings.url);
         }
         Ok(())
+    }
+    /// What was read from the record of a capture; nothing when the record is damaged, which is counted.
+    fn pass_damage<T>(
+        &mut self,
+        entry: &Entry,
+        read: Result<T, archive::Error>,
+    ) -> Result<Option<T>, archive::Error> {
+        match read {
+            Err(error @ archive::Error::Damaged { .. }) => {
+                tracing::warn!(url = %entry.url, %error, "a damaged capture is passed over");
+                self.learning.damaged += 1;
+                Ok(None)
+            }
+            read => read.map(Some),
+        }
     }
     /// Makes sure that a page is known. When nothing led to it, it comes from elsewhere, and so do others, probably.
     fn make_known(
@@ -227,7 +248,12 @@ impl Pupil<'_> {
         let (mut all, place) = (Vec::new(), self.frontier.place().to_owned());
         for entry in self.reader.newest_first(&url.key().into())? {
             let entry = entry?;
-            if let (Some(learned), Ok(url)) = (self.reader.learned(&entry)?, PageUrl::parse(&entry.url)) {
+            let learned = match self.reader.learned(&entry) {
+                // It was counted when its turn came.
+                Err(archive::Error::Damaged { .. }) => continue,
+                learned => learned?,
+            };
+            if let (Some(learned), Ok(url)) = (learned, PageUrl::parse(&entry.url)) {
                 let reading = self.body().read(&url, &entry)?;
                 all.push(Teachings { url, learned, reading, place: place.clone() });
             }

@@ -90,7 +90,7 @@ fn advice(error: &anyhow::Error) -> Option<String> {
 fn archive_advice(error: &archive::Error) -> Option<String> {
     let advice = match error {
         archive::Error::Damaged { .. } => {
-            "nothing of it was handed out: restore the file from a copy; `utsushi verify` lists all damage"
+            "restore the file from a copy, or run `utsushi rebuild index --deep` to go on without the record; `utsushi verify` lists all damage"
         }
         archive::Error::IndexDamaged { .. } => "run `utsushi rebuild index`; nothing is lost",
         archive::Error::DiskFull { .. } => "free some space on that disk, then run the command again",

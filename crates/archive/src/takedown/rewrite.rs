@@ -41,7 +41,7 @@ pub(super) fn rewrite_file(
         // There are none to go by.
         rename(&with_rewrite(&path), &path)?;
         sync_directory_of(disk, &path)?;
-        return recover::make_sums(disk, &path, file, index);
+        return recover::make_sums(disk, &path, file, index).map(drop);
     }
     let new_sums = with_rewrite(&sums_path);
     let mut writer = SumsWriter::create(disk, &new_sums, file)?;

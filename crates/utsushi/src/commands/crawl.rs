@@ -164,7 +164,7 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let stop = signals::listen(&context.output).context("cannot listen for signals")?;
     let real = RealClock::start();
     let writer = context.lock(Web::Public, "crawl", real.now())?;
-    let (works, settings) = prepare(args, &context, &writer, seeds.pages.clone())?;
+    let (works, settings, damaged) = prepare(args, &context, &writer, seeds.pages.clone())?;
     let (pages, time, is_verbose) = (args.pages, args.time, args.verbose);
     let shown = Shown { pages, time, line_pause: LINE_PAUSE, is_verbose };
     let teller = Teller::new(&context.output, shown);
@@ -174,7 +174,7 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let summary = Summary { report: &report, writer: &writer, took: real.real_elapsed() };
     context.output.result(&json!({ "summary": summary.to_json() }), || summary.to_text());
     let leaves_out = args.once && report.held_back.total() > 0;
-    let is_found = is_in_vain(&report) || leaves_out;
+    let is_found = is_in_vain(&report) || leaves_out || damaged > 0;
     Ok(seeds.exit(if is_found { Exit::Found } else { Exit::Done }))
 }
 
@@ -226,7 +226,7 @@ fn prepare(
     context: &Context,
     writer: &Writer,
     seeds: Vec<PageUrl>,
-) -> anyhow::Result<(Works<WebDoor>, Settings)> {
+) -> anyhow::Result<(Works<WebDoor>, Settings, u64)> {
     let config = &context.config;
     let data = writer.directory().path().to_owned();
     let door = WebDoor::new(door::settings(config, Some(data.clone()))?).map_err(door::unfit)?;
@@ -258,6 +258,7 @@ fn prepare(
     Ok((
         Works { door, archive, reader, derived, frontier, clock, data, metrics: config.metrics.address()? },
         settings,
+        opened.damaged,
     ))
 }
 

@@ -84,6 +84,11 @@ impl Context {
                 self.output.complaint(format!("the record at byte `{offset}` of `{}` is damaged", file.file));
             }
         }
+        for (file, offset) in &recovery.damaged {
+            self.output.complaint(format!(
+                "the record at byte `{offset}` of `{file}` is damaged; it is left out of the index"
+            ));
+        }
         if let Some(why) = &recovery.index {
             self.output.note(format!("the index is made anew: {why}"));
         }

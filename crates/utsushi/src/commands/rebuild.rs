@@ -63,12 +63,12 @@ fn rebuild_index(deep: bool, context: &Context) -> anyhow::Result<Exit> {
     context.tell_recovery(&recovery);
     let reader = Reader::open(disk, &writer.archive_path()).context("cannot read the new index")?;
     let (captures, bytes) = (reader.count(), reader.index_bytes());
-    let damaged: usize = recovery.files.iter().map(|file| file.damaged_offsets.len()).sum();
+    let damaged = recovery.damaged();
     let told = json!({ "index": { "captures": captures, "bytes": bytes, "damaged": damaged } });
-    context.output.result(&told, || {
-        format!("the index is made anew: {}, {bytes} bytes", count_of(captures, "capture"))
-    });
-    Ok(if damaged > 0 { Exit::Found } else { Exit::Done })
+    context
+        .output
+        .result(&told, || format!("the index is rebuilt: {}, {bytes} bytes", count_of(captures, "capture")));
+    Ok(exit(damaged))
 }
 
 /// Where the new schedule grows until it is whole.
@@ -97,8 +97,8 @@ fn rebuild_frontier(context: &Context) -> anyhow::Result<Exit> {
     let store = context.open_store(&unfinished)?;
     let now = context.clock(writer.directory(), &reader, &store, 1)?.now();
     let taken_down = archive.taken_down().cloned().collect();
-    let (frontier, captures) = context.learn(store, (taken_down, &reader), parts, &reads, now)?;
-    context.tell_learned(captures);
+    let (frontier, learning) = context.learn(store, (taken_down, &reader), parts, &reads, now)?;
+    context.tell_learned(&learning);
     let (pages, servers) = (frontier.pages(), frontier.overview().servers);
     frontier.close(now).context("cannot write the schedule")?;
     clear(&place)?;
@@ -108,10 +108,12 @@ fn rebuild_frontier(context: &Context) -> anyhow::Result<Exit> {
     RealDisk.sync_directory(data).context("cannot put the schedule in its place")?;
     clear(&unfinished)?;
     archive.close().context("the schedule is made anew, but the archive could not be closed in order")?;
-    context.output.result(&json!({ "frontier": { "pages": pages, "servers": servers } }), || {
-        format!("the schedule is made anew: {} on {}", count_of(pages, "page"), count_of(servers, "server"))
+    let damaged = learning.damaged;
+    let told = json!({ "frontier": { "pages": pages, "servers": servers, "damaged": damaged } });
+    context.output.result(&told, || {
+        format!("the schedule is rebuilt: {} on {}", count_of(pages, "page"), count_of(servers, "server"))
     });
-    Ok(Exit::Done)
+    Ok(exit(damaged))
 }
 
 fn rebuild_derived(context: &Context) -> anyhow::Result<Exit> {
@@ -130,5 +132,10 @@ fn rebuild_derived(context: &Context) -> anyhow::Result<Exit> {
     context.output.result(&told, || {
         format!("languages, titles and types are noted anew: {}", count_of(learning.captures, "capture"))
     });
-    Ok(if learning.damaged > 0 { Exit::Found } else { Exit::Done })
+    Ok(exit(learning.damaged))
+}
+
+/// Damage stops no rebuild; it is counted, and the exit code says that there was some (D17).
+fn exit(damaged: u64) -> Exit {
+    if damaged > 0 { Exit::Found } else { Exit::Done }
 }

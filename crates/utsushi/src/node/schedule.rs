@@ -8,7 +8,7 @@ use crate::exit::Advised;
 use crate::words::count_of;
 use ::crawl::{Learning, Reads};
 use anyhow::Context as _;
-use archive::{Archive, Key, Reader, Target};
+use archive::{Archive, Entry, Key, Reader, Target};
 use base::clock::{Clock as _, CrawlClock, RealClock, Start};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl, Timestamp};
@@ -38,6 +38,8 @@ pub(crate) struct Opened {
     pub(crate) reads: Reads,
     /// What tells the time of the schedule.
     pub(crate) clock: Arc<CrawlClock>,
+    /// How many damaged captures were passed over while the schedule caught up with the archive.
+    pub(crate) damaged: u64,
 }
 
 impl Context {
@@ -56,10 +58,11 @@ impl Context {
         let clock = self.clock(writer.directory(), &reader, &store, pace)?;
         let taken_down = archive.taken_down().cloned().collect();
         let parts = (settings, policy);
-        let (frontier, captures) = self.learn(store, (taken_down, &reader), parts, &reads, clock.now())?;
-        self.tell_learned(captures);
+        let (frontier, learning) = self.learn(store, (taken_down, &reader), parts, &reads, clock.now())?;
+        self.tell_learned(&learning);
         let derived = self.derive(writer, &reader, &reads);
-        Ok(Opened { archive, reader, derived, frontier, reads, clock })
+        let damaged = learning.damaged;
+        Ok(Opened { archive, reader, derived, frontier, reads, clock, damaged })
     }
 
     /// The time of a schedule goes on where it was (D16). That of the simulated web may lie ahead of ours.
@@ -94,7 +97,7 @@ impl Context {
     pub(crate) fn open_store(&self, data: &Path) -> anyhow::Result<sat::Store> {
         let options = self.store_options(RealClock::start().now());
         let store = sat::Store::open(Arc::new(RealDisk), &data.join(crawl::FRONTIER), options);
-        Ok(store.map_err(|error| damaged(error.into()))?)
+        Ok(store.map_err(|error| unopened(error.into()))?)
     }
 
     /// Opens the derived table, and notes down in it what arrived since. Without it a crawl goes on all the same.
@@ -117,21 +120,28 @@ impl Context {
         parts: (Settings, Policy),
         reads: &Reads,
         now: Timestamp,
-    ) -> anyhow::Result<(Frontier, u64)> {
+    ) -> anyhow::Result<(Frontier, Learning)> {
         let progress = self.output.progress("captures learned from", None);
         let told = |learning: &Learning| progress.set(learning.captures, "");
         let learned = crawl::open_frontier(store, parts, (reader, taken_down), reads, now, told);
-        let (mut frontier, learning) = learned.map_err(damaged)?;
+        let (mut frontier, learning) = learned.map_err(unopened)?;
         drop(progress);
         // What was found on the way is known from here on, also to whoever only asks.
-        frontier.settle(now).map_err(|error| damaged(error.into()))?;
-        Ok((frontier, learning.captures))
+        frontier.settle(now).map_err(|error| unopened(error.into()))?;
+        Ok((frontier, learning))
     }
 
-    /// Says from how many captures a schedule has learned.
-    pub(crate) fn tell_learned(&self, captures: u64) {
-        if captures > 0 {
-            self.output.note(format!("the schedule learned from {}", count_of(captures, "capture")));
+    /// Says from how many captures a schedule has learned, and how many were damaged.
+    pub(crate) fn tell_learned(&self, learning: &Learning) {
+        if learning.captures > 0 {
+            self.output.note(format!("the schedule learned from {}", count_of(learning.captures, "capture")));
+        }
+        if learning.damaged > 0 {
+            self.output.complaint(format!(
+                "{} passed over; `utsushi verify` lists the damage, and `utsushi rebuild index --deep` removes damaged records \
+                 from the index",
+                count_of(learning.damaged, "damaged capture")
+            ));
         }
     }
 
@@ -163,7 +173,7 @@ impl Context {
             shown.map(|setting| format!("{} = {}\n", setting.key, (setting.show)(&config))).collect();
         let key = Key::of(&format!("urn:utsushi:note:{SETTINGS_NOTE}"));
         let last = reader.newest_first(&key)?.next().transpose()?;
-        let last = last.map(|entry| reader.note(&entry)).transpose()?.flatten();
+        let last = last.map(|entry| sound_note(reader, &entry)).transpose()?.flatten();
         if last.is_none_or(|(_, before)| before != text) {
             archive.note(SETTINGS_NOTE, now, &text)?;
             archive.commit()?;
@@ -228,14 +238,34 @@ pub(crate) fn reads(config: &Config) -> Reads {
 /// What lies around pages that were added earlier belongs to the crawl, too.
 pub(super) fn noted_seeds(reader: &Reader, scope: &mut Scope) -> Result<(), archive::Error> {
     for entry in reader.newest_first(&Key::of(ADDED))? {
-        let Some((_, text)) = reader.note(&entry?)? else { continue };
+        let Some((_, text)) = sound_note(reader, &entry?)? else { continue };
         let urls = text.lines().filter_map(|line| line.splitn(3, ' ').nth(2));
         urls.filter_map(|url| PageUrl::parse(url).ok()).for_each(|seed| scope.add_seed(&seed));
     }
     Ok(())
 }
 
-pub(super) fn damaged(error: crawl::Error) -> Advised {
-    let advice = "run `utsushi rebuild frontier`, which makes it anew from the archive; nothing is lost";
-    Advised::new("cannot open the schedule", advice, error)
+/// The kind and the text of a note; nothing when its record is damaged.
+fn sound_note(reader: &Reader, entry: &Entry) -> Result<Option<(String, String)>, archive::Error> {
+    match reader.note(entry) {
+        Err(error @ archive::Error::Damaged { .. }) => {
+            tracing::warn!(%error, "a damaged note is passed over");
+            Ok(None)
+        }
+        note => note,
+    }
+}
+
+/// The schedule can be rebuilt from the archive, but not the archive from the schedule.
+pub(super) fn unopened(error: crawl::Error) -> anyhow::Error {
+    match error {
+        crawl::Error::Archive(error) => {
+            anyhow::Error::new(error).context("cannot read the archive for the schedule")
+        }
+        error => {
+            let advice =
+                "run `utsushi rebuild frontier`, which rebuilds it from the archive; nothing is lost";
+            Advised::new("cannot open the schedule", advice, error).into()
+        }
+    }
 }

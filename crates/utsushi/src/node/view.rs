@@ -6,7 +6,7 @@
 use super::control::Request;
 use super::directory::Directory;
 use super::orders;
-use super::schedule::{self, damaged, noted_seeds};
+use super::schedule::{self, noted_seeds, unopened};
 use crate::commands::Context;
 use crate::words::count_of;
 use anyhow::Context as _;
@@ -74,7 +74,7 @@ fn open(context: &Context) -> anyhow::Result<Schedule> {
     let (disk, data): (Arc<dyn Disk>, _) = (Arc::new(RealDisk), directory.path());
     let options = context.store_options(RealClock::start().now());
     let store = sat::Store::open_to_read(&disk, &data.join(::crawl::FRONTIER), &options);
-    let store = store.map_err(|error| damaged(error.into()))?;
+    let store = store.map_err(|error| unopened(error.into()))?;
     // After the store: so the archive holds everything that the store has learned from.
     let reader = Reader::open(disk, &directory.archive_path()).context("cannot read the archive")?;
     let taken_down = reader.taken_down().context("cannot read what was taken down")?;
@@ -84,7 +84,8 @@ fn open(context: &Context) -> anyhow::Result<Schedule> {
     let clock = context.clock(&directory, &reader, &store, 1)?;
     let reads = schedule::reads(&context.config);
     let parts = (settings, policy);
-    let (frontier, captures) = context.learn(store, (taken_down, &reader), parts, &reads, clock.now())?;
+    let (frontier, learning) = context.learn(store, (taken_down, &reader), parts, &reads, clock.now())?;
+    let captures = learning.captures;
     if captures >= MANY_CAPTURES {
         context.output.note(format!(
             "the schedule has not learned from {} yet, which took a while; the next `utsushi crawl` keeps what they teach",

@@ -8,6 +8,7 @@
 mod addresses;
 mod config;
 mod crawl;
+mod damage;
 mod data_directory;
 mod demo;
 mod describing;
