@@ -138,6 +138,21 @@ pub(crate) fn framing(head: &[u8]) -> Framing {
     if http::is_chunked(head) { Framing::Chunked } else { Framing::UntilClose }
 }
 
+/// A body that is framed as the head `framed_by` says, framed as `head` says.
+pub(crate) fn reframed<'b>(body: &'b [u8], framed_by: &[u8], head: &[u8]) -> Cow<'b, [u8]> {
+    let (was, is) = (framing(framed_by), framing(head));
+    let payload = http::payload(body, was);
+    match is {
+        _ if was == is => Cow::Borrowed(body),
+        Framing::Chunked if payload.is_empty() => Cow::Borrowed(b"0\r\n\r\n"),
+        Framing::Chunked => {
+            let size = format!("{:x}\r\n", payload.len());
+            Cow::Owned([size.as_bytes(), &payload, b"\r\n0\r\n\r\n"].concat())
+        }
+        _ => payload,
+    }
+}
+
 /// The part that a record has in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {

@@ -14,7 +14,6 @@ use crate::file::GrowingFile;
 use crate::index::row::{Place, Row};
 use crate::records::Original;
 use base::door::Truncation;
-use base::http::Framing;
 use base::{Sha1Digest, Timestamp};
 use std::collections::VecDeque;
 use std::net::IpAddr;
@@ -274,11 +273,10 @@ fn referring(draft: Draft, profile: Option<Profile>, original: &Original) -> Dra
     }
 }
 
-/// The payload digest of an answer that has none yet, unless it is chunked (D8).
+/// The payload digest of an answer that has none yet (D8).
 fn with_payload_digest(draft: Draft, main: &Record, entry: &Entry) -> Draft {
-    let is_chunked = describe::framing(split_answer(&main.block).0) == Framing::Chunked;
     let has_one = main.fields.get(name::PAYLOAD_DIGEST).is_some();
-    match entry.payload.filter(|_| entry.kind == Stored::Response && !has_one && !is_chunked) {
+    match entry.payload.filter(|_| entry.kind == Stored::Response && !has_one) {
         Some(payload) => draft.payload_digest(payload),
         None => draft,
     }

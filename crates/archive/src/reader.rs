@@ -435,6 +435,11 @@ impl Document {
         let keeps_own = http::status(head).is_none_or(|status| status == 304 && is_page);
         if keeps_own { self } else { Self { head: head.to_vec(), ..self } }
     }
+    /// The whole answer: the head, and the body framed as this head says.
+    #[must_use]
+    pub fn answer(&self) -> Vec<u8> {
+        [&self.head[..], &describe::reframed(&self.body, &self.framed_by, &self.head)].concat()
+    }
     /// The body without its transfer coding.
     #[must_use]
     pub fn payload(&self) -> Cow<'_, [u8]> {

@@ -12,7 +12,6 @@ use crate::describe::{Facts, field};
 use crate::entry::{ContentKey, Entry, Flag, Location, Stored};
 use crate::file::{GrowingFile, Placed};
 use base::door::{Exchange, Failure, Truncation};
-use base::http::Framing;
 use base::{Capture, Outcome, Refusal, Sha1Digest, Timestamp};
 use std::sync::Arc;
 use std::time::Duration;
@@ -150,12 +149,9 @@ fn revisit(draft: Draft, why: Profile, original: &Original) -> Draft {
     }
 }
 
-/// The payload digest is left out where the commonest checker would take chunk framing for payload (D8).
+/// The payload digest is that of the body without its transfer coding, also when it came in chunks (D8).
 fn response(draft: Draft, exchange: &Exchange, payload: Sha1Digest) -> Draft {
-    let draft = match exchange.framing {
-        Framing::Chunked => draft,
-        _ => draft.payload_digest(payload),
-    };
+    let draft = draft.payload_digest(payload);
     match exchange.truncated {
         Some(why) => draft.truncated(why),
         None => draft,

@@ -69,6 +69,11 @@ pub fn write(
                 lines.record(line, place)?;
             }
             Pick::Also(url, at) => lines.also(url, at)?,
+            // The line is about the record as it is stored.
+            Pick::Resolved(place, _) => {
+                let line = Line::read(&source::record(source, &place)?, None);
+                lines.record(line, place)?;
+            }
         }
     }
     let mut sorted = lines.finish()?;

@@ -65,6 +65,9 @@ impl Source for Reader {
     fn record(&self, place: &Place) -> Result<warc::Record, SourceError> {
         Ok(self.record_at(&place.location())?)
     }
+    fn answer(&self, place: &Place) -> Result<Vec<u8>, SourceError> {
+        Ok(self.document(&find(self, place)?)?.answer())
+    }
 }
 
 /// An entry that says where the records are and no more.

@@ -46,6 +46,7 @@ mod kept;
 mod member;
 pub mod parquet;
 mod pick;
+mod resolved;
 pub mod results;
 mod row;
 mod sort;

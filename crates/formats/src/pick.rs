@@ -24,18 +24,28 @@ const SORT_BYTES_MAX: usize = 32 * 1024 * 1024;
 #[derive(Debug)]
 pub struct Picker {
     sorter: Sorter,
+    resolves: bool,
 }
 
 impl Picker {
     /// Takes versions, spooling to `directory` what does not fit into memory.
     #[must_use]
     pub fn new(directory: &Path) -> Self {
-        Self { sorter: Sorter::new(directory, SORT_BYTES_MAX) }
+        Self { sorter: Sorter::new(directory, SORT_BYTES_MAX), resolves: false }
+    }
+
+    /// The same for a file in which every revisit whose body is known is written as a whole answer.
+    #[must_use]
+    pub fn resolving(directory: &Path) -> Self {
+        Self { resolves: true, ..Self::new(directory) }
     }
 
     /// Picks a version and what it needs.
     pub fn add(&mut self, row: &Row) -> Result<(), Error> {
         let body = row.body.as_ref().filter(|_| row.is_revisit());
+        if self.resolves && body.is_some() {
+            return self.sorter.push(&encode(&row.place, &What::Resolved(row.title.clone())));
+        }
         let is_shown_by_original = body.is_some() && row.status == Some(304);
         let is_shown = matches!(row.kind, Kind::Response | Kind::Revisit | Kind::Resource);
         let line = (is_shown && !is_shown_by_original).then(|| Line::of(row));
@@ -87,6 +97,20 @@ impl Line {
             title: row.title.clone(),
         }
     }
+    /// What is said of a revisit that is written as `answer`.
+    pub(crate) fn of_answer(revisit: &warc::Record, answer: &[u8], payload: Sha1Digest) -> Option<Self> {
+        let media_type = base::http::field(answer, "content-type").unwrap_or_default();
+        let media_type = media_type.split(';').next().unwrap_or_default();
+        Some(Self {
+            url: revisit.target()?.to_owned(),
+            at: revisit.date()?,
+            status: base::http::status(answer),
+            media_type: media_type.trim().to_ascii_lowercase().into(),
+            payload: Some(payload),
+            is_revisit: false,
+            title: None,
+        })
+    }
     /// What a record says of itself; nothing if it does not say what it is and of when.
     #[must_use]
     pub fn read(record: &warc::Record, payload: Option<Sha1Digest>) -> Option<Self> {
@@ -115,6 +139,8 @@ pub enum Pick {
     Original(Place, Option<Sha1Digest>, Option<String>),
     /// The record before stands for this page at this time, too.
     Also(String, Timestamp),
+    /// A revisit that is to be written as the answer that it stands for; with the title of its body.
+    Resolved(Place, Option<String>),
 }
 
 /// Hands out picks in order.
@@ -135,11 +161,12 @@ impl Picks {
             self.last = address;
             match what {
                 What::Also(url, at) => return Ok(Some(Pick::Also(url, at))),
+                What::Resolved(title) if is_new => return Ok(Some(Pick::Resolved(place, title))),
                 What::Chosen(line) if is_new => return Ok(Some(Pick::Chosen(place, line))),
                 What::Original(payload, title) if is_new => {
                     return Ok(Some(Pick::Original(place, payload, title)));
                 }
-                What::Chosen(_) | What::Original(..) => {}
+                What::Chosen(_) | What::Original(..) | What::Resolved(_) => {}
             }
         }
     }
@@ -157,6 +184,7 @@ enum What {
     Chosen(Option<Line>),
     Original(Option<Sha1Digest>, Option<String>),
     Also(String, Timestamp),
+    Resolved(Option<String>),
 }
 
 /// An item that sorts by file, offset and what it is: chosen before original before also.
@@ -169,6 +197,7 @@ fn encode(place: &Place, what: &What) -> Vec<u8> {
         What::Chosen(_) => 0,
         What::Original(..) => 1,
         What::Also(..) => 2,
+        What::Resolved(_) => 3,
     });
     item.extend_from_slice(&place.record_bytes.to_be_bytes());
     item.extend_from_slice(&place.group_bytes.to_be_bytes());
@@ -176,6 +205,7 @@ fn encode(place: &Place, what: &What) -> Vec<u8> {
     item.extend_from_slice(&place.sum.unwrap_or_default().to_be_bytes());
     match what {
         What::Chosen(None) => {}
+        What::Resolved(title) => push_title(&mut item, title.as_deref()),
         What::Chosen(Some(line)) => push_line(&mut item, line),
         What::Original(payload, title) => {
             push_payload(&mut item, *payload);
@@ -227,6 +257,7 @@ fn decode(item: &[u8]) -> Option<(Place, What)> {
         0 if rest.is_empty() => What::Chosen(None),
         0 => What::Chosen(Some(take_line(rest)?)),
         1 => What::Original(take_payload(&mut rest)?, take_title(&mut rest)?),
+        3 => What::Resolved(take_title(&mut rest)?),
         _ => {
             let at = take_time(&mut rest)?;
             What::Also(take_rest(rest)?, at)

@@ -11,6 +11,13 @@ pub trait Source {
     fn stored(&self, place: &Place) -> Result<Vec<u8>, SourceError>;
     /// The first record at `place`; the beginning of its block will do.
     fn record(&self, place: &Place) -> Result<warc::Record, SourceError>;
+    /// The whole HTTP answer that the revisit at `place` stands for: its head, or the head of the answer before if the server
+    /// said that nothing changed, and the body.
+    fn answer(&self, place: &Place) -> Result<Vec<u8>, SourceError>;
+}
+
+pub(crate) fn answer(source: &impl Source, place: &Place) -> Result<Vec<u8>, Error> {
+    source.answer(place).map_err(|source| at(place, source))
 }
 
 pub(crate) fn stored(source: &impl Source, place: &Place) -> Result<Vec<u8>, Error> {

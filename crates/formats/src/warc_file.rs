@@ -1,13 +1,14 @@
 //! One WARC file of what was picked: a `warcinfo`, then the captures in the order in which they lay on disk.
 //!
 //! Captures are copied compressed as they are, so their bytes, ids and digests stay what they were. A request stays
-//! with its answer.
+//! with its answer. A revisit that is to be resolved is written as a response with its own date, under an id of its own.
 //!
 //! **Invariant:** one kind of compression a file; the place of every copied record is known to whoever makes an
 //! index of it.
 
 use crate::member::{self, Coding};
 use crate::pick::{Line, Pick, Picks};
+use crate::resolved::Resolved;
 use crate::source::{self, Source};
 use crate::{Error, Place};
 use base::Timestamp;
@@ -33,6 +34,8 @@ pub struct Copied {
     pub captures: u64,
     /// Records that were not chosen but are needed by revisits.
     pub originals: u64,
+    /// Revisits that were written as the answers they stand for.
+    pub resolved: u64,
     /// The length of the file.
     pub bytes: u64,
 }
@@ -97,12 +100,29 @@ impl<W: Write> WarcFile<W> {
                 (place, line.map(|line| Line { title: title.clone(), ..line }))
             }
             Pick::Also(..) => return Ok(None),
+            Pick::Resolved(place, title) => {
+                let (line, place) = self.resolve(place, source)?;
+                return Ok(Some((line.map(|line| Line { title: title.clone(), ..line }), place)));
+            }
         };
         let stored = source::stored(source, from)?;
+        Ok(Some((line, self.put(&stored, from.record_bytes)?)))
+    }
+
+    /// Writes a revisit as the answer that it stands for.
+    fn resolve(&mut self, place: &Place, source: &impl Source) -> Result<(Option<Line>, Place), Error> {
+        self.copied.captures += 1;
+        self.copied.resolved += 1;
+        let resolved = Resolved::read(place, source, &self.name, self.copied.bytes)?;
+        let place = self.put(&resolved.members, resolved.first_bytes)?;
+        Ok((resolved.line, place))
+    }
+
+    fn put(&mut self, members: &[u8], first_bytes: u64) -> Result<Place, Error> {
         let offset = self.copied.bytes;
-        let record_bytes = self.append(&stored, from.record_bytes)?;
+        let record_bytes = self.append(members, first_bytes)?;
         let group_bytes = self.copied.bytes - offset;
-        Ok(Some((line, Place { file: self.name.clone(), offset, record_bytes, group_bytes, sum: None })))
+        Ok(Place { file: self.name.clone(), offset, record_bytes, group_bytes, sum: None })
     }
 
     fn append(&mut self, stored: &[u8], first_bytes: u64) -> Result<u64, Error> {

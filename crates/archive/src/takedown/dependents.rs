@@ -119,13 +119,5 @@ fn answer(head: &[u8], original: &[u8]) -> Vec<u8> {
         );
         return [head.as_bytes(), &payload].concat();
     }
-    let is_chunked = describe::framing(head) == http::Framing::Chunked;
-    let was_chunked = describe::framing(original_head) == http::Framing::Chunked;
-    match (is_chunked, was_chunked) {
-        (true, true) | (false, false) => [head, body].concat(),
-        (false, true) => [head, &payload].concat(),
-        (true, false) => {
-            [head, format!("{:x}\r\n", payload.len()).as_bytes(), &payload, b"\r\n0\r\n\r\n"].concat()
-        }
-    }
+    [head, &describe::reframed(body, original_head, head)].concat()
 }

@@ -5,6 +5,7 @@ use crate::captures::{START, answer, not_modified, refused, truncated, unreachab
 use archive::{Archive, Grouper, Reader, Settings, Target};
 use base::disk::RealDisk;
 use base::{Chance, Interval};
+use std::collections::HashSet;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -59,8 +60,33 @@ fn store(directory: &Path) -> u64 {
     captures.len() as u64 + 100
 }
 
+/// Checks what `warcio check -v` said of files: it may find the payload digests of chunked answers wrong, of which it digests
+/// the chunks and all (its issues 74 and 75), and nothing else. How many it found wrong.
+fn check_warcio(said: &str, paths: &[PathBuf]) -> usize {
+    let is_chunked = |record: &warc::Record| {
+        record.kind() == warc::Kind::Response
+            && base::http::is_chunked(archive::split_answer(&record.block).0)
+    };
+    let records = paths.iter().flat_map(|path| {
+        warc::Reader::new(std::fs::File::open(path).unwrap(), usize::MAX).map(Result::unwrap)
+    });
+    let chunked = records.filter(is_chunked);
+    let chunked: HashSet<String> =
+        chunked.map(|record| record.fields.get("WARC-Record-ID").unwrap().to_owned()).collect();
+    let (mut id, mut wrong) = ("", 0);
+    for line in said.lines() {
+        if let Some((_, rest)) = line.split_once("WARC-Record-ID ") {
+            id = rest.split(' ').next().unwrap();
+        } else if line.contains("failed") {
+            assert!(line.contains("payload digest failed") && chunked.contains(id), "{id}: {line}");
+            wrong += 1;
+        }
+    }
+    wrong
+}
+
 #[test]
-fn warcio_finds_nothing_wrong() {
+fn warcio_finds_nothing_wrong_but_chunked_payloads() {
     let directory = tempfile::tempdir().unwrap();
     let captures = store(directory.path());
     let reader = Reader::open(Arc::new(RealDisk), directory.path()).unwrap();
@@ -76,14 +102,18 @@ fn warcio_finds_nothing_wrong() {
         return;
     };
     let files = archive::files(&RealDisk, directory.path()).unwrap();
-    let output = Command::new(warcio).args(["check", "-v"]).args(files).output().unwrap();
+    let output = Command::new(warcio).args(["check", "-v"]).args(&files).output().unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    assert!(!said.contains("failed"), "{said}");
+    let wrong = check_warcio(&said, &files) as u64;
+    assert!(
+        wrong > 0 && output.status.code() == Some(1),
+        "{said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
     let pairs = summary.responses + summary.revisits;
     let records = said.lines().filter(|line| line.contains("WARC-Record-ID")).count() as u64;
     assert_eq!(records, summary.files + 2 * pairs + summary.unanswered + doubles);
-    assert_eq!(said.matches("digest pass").count() as u64, records - summary.revisits);
+    assert_eq!(said.matches("digest pass").count() as u64, records - summary.revisits - wrong);
 }
 
 /// How many captures are stored to be looked at by others.
@@ -161,7 +191,8 @@ fn accepted_by_our_validator_and_by_peers_whatever_is_written() {
             records += validate(&path);
             let is_gzip = path.extension().is_some_and(|extension| extension == "gz");
             if let Some(warcio) = warcio.as_ref().filter(|_| is_gzip) {
-                must_pass(Command::new(warcio).arg("check"), &path);
+                let output = Command::new(warcio).args(["check", "-v"]).arg(&path).output().unwrap();
+                check_warcio(&String::from_utf8_lossy(&output.stdout), std::slice::from_ref(&path));
             }
             if let Some(fastwarc) = &fastwarc {
                 let list = path.with_added_extension("said");

@@ -16,6 +16,7 @@ pub(crate) const CHUNKED_BODY: &[u8] = b"<p>Wikipedia";
 pub(crate) const PACKED: &str = "https://example.com:8443/packed.html";
 pub(crate) const PACKED_BODY: &[u8] = b"<html>packed packed packed packed</html>";
 pub(crate) const COPY: &str = "http://other.example.org/copy";
+pub(crate) const CHUNKED_COPY: &str = "http://other.example.org/chunked-copy";
 pub(crate) const LOGO: &str = "http://example.com/%E5%86%99%E3%81%97.png";
 pub(crate) const LOGO_BODY: &[u8] = &[0x89, b'P', b'N', b'G', 0, 13, 10, 26, 10, 0xff];
 pub(crate) const GONE: &str = "http://unreachable.example.com/";
@@ -48,13 +49,16 @@ impl Files {
         let unchanged = later.revisit(PAGE, day(5), &page, "304 Not Modified", Profile::ServerNotModified);
         let chunked_again =
             later.revisit(CHUNKED, day(6), &chunked, "200 OK", Profile::IdenticalPayloadDigest);
+        let chunked_copy =
+            later.revisit(CHUNKED_COPY, day(6), &chunked, "200 OK", Profile::IdenticalPayloadDigest);
         let gone = later.metadata(GONE, day(6));
 
         let directory = tempfile::tempdir().unwrap();
         for file in [originals, later] {
             std::fs::write(directory.path().join(&*file.name), file.bytes).unwrap();
         }
-        let rows = vec![page, chunked, packed, logo, again, copy, unchanged, chunked_again, gone];
+        let rows =
+            vec![page, chunked, packed, logo, again, copy, unchanged, chunked_again, chunked_copy, gone];
         Self { directory, rows }
     }
 
@@ -65,6 +69,15 @@ impl Files {
     /// The rows for which `choose` holds, picked.
     pub(crate) fn pick(&self, choose: impl Fn(&Row) -> bool) -> Picks {
         let mut picker = Picker::new(self.path());
+        for row in self.rows.iter().filter(|row| choose(row)) {
+            picker.add(row).unwrap();
+        }
+        picker.finish().unwrap()
+    }
+
+    /// The same, with revisits to be resolved.
+    pub(crate) fn resolve(&self, choose: impl Fn(&Row) -> bool) -> Picks {
+        let mut picker = Picker::resolving(self.path());
         for row in self.rows.iter().filter(|row| choose(row)) {
             picker.add(row).unwrap();
         }
@@ -91,6 +104,23 @@ impl Source for Directory {
         let mut file = std::fs::File::open(self.0.join(&*place.file))?;
         file.seek(SeekFrom::Start(place.offset))?;
         Ok(warc::Reader::starting_at(file, place.offset, 10_000).next().ok_or("there is no record")??)
+    }
+    fn answer(&self, place: &Place) -> Result<Vec<u8>, SourceError> {
+        let revisit = self.record(place)?;
+        let field = |name| revisit.fields.get(name).map(str::to_owned);
+        let file = std::fs::File::open(self.0.join("originals.warc.gz"))?;
+        let is_original = |record: &warc::Record| {
+            record.kind() == Kind::Response
+                && record.target() == field("WARC-Refers-To-Target-URI").as_deref()
+                && record.fields.get("WARC-Date") == field("WARC-Refers-To-Date").as_deref()
+        };
+        let mut records = warc::Reader::new(file, 10_000).map(Result::unwrap);
+        let original = records.find(is_original).ok_or("there is no original")?.block;
+        if base::http::status(&revisit.block) == Some(304) {
+            return Ok(original);
+        }
+        let body = archive::split_answer(&original).1;
+        Ok([&revisit.block, body].concat())
     }
 }
 
@@ -158,12 +188,13 @@ impl File {
         row(url, at, Kind::Response, payload, place)
     }
 
-    /// An answer in chunks, whose record has no payload digest (D8).
+    /// An answer in chunks, whose payload digest is that of the body without them (D8).
     fn chunked(&mut self, url: &str, at: Timestamp) -> Row {
         let head = "HTTP/1.1 200 OK\r\nContent-Type: Text/HTML\r\nTransfer-Encoding: chunked\r\n\r\n";
         let block = [head.as_bytes(), b"7\r\n<p>Wiki\r\n5\r\npedia\r\n0\r\n\r\n"].concat();
-        let place = self.exchange(url, at, &Kind::Response, |draft| draft, &block);
-        row(url, at, Kind::Response, Sha1Digest::of(&[CHUNKED_BODY]), place)
+        let payload = Sha1Digest::of(&[CHUNKED_BODY]);
+        let place = self.exchange(url, at, &Kind::Response, |draft| draft.payload_digest(payload), &block);
+        row(url, at, Kind::Response, payload, place)
     }
 
     fn revisit(&mut self, url: &str, at: Timestamp, of: &Row, status: &str, why: Profile) -> Row {
@@ -230,7 +261,7 @@ fn records_are_picked_once_in_the_order_of_their_addresses() {
     for pick in &picks {
         match pick {
             Pick::Chosen(place, _) => places.push(place),
-            Pick::Original(..) => panic!("everything was chosen"),
+            Pick::Original(..) | Pick::Resolved(..) => panic!("everything was chosen as it is"),
             Pick::Also(url, at) => {
                 assert_eq!(
                     (url.as_str(), *at, *places.last().unwrap()),
@@ -254,5 +285,5 @@ fn originals_of_revisits_are_picked_though_they_were_not_chosen() {
         .collect();
     assert_eq!(originals, [files.rows[0].place.offset, files.rows[1].place.offset], "once each");
     let lines = picks.iter().filter(|pick| matches!(pick, Pick::Chosen(_, Some(_)))).count();
-    assert_eq!(lines, 3, "the 304 is shown by its original");
+    assert_eq!(lines, 4, "the 304 is shown by its original");
 }

@@ -1,7 +1,8 @@
 //! pywb loads what is written and serves it over loopback: the very bytes that were stored.
 
 use crate::files::{
-    CHUNKED, CHUNKED_BODY, COPY, Files, LOGO, LOGO_BODY, PACKED, PACKED_BODY, PAGE, PAGE_BODY, gzip,
+    CHUNKED, CHUNKED_BODY, CHUNKED_COPY, COPY, Files, LOGO, LOGO_BODY, PACKED, PACKED_BODY, PAGE, PAGE_BODY,
+    gzip,
 };
 use crate::tools::{run, tool};
 use formats::{Row, cdxj};
@@ -101,6 +102,7 @@ impl Pywb {
         self.check("20260304090000", COPY, PAGE_BODY);
         self.check("20260305090000", PAGE, PAGE_BODY);
         self.check("20260306090000", CHUNKED, CHUNKED_BODY);
+        self.check("20260306090000", CHUNKED_COPY, CHUNKED_BODY);
         let (_, head, _) = self.get("20260303090000", PAGE);
         assert!(head.contains("2026-03-03"), "the head is the revisit's own: {head}");
     }
@@ -157,6 +159,45 @@ fn it_serves_our_wacz() {
     std::fs::write(&package, crate::wacz::written(&files, |_| true)).unwrap();
     let mut manager = tool("wb-manager", "").unwrap();
     run(manager.args(["add", "--unpack-wacz", "snapshot"]).arg(&package).current_dir(directory.path()));
+    Pywb::start(wayback, directory.path()).check_everything();
+}
+
+/// A WARC file, indexed by pywb itself.
+fn with_warc(files: &Files, picks: formats::Picks) -> tempfile::TempDir {
+    let (directory, _) = collection();
+    let mut out = Vec::new();
+    let (source, about) = (files.source(), crate::warc_file::about());
+    formats::warc_file::write(picks, &source, "ours.warc.gz", formats::Coding::Gzip, &about, &mut out)
+        .unwrap();
+    let path = directory.path().join("ours.warc.gz");
+    std::fs::write(&path, out).unwrap();
+    let mut manager = tool("wb-manager", "").unwrap();
+    run(manager.args(["add", "snapshot"]).arg(&path).current_dir(directory.path()));
+    directory
+}
+
+/// pywb finds the original of a revisit by the payload digest, which it computes itself, with the chunks, where a record
+/// states none.
+#[test]
+fn it_serves_our_warc_by_an_index_of_its_own() {
+    let Some(wayback) = tool("wayback", "pywb on our WARC") else { return };
+    let files = Files::new();
+    let directory = with_warc(&files, files.pick(|_| true));
+    let pywb = Pywb::start(wayback, directory.path());
+    pywb.check("20260301090000", PAGE, PAGE_BODY);
+    pywb.check("20260303090000", PAGE, PAGE_BODY);
+    pywb.check("20260304090000", COPY, PAGE_BODY);
+    pywb.check("20260301090000", CHUNKED, CHUNKED_BODY);
+    pywb.check("20260306090000", CHUNKED, CHUNKED_BODY);
+    // Nothing else is stored under this URL that could be shown instead.
+    pywb.check("20260306090000", CHUNKED_COPY, CHUNKED_BODY);
+}
+
+#[test]
+fn it_serves_our_warc_with_resolved_revisits_whole() {
+    let Some(wayback) = tool("wayback", "pywb on resolved revisits") else { return };
+    let files = Files::new();
+    let directory = with_warc(&files, files.resolve(|_| true));
     Pywb::start(wayback, directory.path()).check_everything();
 }
 

@@ -1,7 +1,7 @@
 //! A WARC file of a snapshot: what was stored, byte for byte, in a file of its own.
 
 use crate::files::{Files, day};
-use crate::tools::{run, tool};
+use crate::tools::tool;
 use flate2::read::MultiGzDecoder;
 use formats::warc_file::{About, Copied, write};
 use formats::{Coding, Row};
@@ -58,7 +58,7 @@ fn captures_are_copied_as_they_are_with_their_requests() {
 fn a_revisit_without_its_original_gets_it_once() {
     let files = Files::new();
     let (out, copied) = written(&files, Coding::Gzip, Row::is_revisit);
-    assert_eq!((copied.captures, copied.originals), (4, 2));
+    assert_eq!((copied.captures, copied.originals), (5, 2));
     let found = records(&out);
     let responses: Vec<&Record> = found.iter().filter(|record| record.kind() == Kind::Response).collect();
     assert_eq!(responses.len(), 2);
@@ -68,6 +68,36 @@ fn a_revisit_without_its_original_gets_it_once() {
             responses.iter().any(|found| found.block == original.block && found.fields == original.fields)
         );
     }
+}
+
+#[test]
+fn a_resolved_revisit_is_an_answer_with_its_own_date() {
+    let files = Files::new();
+    let mut out = Vec::new();
+    let picks = files.resolve(Row::is_revisit);
+    let copied = write(picks, &files.source(), "x.warc.gz", Coding::Gzip, &about(), &mut out).unwrap();
+    assert_eq!((copied.captures, copied.originals, copied.resolved), (5, 0, 5));
+    let found = records(&out);
+    assert_eq!(found.iter().filter(|record| record.kind() == Kind::Revisit).count(), 0);
+    let (answers, requests): (Vec<_>, Vec<_>) =
+        found[1..].iter().partition(|record| record.kind() == Kind::Response);
+    assert_eq!((answers.len(), requests.len()), (5, 5));
+    let revisits: Vec<&Row> = files.rows.iter().filter(|row| row.is_revisit()).collect();
+    for ((answer, request), row) in answers.iter().zip(requests).zip(revisits) {
+        assert_eq!((answer.target(), answer.date()), (Some(&*row.url), Some(row.at)));
+        let payload = row.payload.unwrap().to_string();
+        assert_eq!(answer.fields.get("WARC-Payload-Digest"), Some(&*payload));
+        assert_eq!(base::http::status(&answer.block), Some(200), "also where the server said 304");
+        for field in ["WARC-Profile", "WARC-Refers-To-Date", "WARC-Refers-To-Target-URI", "WARC-Truncated"] {
+            assert_eq!(answer.fields.get(field), None, "{field}");
+        }
+        let id = answer.fields.get("WARC-Record-ID");
+        assert_eq!(request.fields.get("WARC-Concurrent-To"), id);
+    }
+    assert!(answers[0].block.ends_with(crate::files::PAGE_BODY), "{:?}", answers[0]);
+    let mut check = warc::check::Check::new(std::io::Cursor::new(&out));
+    let findings: Vec<String> = check.by_ref().map(|finding| finding.unwrap().to_string()).collect();
+    assert!(findings.is_empty(), "{findings:?}");
 }
 
 #[test]
@@ -81,14 +111,23 @@ fn one_file_has_one_compression() {
     assert!(from_gzip == from_zstd, "the same records, other members");
 }
 
+/// `warcio check` makes the payload digest of chunked answers of the chunks and all (its issues 74 and 75), so it calls the digest
+/// wrong that the standard means. It finds nothing else.
 #[test]
-fn warcio_finds_nothing_wrong() {
+fn warcio_complains_of_chunked_answers_only() {
     let files = Files::new();
     let (out, _) = written(&files, Coding::Gzip, |_| true);
     let path = files.path().join("snapshot.warc.gz");
     std::fs::write(&path, &out).unwrap();
     let Some(mut warcio) = tool("warcio", "`warcio check` of a snapshot") else { return };
-    let said = run(warcio.args(["check", "-v"]).arg(&path));
-    assert!(!said.contains("failed"), "{said}");
+    let output = warcio.args(["check", "-v"]).arg(&path).output().unwrap();
+    let said = String::from_utf8(output.stdout).unwrap();
     assert_eq!(said.matches("WARC-Record-ID").count(), records(&out).len());
+    assert_eq!(
+        (said.matches("failed").count(), said.matches("payload digest failed").count()),
+        (1, 1),
+        "{said}"
+    );
+    let payload = files.rows[1].payload.unwrap().to_string();
+    assert!(said.contains(&format!("payload digest failed {payload}")), "{said}");
 }

@@ -12,6 +12,7 @@ const EXAMPLES: &str = "\
 Examples:
   utsushi --data ~/web export -o everything.warc.gz
   utsushi --data ~/web export --format wacz --site example.org -o example.wacz
+  utsushi --data ~/web export --resolve-revisits -o for-replay.warc.gz
   utsushi --data ~/web export --during 2026-03-01..2026-04-01 -o march.warc.zst";
 
 /// What the archive notes of itself begins so; it means nothing elsewhere.
@@ -26,6 +27,10 @@ pub(crate) struct Args {
     /// As what to write it
     #[arg(long, value_name = "FORMAT", default_value = "warc")]
     format: Format,
+    /// Write every unchanged visit as a whole answer with its own date, for tools that do not resolve revisits; `warc` and
+    /// `wacz` only
+    #[arg(long)]
+    resolve_revisits: bool,
     /// Write to this file; it appears when it is whole
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -35,6 +40,7 @@ pub(crate) struct Args {
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let (_, reader) = context.reader()?;
     let sink = Sink::new(context, &reader, (args.format, args.output.as_deref()), &args.choices)?;
+    let sink = if args.resolve_revisits { sink.resolving()? } else { sink };
     if args.choices.is_empty() {
         let entries = reader.all().context("cannot walk through the index")?;
         return sink.write(sink.watched(visits(entries)), "everything that is archived");

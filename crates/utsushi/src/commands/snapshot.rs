@@ -11,7 +11,7 @@ pub(super) use list::SORT_BYTES_MAX;
 
 use super::Context;
 use super::destination::Destination;
-use crate::exit::Exit;
+use crate::exit::{Advised, Exit};
 use crate::progress::Progress;
 use crate::signals::{self, Stop};
 use crate::when;
@@ -110,6 +110,8 @@ pub(crate) struct Sink<'a> {
     spool: PathBuf,
     progress: Progress,
     describer: Describer<'a>,
+    /// Whether revisits are written as the answers they stand for.
+    resolves: bool,
 }
 
 impl<'a> Sink<'a> {
@@ -122,7 +124,17 @@ impl<'a> Sink<'a> {
         let describer = Describer::new(reader, choices.languages())?;
         let stop = signals::listen(&context.output).context("cannot listen for signals")?;
         let (spool, progress) = (context.spool(output), context.output.progress("making the snapshot", None));
-        Ok(Self { context, reader, stop, format, output, spool, progress, describer })
+        Ok(Self { context, reader, stop, format, output, spool, progress, describer, resolves: false })
+    }
+
+    /// The same with revisits written as the answers they stand for.
+    pub(crate) fn resolving(self) -> anyhow::Result<Self> {
+        if matches!(self.format, Format::Warc | Format::Wacz) {
+            return Ok(Self { resolves: true, ..self });
+        }
+        let why = anyhow::anyhow!("`{}` holds no records", self.format.as_str());
+        let advice = "leave `--resolve-revisits` out, or write `--format warc` or `--format wacz`";
+        Err(Advised::new("cannot resolve revisits", advice, why).into())
     }
 
     /// The versions that the choice asks for, by key from the last to the first.

@@ -43,6 +43,10 @@ impl Source for Kept<'_> {
         self.stop.check()?;
         Source::record(self.reader, place)
     }
+    fn answer(&self, place: &Place) -> Result<Vec<u8>, SourceError> {
+        self.stop.check()?;
+        Source::answer(self.reader, place)
+    }
 }
 
 /// One line a version, sorted, as replay programs read it.
@@ -133,7 +137,8 @@ fn pick_described(
     kept: &Kept<'_>,
     sink: &Sink<'_>,
 ) -> anyhow::Result<(Picks, u64)> {
-    let (mut picker, mut count) = (Picker::new(&sink.spool), 0);
+    let picker = if sink.resolves { Picker::resolving } else { Picker::new };
+    let (mut picker, mut count) = (picker(&sink.spool), 0);
     for described in versions {
         let Described { version, facts } = described?;
         picker.add(&row(&version, kept.reader)?.with(&facts))?;
