@@ -284,6 +284,12 @@ impl Archive {
         self.file = Some(file);
     }
 
+    /// The bytes at a place, if they wait to be written.
+    pub(crate) fn pending_bytes(&self, location: &Location) -> Option<Vec<u8>> {
+        let file = self.file.as_ref().filter(|file| file.name() == location.file)?;
+        file.pending_at(location.offset, location.length).map(<[u8]>::to_vec)
+    }
+
     /// Makes everything that was appended durable.
     ///
     /// When this fails for want of room, the batch is kept, and the call may be made again. After any other error

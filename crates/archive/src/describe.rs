@@ -29,6 +29,10 @@ pub(crate) mod field {
     pub(crate) const MARKS: &str = "Utsushi-Marks";
     /// How many records the capture has, this one included.
     pub(crate) const RECORDS: &str = "Utsushi-Records";
+    /// The block digest that an imported record stated, if it is not that of its block.
+    pub(crate) const STATED_DIGEST: &str = "Utsushi-Stated-Block-Digest";
+    /// The line that described an imported record in its ARC file.
+    pub(crate) const ARC_LINE: &str = "Utsushi-ARC-Header";
 }
 
 /// The longest media type that is kept; longer ones are no media types.
@@ -324,7 +328,7 @@ pub(crate) fn told(kind: Stored, status: u16, moves_within: bool, content: Optio
 /// The capture that a revisit refers to: its page, and its moment.
 pub(crate) fn reference(record: &Record) -> Option<(Key, Timestamp)> {
     let target = record.fields.get(name::REFERS_TO_TARGET_URI)?.trim_matches(['<', '>']);
-    Some((Key::of(target), record.fields.get(name::REFERS_TO_DATE)?.parse().ok()?))
+    Some((Key::of(target), warc::moment(record.fields.get(name::REFERS_TO_DATE)?)?))
 }
 
 /// When a record was captured, and what was asked for.

@@ -107,6 +107,12 @@ impl GrowingFile {
         self.pending.len() as u64
     }
 
+    /// The bytes at `offset`, if they wait to be written.
+    pub(crate) fn pending_at(&self, offset: u64, length: u64) -> Option<&[u8]> {
+        let start = usize::try_from(offset.checked_sub(self.durable_bytes)?).ok()?;
+        self.pending.get(start..start.checked_add(usize::try_from(length).ok()?)?)
+    }
+
     /// How many captures it holds.
     pub(crate) fn captures(&self) -> u64 {
         self.captures

@@ -6,12 +6,15 @@
 //!
 //! **Invariant:** importing something twice changes nothing (D4), and what was taken down does not come back (D13).
 
+mod fit;
+mod known;
+
 use crate::append::Archive;
 use crate::describe::{self, Facts, field, split_answer};
 use crate::entry::{ContentKey, Entry, Key, Location, Stored};
 use crate::error::Error;
 use crate::file::GrowingFile;
-use crate::index::row::{Place, Row};
+use crate::index::row::Place;
 use crate::records::Original;
 use base::door::Truncation;
 use base::{Sha1Digest, Timestamp};
@@ -63,10 +66,28 @@ impl Group {
             .text(name::CONTENT_TYPE, content_type);
         Self { main: Record::new(fields, block), companions: Vec::new() }
     }
+
+    /// A record of an ARC file, with the line that described it; nothing if it has no date. The record that describes the file
+    /// itself becomes metadata about its `filedesc:` URL.
+    #[must_use]
+    pub fn of_arc(arc: warc::ArcRecord) -> Option<Self> {
+        let (at, is_header) = (arc.date?, arc.is_file_header());
+        let mut main = if is_header {
+            let fields = Fields::new()
+                .text(name::TYPE, Kind::Metadata.as_str())
+                .text(name::DATE, &at.to_rfc3339())
+                .uri(name::TARGET_URI, &arc.url)
+                .text(name::CONTENT_TYPE, "text/plain");
+            Record::new(fields, arc.block)
+        } else {
+            Self::of_answer(&arc.url, arc.address, at, arc.block).main
+        };
+        main.fields = main.fields.foreign(field::ARC_LINE, &arc.line);
+        (main.offset, main.block_bytes) = (arc.offset, arc.block_bytes);
+        Some(Self { main, companions: Vec::new() })
+    }
 }
 
-/// What archives note of themselves is about URIs that begin so.
-const NOTES: &str = "urn:utsushi:";
 /// Fields of a head that are about its place in a file, or are written anew.
 const NOT_CARRIED: [&str; 14] = [
     field::REMOVED,
@@ -123,7 +144,7 @@ impl Archive {
         self.check_running()?;
         self.make_way()?;
         let main = &group.main;
-        if let Some(why) = unfit(group) {
+        if let Some(why) = fit::unfit(group) {
             return Ok(Imported::Unfit(why));
         }
         let Some(entry) = describe::entry(main, &Arc::from("")) else {
@@ -132,7 +153,7 @@ impl Archive {
         if self.is_taken_down(&entry.key) {
             return Ok(Imported::TakenDown);
         }
-        if let Some(known) = self.known(&entry)? {
+        if let Some(known) = self.known(group, &entry)? {
             return Ok(Imported::Known(known));
         }
         let (entry, original) = self.compare(main, entry)?;
@@ -142,18 +163,6 @@ impl Archive {
         };
         let written = Written { main, companions: &group.companions, block, original, entry };
         self.write_group(written).map(Imported::Added)
-    }
-
-    /// The capture, if the archive has it: the same page at the same moment with the same content.
-    fn known(&self, entry: &Entry) -> Result<Option<Entry>, Error> {
-        let mut known = None;
-        self.index.newest_first(&entry.key, |row| {
-            if row.at == entry.at && is_same(row, entry) {
-                known = Some(row.entry(entry.key.as_str(), self.index.files()));
-            }
-            row.at < entry.at || known.is_some()
-        })?;
-        Ok(known)
     }
 
     /// What the capture saw, compared with the versions before it, and where its body is if that is stored already.
@@ -189,7 +198,7 @@ impl Archive {
     fn compare_revisit(&mut self, main: &Record, entry: Entry) -> Result<(Entry, Option<Original>), Error> {
         let fields = &main.fields;
         let uri = fields.get(name::REFERS_TO_TARGET_URI).map(|uri| uri.trim_matches(['<', '>']));
-        let moment = fields.get(name::REFERS_TO_DATE).and_then(|date| date.parse().ok());
+        let moment = fields.get(name::REFERS_TO_DATE).and_then(warc::moment);
         let stored = match (uri.zip(moment), entry.payload) {
             (Some((uri, at)), _) => self.stored_at(&Key::of(uri), at)?,
             (None, None) => self.latest(&entry.key, entry.at)?.stored,
@@ -242,7 +251,7 @@ impl Archive {
             content.into_iter().fold(draft, |draft, content| draft.text(field::CONTENT, &content.to_string()))
         };
         let draft = |draft: Draft| {
-            let draft = carried(with_target(draft, main), main, original.is_some());
+            let draft = carried(with_target(as_dated(draft, main), main), main, original.is_some());
             ours(match &original {
                 Some(original) => referring(draft, main.profile(), original),
                 None => with_payload_digest(draft, main, &entry),
@@ -282,39 +291,12 @@ fn with_payload_digest(draft: Draft, main: &Record, entry: &Entry) -> Draft {
     }
 }
 
-/// Why a group cannot be taken over, if it cannot.
-fn unfit(group: &Group) -> Option<&'static str> {
-    if group.main.fields.get(field::REMOVED).is_some() {
-        return Some("what stood there was removed");
+/// A date that is less precise than a second is written as it was given.
+fn as_dated(draft: Draft, record: &Record) -> Draft {
+    match record.reduced_date() {
+        Some(date) => draft.dated(date),
+        None => draft,
     }
-    let target = group.main.target().unwrap_or_default();
-    if target.get(..NOTES.len()).is_some_and(|beginning| beginning.eq_ignore_ascii_case(NOTES)) {
-        return Some("it is a note of another archive about itself");
-    }
-    if group.companions.len() > COMPANIONS_MAX {
-        return Some("more records belong to it than a capture may have");
-    }
-    let records = || std::iter::once(&group.main).chain(&group.companions);
-    if records().any(|record| !record.is_whole()) {
-        return Some("it is longer than a record may be");
-    }
-    // What was put together from parts has the digest of its first one.
-    let is_wrong = |record: &Record| {
-        record.fields.get(name::SEGMENT_NUMBER).is_none() && record.digest_holds() == Some(false)
-    };
-    records().any(is_wrong).then_some("its block is not the one its digest was made of")
-}
-
-/// Whether a row is the capture that an entry describes; a response may have become a revisit.
-fn is_same(row: &Row, entry: &Entry) -> bool {
-    let is_answer = |kind| matches!(kind, Stored::Response | Stored::Revisit);
-    let same_kind = row.kind == entry.kind || (is_answer(row.kind) && is_answer(entry.kind));
-    let same_payload = match entry.kind {
-        Stored::Revisit => row.kind == Stored::Revisit || row.payload == entry.payload,
-        Stored::Response | Stored::Resource => row.payload == entry.payload,
-        Stored::Metadata | Stored::Other => row.content == entry.content,
-    };
-    same_kind && same_payload && row.status == entry.status.unwrap_or(0)
 }
 
 fn with_target(draft: Draft, record: &Record) -> Draft {
@@ -343,7 +325,10 @@ fn carried(draft: Draft, record: &Record, becomes_revisit: bool) -> Draft {
             None => draft.foreign(field, unbracketed(field, value)),
         };
     }
-    draft
+    match fit::wrong_digest(record) {
+        Some(stated) => draft.foreign(field::STATED_DIGEST, stated),
+        None => draft,
+    }
 }
 
 /// A URI that some writers put in angle brackets and WARC 1.1 wants bare.
@@ -364,7 +349,7 @@ fn content_type(record: &Record) -> &str {
 fn write_companion(record: &Record, first: &RecordId, at: Timestamp, file: &mut GrowingFile) -> u64 {
     let names_first = record.fields.all(name::CONCURRENT_TO).any(|id| id == first.as_str());
     let draft = |draft: Draft| {
-        let draft = carried(with_target(draft, record), record, false);
+        let draft = carried(with_target(as_dated(draft, record), record), record, false);
         if names_first { draft } else { draft.concurrent_to(first) }
     };
     let id = record.fields.get(name::RECORD_ID).and_then(RecordId::stated);

@@ -38,6 +38,8 @@ pub struct ArcRecord {
     pub date: Option<Timestamp>,
     /// The media type that the crawler noted; may be empty.
     pub media_type: String,
+    /// The whole line as the file writes it, without its end; what is not UTF-8 is replaced.
+    pub line: String,
     /// The answer as it came, as far as it was wanted.
     pub block: Vec<u8>,
     /// How long the answer is, wanted or not.
@@ -45,6 +47,11 @@ pub struct ArcRecord {
 }
 
 impl ArcRecord {
+    /// Whether it describes the file itself (`filedesc:`).
+    #[must_use]
+    pub fn is_file_header(&self) -> bool {
+        is_arc(self.url.as_bytes())
+    }
     /// Whether [`ArcRecord::block`] is all of it.
     #[must_use]
     pub fn is_whole(&self) -> bool {
@@ -63,11 +70,13 @@ pub fn is_arc(content: &[u8]) -> bool {
     content.starts_with(BEGINNING)
 }
 
-/// Reads the records of a file in their order, without those that describe the file itself.
+/// Reads the records of a file in their order, without those that describe the file itself unless they are wanted.
 #[derive(Debug)]
 pub struct Reader<R> {
     source: Source<R>,
     block_bytes_max: usize,
+    /// Whether records are wanted that describe the file itself.
+    with_headers: bool,
     line: Vec<u8>,
     offset: u64,
     /// A line was found behind damage.
@@ -91,7 +100,21 @@ impl<R: Read + Seek> Reader<R> {
     /// Reads from the beginning; of each block at most `block_bytes_max` are kept.
     pub fn new(read: R, block_bytes_max: usize) -> Self {
         let (source, line) = (Source::new(read), Vec::new());
-        Self { source, block_bytes_max, line, offset: 0, is_resumed: false, ended: false }
+        Self {
+            source,
+            block_bytes_max,
+            with_headers: false,
+            line,
+            offset: 0,
+            is_resumed: false,
+            ended: false,
+        }
+    }
+
+    /// The same with the records that describe the file itself.
+    #[must_use]
+    pub fn with_file_headers(self) -> Self {
+        Self { with_headers: true, ..self }
     }
 
     fn read_record(&mut self) -> Result<Option<ArcRecord>, Trouble> {
@@ -102,10 +125,11 @@ impl<R: Read + Seek> Reader<R> {
             let line = Line::read(&self.line).ok_or(Trouble::Damaged("no record begins here"))?;
             let block = self.read_block(line.length)?;
             self.read_end()?;
-            if is_arc(line.url.as_bytes()) {
+            if is_arc(line.url.as_bytes()) && !self.with_headers {
                 continue;
             }
             let Line { url, address, date, media_type, length } = line;
+            let line = String::from_utf8_lossy(&self.line).trim_end_matches(['\r', '\n']).to_owned();
             let length_in_file = self.source.place().saturating_sub(self.offset);
             return Ok(Some(ArcRecord {
                 offset: self.offset,
@@ -114,6 +138,7 @@ impl<R: Read + Seek> Reader<R> {
                 address,
                 date,
                 media_type,
+                line,
                 block,
                 block_bytes: length,
             }));

@@ -91,6 +91,15 @@ impl Fields {
         self.with(name, encode_uri(value))
     }
 
+    /// The same with another value of the field called `name`, as it stood in the head of another record.
+    pub(crate) fn replaced(mut self, name: &str, value: &str) -> Self {
+        let value = shortened(escape(value.trim_matches(' '), breaks_a_line));
+        if let Some((_, old)) = self.0.iter_mut().find(|(found, _)| found.eq_ignore_ascii_case(name)) {
+            *old = value;
+        }
+        self
+    }
+
     fn with(mut self, name: &'static str, value: String) -> Self {
         let is_token = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
         assert!(!name.is_empty() && name.bytes().all(is_token), "`{name}` is no field name");

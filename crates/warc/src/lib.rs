@@ -43,7 +43,7 @@ pub use header::Fields;
 pub use member::zstandard::{DICTIONARY_BYTES_MAX, Dictionary};
 pub use member::{Compression, Level, ZstdLevel};
 pub use read::{Error, Lost, Reader, Tail, Unpacker};
-pub use record::{Kind, Profile, Record, RecordId, RecordRef, Truncated, Version};
+pub use record::{Kind, Profile, Record, RecordId, RecordRef, Truncated, Version, moment};
 pub use removed::{removed, removed_bytes_min};
 pub use segments::{Joined, Logical, Segments};
 pub use write::{Draft, HTTP_REQUEST, HTTP_RESPONSE, WARC_FIELDS, Writer};

@@ -254,7 +254,7 @@ impl RecordRef<'_> {
     /// When its content was captured, if it says so.
     #[must_use]
     pub fn date(&self) -> Option<Timestamp> {
-        self.head.text(name::DATE)?.parse().ok()
+        moment(self.head.text(name::DATE)?)
     }
     /// What was asked for, without the angle brackets that some writers put around it.
     #[must_use]
@@ -272,6 +272,23 @@ impl RecordRef<'_> {
     pub fn digest_holds(&self) -> Option<bool> {
         let digest: Sha1Digest = self.head.text(name::BLOCK_DIGEST)?.parse().ok()?;
         self.is_whole().then(|| Sha1Digest::of(&[self.block]) == digest)
+    }
+}
+
+/// The moment that a date of the standard names. One that is less precise than a second (`2014`, `2014-01`, `2014-01-05`,
+/// `2014-01-05T10:30Z`), as WARC 1.1 allows, names the moment at which it begins.
+#[must_use]
+pub fn moment(date: &str) -> Option<Timestamp> {
+    completed(date).as_deref().unwrap_or(date).parse().ok()
+}
+
+/// A date that is less precise than a second with what is missing to one.
+fn completed(date: &str) -> Option<String> {
+    const FIRST: &str = "0000-01-01T00:00:00Z";
+    match date.len() {
+        4 | 7 | 10 => Some(format!("{date}{}", FIRST.get(date.len()..)?)),
+        17 => date.strip_suffix(['Z', 'z']).map(|minute| format!("{minute}:00Z")),
+        _ => None,
     }
 }
 
@@ -294,7 +311,13 @@ impl Record {
     /// When its content was captured, if it says so.
     #[must_use]
     pub fn date(&self) -> Option<Timestamp> {
-        self.fields.get(name::DATE)?.parse().ok()
+        moment(self.fields.get(name::DATE)?)
+    }
+    /// The date as it is written, if that is less precise than a second.
+    #[must_use]
+    pub fn reduced_date(&self) -> Option<&str> {
+        let text = self.fields.get(name::DATE)?;
+        completed(text).and(self.date()).map(|_| text)
     }
     /// What was asked for, without the angle brackets that some writers put around it.
     #[must_use]
@@ -339,6 +362,30 @@ impl Record {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_date_of_low_precision_is_the_moment_at_which_it_begins() {
+        for (date, expected) in [
+            ("2014", Some("2014-01-01T00:00:00Z")),
+            ("2014-02", Some("2014-02-01T00:00:00Z")),
+            ("2014-02-05", Some("2014-02-05T00:00:00Z")),
+            ("2014-02-05T10:30Z", Some("2014-02-05T10:30:00Z")),
+            ("2014-02-05T10:30:59Z", Some("2014-02-05T10:30:59Z")),
+            ("2014-02-05T10:30:59.5Z", Some("2014-02-05T10:30:59.500000Z")),
+            ("2014-13", None),
+            ("2014-02-30", None),
+            ("20x4", None),
+            ("日", None),
+            ("日本語x", None),
+            ("", None),
+            ("2014-02-05T10Z", None),
+        ] {
+            assert_eq!(moment(date).map(Timestamp::to_rfc3339).as_deref(), expected, "{date}");
+            let record = Record::new(Fields::new().text(name::DATE, date), Vec::new());
+            let is_reduced = expected.is_some() && date.len() < 20;
+            assert_eq!(record.reduced_date(), is_reduced.then_some(date));
+        }
+    }
 
     #[test]
     fn ids_are_uuids_that_depend_on_the_place() {

@@ -32,6 +32,11 @@ impl Draft {
         let fields = Fields::new().text(name::TYPE, kind.as_str());
         Self(fields.uri(name::RECORD_ID, id.as_str()).text(name::DATE, &date.to_rfc3339()))
     }
+    /// The same with the date as another record writes it: less precise, and of the same moment.
+    #[must_use]
+    pub fn dated(self, date: &str) -> Self {
+        Self(self.0.replaced(name::DATE, date))
+    }
     /// What was asked for.
     #[must_use]
     pub fn target(self, uri: &str) -> Self {

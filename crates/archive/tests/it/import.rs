@@ -285,3 +285,135 @@ fn what_others_revisit_is_found_again_from_the_files_alone() {
     let kept = reader(&disk).record(&after[1]).unwrap();
     assert!(kept.fields.get(name::PROFILE).unwrap().ends_with("/server-not-modified"));
 }
+
+/// A record whose date is written so.
+fn dated(id: &str, date: &str) -> Record {
+    let record = record("response", id, "http://a.example/dated", at(1), &[], &page(id));
+    let fields = record.fields.iter().fold(Fields::new(), |fields, (name, value)| {
+        fields.foreign(name, if name == "WARC-Date" { date } else { value })
+    });
+    Record { fields, ..record }
+}
+
+#[test]
+fn a_date_of_low_precision_is_kept_as_given_and_means_its_beginning() {
+    let disk = SimulatedDisk::new(11);
+    let dates = [
+        ("2014", "2014-01-01T00:00:00Z"),
+        ("2014-02", "2014-02-01T00:00:00Z"),
+        ("2014-02-05", "2014-02-05T00:00:00Z"),
+        ("2014-02-05T10:30Z", "2014-02-05T10:30:00Z"),
+    ];
+    let records = || dates.iter().map(|(date, _)| dated(date, date)).collect::<Vec<_>>();
+    let imported = import(&disk, records()).unwrap();
+    assert!(imported.iter().all(|one| matches!(one, Imported::Added(_))), "{imported:?}");
+    let shared: std::sync::Arc<dyn Disk> = std::sync::Arc::new(disk.clone());
+    archive::rebuild_index(&shared, Path::new(DIRECTORY), true, &mut |_, _| {}).unwrap();
+    let reader = reader(&disk);
+    for (entry, (given, expected)) in all(&reader).iter().zip(dates) {
+        assert_eq!(entry.at.to_rfc3339(), expected);
+        assert_eq!(reader.record(entry).unwrap().fields.get(name::DATE), Some(given));
+    }
+    let again = import(&disk, records()).unwrap();
+    assert!(again.iter().all(|one| matches!(one, Imported::Known(_))), "{again:?}");
+    assert!(matches!(import(&disk, vec![dated("x", "2014-13")]).unwrap()[..], [Imported::Unfit(_)]));
+}
+
+const WRONG: &str = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
+
+#[test]
+fn a_wrong_block_digest_beside_a_right_payload_digest_is_kept_and_marked() {
+    let disk = SimulatedDisk::new(12);
+    let url = "http://a.example/";
+    let right = base::Sha1Digest::of(&[b"one"]).to_string();
+    let (wrong_block, right_payload) = ((name::BLOCK_DIGEST, WRONG), (name::PAYLOAD_DIGEST, right.as_str()));
+    let records = vec![
+        record("response", "1", url, at(1), &[wrong_block, right_payload], &page("one")),
+        record("request", "2", url, at(1), &[], b"GET / HTTP/1.1\r\n\r\n"),
+        record("response", "3", url, at(2), &[wrong_block, (name::PAYLOAD_DIGEST, WRONG)], &page("one")),
+        record("response", "4", url, at(3), &[wrong_block], &page("one")),
+    ];
+    let imported = import(&disk, records).unwrap();
+    let [Imported::Added(added), Imported::Unfit(_), Imported::Unfit(_)] = &imported[..] else {
+        panic!("{imported:?}")
+    };
+    let reader = reader(&disk);
+    let kept = reader.record(added).unwrap();
+    assert_eq!(kept.fields.get("Utsushi-Stated-Block-Digest"), Some(WRONG));
+    assert_eq!((kept.digest_holds(), kept.block), (Some(true), page("one")));
+    assert_eq!(warc::Reader::new(&*reader.group(added).unwrap(), 1_000).count(), 2, "with its request");
+}
+
+#[test]
+fn a_damaged_request_does_not_cost_its_answer() {
+    let url = "http://a.example/";
+    let wrong = [(name::BLOCK_DIGEST, WRONG)];
+    let mut group = Group {
+        main: record("response", "1", url, at(1), &[], &page("one")),
+        companions: vec![
+            record("request", "2", url, at(1), &wrong, b"GET / HTTP/1.1\r\n\r\n"),
+            record("metadata", "3", url, at(1), &[], b"fine"),
+        ],
+    };
+    let unfit = group.take_unfit();
+    assert_eq!(unfit.iter().map(|(record, _)| record.kind()).collect::<Vec<_>>(), [Kind::Request]);
+    assert_eq!(group.companions.len(), 1);
+    let mut archive = open(&SimulatedDisk::new(13)).unwrap();
+    assert!(matches!(archive.import(&group).unwrap(), Imported::Added(_)));
+}
+
+/// An answer with a field of its own to a form that was sent with `sent`.
+fn posted(id: u64, own: &str, sent: &str) -> Vec<Record> {
+    let (url, ids) = ("http://a.example/form", [format!("a{id}"), format!("q{id}")]);
+    let answer = format!("HTTP/1.1 200 OK\r\nX-Own: {own}\r\n\r\nthanks");
+    let names = format!("<urn:uuid:{}>", ids[0]);
+    let request = format!("POST /form HTTP/1.1\r\n\r\n{sent}");
+    vec![
+        record("response", &ids[0], url, at(1), &[], answer.as_bytes()),
+        record("request", &ids[1], url, at(1), &[(name::CONCURRENT_TO, &names)], request.as_bytes()),
+    ]
+}
+
+#[test]
+fn captures_of_one_moment_differ_by_their_heads_and_by_what_was_sent() {
+    let disk = SimulatedDisk::new(14);
+    let records = || [posted(1, "a", "x=1"), posted(2, "b", "x=1"), posted(3, "a", "x=2")].concat();
+    let imported = import(&disk, records()).unwrap();
+    assert!(imported.iter().all(|one| matches!(one, Imported::Added(_))), "{imported:?}");
+    let first = all(&reader(&disk));
+    assert_eq!(first.len(), 3);
+    let again = import(&disk, records()).unwrap();
+    assert!(again.iter().all(|one| matches!(one, Imported::Known(_))), "{again:?}");
+    assert_eq!(all(&reader(&disk)), first, "importing twice changes nothing");
+    // The same answer without its request is no other capture.
+    let bare = posted(9, "b", "x=1").into_iter().take(1).collect();
+    assert!(matches!(import(&disk, bare).unwrap()[..], [Imported::Known(_)]));
+}
+
+#[test]
+fn the_lines_of_an_arc_file_are_kept() {
+    let file = b"filedesc://a.arc 0.0.0.0 20260331090000 text/plain 12\n1 0 Example\n\n\
+        http://a.example/ 192.0.2.1 20260331090001 text/html 21\nHTTP/1.0 200 OK\r\n\r\nhi\n";
+    let arcs = warc::arc::Reader::new(std::io::Cursor::new(file), 1_000).with_file_headers();
+    let records = || arcs_to_records(file);
+    assert_eq!(arcs.count(), 2);
+    let disk = SimulatedDisk::new(15);
+    let imported = import(&disk, records()).unwrap();
+    assert!(imported.iter().all(|one| matches!(one, Imported::Added(_))), "{imported:?}");
+    let reader = reader(&disk);
+    let line = |entry: &Entry| {
+        let record = reader.record(entry).unwrap();
+        (record.fields.get("Utsushi-ARC-Header").unwrap().to_owned(), record.block)
+    };
+    let [header, page] = &all(&reader)[..] else { panic!("two captures") };
+    let expected = "filedesc://a.arc 0.0.0.0 20260331090000 text/plain 12";
+    assert_eq!(line(header), (expected.to_owned(), b"1 0 Example\n".to_vec()));
+    assert_eq!(line(page).0, "http://a.example/ 192.0.2.1 20260331090001 text/html 21");
+    let again = import(&disk, records()).unwrap();
+    assert!(again.iter().all(|one| matches!(one, Imported::Known(_))), "{again:?}");
+}
+
+fn arcs_to_records(file: &[u8]) -> Vec<Record> {
+    let arcs = warc::arc::Reader::new(std::io::Cursor::new(file), 1_000).with_file_headers();
+    arcs.map(|arc| Group::of_arc(arc.unwrap()).unwrap().main).collect()
+}

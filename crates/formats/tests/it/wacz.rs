@@ -44,7 +44,7 @@ fn what_is_packed_is_read_back() {
     let records: Vec<_> = Reader::new(content, 1_000).map(Result::unwrap).collect();
     assert_eq!(records.iter().map(|record| record.length).sum::<u64>(), warcs[0].bytes());
     let answers = records.iter().filter(|r| matches!(r.kind(), Kind::Response | Kind::Revisit)).count();
-    assert_eq!(answers, 7);
+    assert_eq!(answers, 8);
 
     let mut seekable = package.read(&warcs[0]).unwrap().seekable(files.path()).unwrap();
     std::io::Seek::seek(&mut seekable, std::io::SeekFrom::Start(records[1].offset)).unwrap();
@@ -69,7 +69,7 @@ fn the_index_leads_to_the_records() {
     assert!(text.starts_with(&format!("{first} {{")));
     let lines: Vec<&str> = text.lines().collect();
     assert!(lines.is_sorted());
-    assert_eq!(lines.len(), 3 + 1 + 2, "three revisits, a 304, two originals");
+    assert_eq!(lines.len(), 4 + 1 + 2, "four revisits, a 304, two originals");
     for line in lines {
         let (key, object) = line.split_once(" {").unwrap();
         let object: serde_json::Value = serde_json::from_str(&format!("{{{object}")).unwrap();

@@ -3,13 +3,13 @@
 //! One thread reads and unpacks, this one takes over what it hands out, so neither waits for the other.
 //!
 //! **Invariant:** a capture's line is printed after its batch is synced (D2). What is damaged in a file costs what is
-//! damaged and no more.
+//! damaged and no more, and a file that cannot be read costs no other. The summary accounts for every record that was read.
 
 mod input;
 mod tally;
 
 use super::Context;
-use crate::exit::Exit;
+use crate::exit::{Advised, Exit};
 use crate::node::directory::Web;
 use crate::progress::Progress;
 use crate::signals::{self, Stop};
@@ -17,7 +17,7 @@ use anyhow::Context as _;
 use archive::{Archive, Group, Grouper, Imported};
 use base::clock::{Clock as _, RealClock};
 use base::limits::RECORD_BLOCK_BYTES_MAX;
-use input::{Input, Step};
+use input::{Input, LeftOut, Step};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ pub(crate) struct Args {
 
 /// Takes over all files.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
-    let inputs = args.files.iter().map(|path| Input::open(path)).collect::<anyhow::Result<Vec<Input>>>()?;
+    let (inputs, left_out) = open_all(&args.files)?;
     let stop = signals::listen(&context.output).context("cannot listen for signals")?;
     let clock = RealClock::start();
     let writer = context.lock(Web::Public, "import", clock.now())?;
@@ -63,11 +63,34 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let reading = std::thread::spawn(move || input::read_all(inputs, &spool, &sender));
     let import =
         Import { archive, context, clock, stop, progress, batch: Vec::new(), batch_age: Duration::ZERO };
-    let tally = import.take_over(receiver)?;
+    let mut tally = Tally::new(&context.output);
+    left_out.iter().for_each(|file| tally.left_out_file(file));
+    let tally = import.take_over(receiver, tally)?;
     reading.join().map_err(|_| anyhow::anyhow!("cannot import: the thread that reads has died"))?;
     let (json, text) = (tally.to_json(), || tally.to_text());
     context.output.result(&json, text);
     Ok(tally.exit())
+}
+
+/// The files that can be imported, and those that cannot. It is an error if none can.
+fn open_all(paths: &[PathBuf]) -> anyhow::Result<(Vec<Input>, Vec<LeftOut>)> {
+    let (mut inputs, mut left_out) = (Vec::new(), Vec::new());
+    for path in paths {
+        match Input::open(path) {
+            Ok(input) => inputs.push(input),
+            Err(why) => left_out.push(LeftOut { path: path.clone(), why }),
+        }
+    }
+    match left_out.pop() {
+        Some(LeftOut { path, why }) if inputs.is_empty() => {
+            let advice = "name WARC, WACZ or ARC files that you may read; nothing was imported";
+            Err(Advised::new(format!("cannot import `{}`", path.display()), advice, why).into())
+        }
+        last => {
+            left_out.extend(last);
+            Ok((inputs, left_out))
+        }
+    }
 }
 
 /// An import on its way.
@@ -77,15 +100,15 @@ struct Import<'a> {
     clock: Arc<RealClock>,
     stop: Stop,
     progress: Progress,
-    /// Captures that wait for their sync.
-    batch: Vec<archive::Entry>,
+    /// Captures that wait for their sync, each with the number of its records.
+    batch: Vec<(archive::Entry, u64)>,
     batch_age: Duration,
 }
 
 impl Import<'_> {
     /// Takes over what the reader hands out, until its end or until someone asks to stop.
-    fn take_over(mut self, steps: Receiver<Step>) -> anyhow::Result<Tally> {
-        let tally = RefCell::new(Tally::new(&self.context.output));
+    fn take_over(mut self, steps: Receiver<Step>, tally: Tally) -> anyhow::Result<Tally> {
+        let tally = RefCell::new(tally);
         let records = std::iter::from_fn(|| {
             steps.iter().find_map(|step| tally.borrow_mut().hear(step)).map(Ok::<_, warc::Error>)
         });
@@ -96,19 +119,23 @@ impl Import<'_> {
                 break;
             }
             self.progress.set(tally.borrow().done_bytes, "");
-            if let Segments::Incomplete { why, .. } = logical.segments {
-                tally.borrow_mut().unfit(&logical.record, why);
-                continue;
+            match logical.segments {
+                Segments::Whole => {}
+                Segments::Joined(parts) => tally.borrow_mut().joined(parts),
+                Segments::Incomplete { parts, why } => {
+                    tally.borrow_mut().unfit(&logical.record, u64::from(parts), why);
+                    continue;
+                }
             }
             for group in grouper.push(logical.record) {
-                self.import(&group, &tally)?;
+                self.import(group, &tally)?;
             }
         }
         // The thread that reads ends when nobody listens.
         drop(steps);
         if !self.stop.is_asked() {
             for group in grouper.finish() {
-                self.import(&group, &tally)?;
+                self.import(group, &tally)?;
             }
         }
         self.commit(&tally)?;
@@ -119,14 +146,19 @@ impl Import<'_> {
         Ok(tally.into_inner())
     }
 
-    fn import(&mut self, group: &Group, tally: &RefCell<Tally>) -> anyhow::Result<()> {
-        let Some(imported) = self.when_there_is_room(|archive| archive.import(group))? else { return Ok(()) };
+    fn import(&mut self, mut group: Group, tally: &RefCell<Tally>) -> anyhow::Result<()> {
+        let unfit = group.take_unfit();
+        let records = group.companions.len() as u64 + 1;
+        let Some(imported) = self.when_there_is_room(|archive| archive.import(&group))? else {
+            return Ok(());
+        };
         let mut heard = tally.borrow_mut();
+        unfit.iter().for_each(|(record, why)| heard.left_out(record, why));
         match imported {
-            Imported::Added(entry) => self.batch.push(entry),
-            Imported::Known(_) => heard.known += 1,
-            Imported::TakenDown => heard.taken_down += 1,
-            Imported::Unfit(why) => heard.unfit(&group.main, why),
+            Imported::Added(entry) => self.batch.push((entry, records)),
+            Imported::Known(_) => heard.known(records),
+            Imported::TakenDown => heard.taken_down(records),
+            Imported::Unfit(why) => heard.unfit(&group.main, records, why),
         }
         drop(heard);
         let is_old = self.clock.real_elapsed().saturating_sub(self.batch_age) >= BATCH_AGE_MAX;
@@ -136,7 +168,7 @@ impl Import<'_> {
     /// Makes the batch durable, and says so.
     fn commit(&mut self, tally: &RefCell<Tally>) -> anyhow::Result<()> {
         if !self.batch.is_empty() && self.when_there_is_room(Archive::commit)?.is_some() {
-            self.batch.drain(..).for_each(|entry| tally.borrow_mut().added(&entry));
+            self.batch.drain(..).for_each(|(entry, records)| tally.borrow_mut().added(&entry, records));
         }
         self.batch_age = self.clock.real_elapsed();
         Ok(())

@@ -97,7 +97,7 @@ impl Context {
     pub(crate) fn open_store(&self, data: &Path) -> anyhow::Result<sat::Store> {
         let options = self.store_options(RealClock::start().now());
         let store = sat::Store::open(Arc::new(RealDisk), &data.join(crawl::FRONTIER), options);
-        Ok(store.map_err(|error| unopened(error.into()))?)
+        store.map_err(|error| unopened(error.into()))
     }
 
     /// Opens the derived table, and notes down in it what arrived since. Without it a crawl goes on all the same.

@@ -117,20 +117,71 @@ fn a_file_that_is_cut_off_gives_what_it_holds() {
 }
 
 #[test]
-fn what_is_no_archive_file_is_refused_before_anything_is_imported() {
+fn a_file_that_cannot_be_imported_costs_no_other() {
     let place = tempfile::tempdir().unwrap();
     let good = small_web().write(&place.path().join("good.warc.gz"));
-    let data = place.path().join("data");
     let (text, empty) = (place.path().join("text.warc.gz"), place.path().join("empty.warc"));
     fs::write(&text, "WARC/ is what this text is about, and it is none").unwrap();
     fs::write(&empty, "").unwrap();
+    let cut = place.path().join("cut.warc.gz");
+    fs::write(&cut, &small_web().bytes()[..100]).unwrap();
     let absent = place.path().join("absent.warc");
-    for bad in [&text, &empty, &absent, &place.path().to_owned()] {
-        let ended = on(&data, &["import", good.to_str().unwrap(), bad.to_str().unwrap()]);
-        ended.could_not(&[&format!("cannot import `{}`", bad.display()), "nothing was imported"]);
-        assert!(!data.exists());
+    for (number, bad) in [&text, &empty, &cut, &absent, &place.path().to_owned()].into_iter().enumerate() {
+        let (alone, data) =
+            (place.path().join(format!("alone-{number}")), place.path().join(format!("data-{number}")));
+        on(&alone, &["import", bad.to_str().unwrap()])
+            .could_not(&[&format!("cannot import `{}`", bad.display()), "nothing was imported"]);
+        assert!(!alone.exists());
+        let files = ["--json", "import", bad.to_str().unwrap(), good.to_str().unwrap()];
+        let said = on(&data, &files).found(&[]);
+        let told = objects(&said).into_iter().find(|line| line["event"] == "file_left_out").unwrap();
+        assert_eq!(told["input"], bad.to_str().unwrap());
+        let summary = summary(&said);
+        assert_eq!((&summary["added"], &summary["files_left_out"]), (&9.into(), &1.into()), "{summary}");
     }
-    on(&data, &["import"]).wrong(&["FILE"]);
+    on(&place.path().join("data"), &["import"]).wrong(&["FILE"]);
+}
+
+/// A record of someone else, plain.
+fn plain(kind: &str, id: u32, date: &str, more: &str, block: &str) -> String {
+    format!(
+        "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{id}>\r\nWARC-Date: {date}\r\n\
+         WARC-Target-URI: http://example.org/\r\n{more}Content-Type: application/http\r\n\
+         Content-Length: {}\r\n\r\n{block}\r\n\r\n",
+        block.len()
+    )
+}
+
+#[test]
+fn the_summary_accounts_for_every_record_that_was_read() {
+    let place = tempfile::tempdir().unwrap();
+    let (data, file) = (place.path().join("data"), place.path().join("odd.warc"));
+    let wrong = "WARC-Block-Digest: sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ\r\n";
+    let right = base::Sha1Digest::of(&[b"hi"]);
+    let kept = format!("{wrong}WARC-Payload-Digest: {right}\r\n");
+    let (answer, request) = ("HTTP/1.1 200 OK\r\n\r\nhi", "GET / HTTP/1.1\r\n\r\n");
+    let of = |id: u32| format!("WARC-Concurrent-To: <urn:uuid:{id}>\r\n");
+    let records = [
+        plain("response", 1, "2014", "", answer),
+        plain("request", 2, "2014", &of(1), request),
+        plain("response", 3, "2015-01-05T00:00:00Z", &kept, answer),
+        plain("request", 4, "2015-01-05T00:00:00Z", &(of(3) + wrong), request),
+        plain("response", 5, "2016-01-05T00:00:00Z", wrong, answer),
+        plain("request", 6, "2016-01-05T00:00:00Z", &of(5), request),
+        plain("response", 7, "never", "", answer),
+    ];
+    fs::write(&file, records.concat()).unwrap();
+    let said = import(&data, &file).found(&[]);
+    let accounted = summary(&said)["accounted"].clone();
+    let digest = "its block is not the one its digest was made of";
+    let left_out = &accounted["left_out"];
+    assert_eq!((&accounted["read"], &accounted["imported"]), (&7.into(), &3.into()), "{accounted}");
+    assert_eq!(left_out[digest], 3, "a request alone, and an answer with its request: {accounted}");
+    assert_eq!(left_out.as_object().unwrap().values().map(|n| n.as_u64().unwrap()).sum::<u64>(), 4);
+    let again = on(&data, &["import", file.to_str().unwrap()]).found(&[]);
+    assert!(again.contains("7  records read = 0 imported + 3 known + 4 left out"), "{again}");
+    assert_eq!(on(&data, &["get", "http://example.org/", "--at", "2014-06-01"]).done(), "hi");
+    on(&data, &["verify"]).done();
 }
 
 #[test]
@@ -144,13 +195,18 @@ fn an_arc_file_is_taken_over() {
         answer.len()
     );
     fs::write(&file, &text).unwrap();
-    assert_eq!(summary(&import(&data, &file).done())["added"], 1);
+    let told = summary(&import(&data, &file).done());
+    assert_eq!(
+        (&told["added"], &told["others"]),
+        (&1.into(), &1.into()),
+        "the page, and what describes the file"
+    );
     assert_eq!(on(&data, &["get", "http://example.org/", "--at", "1999-12-31"]).done(), "an old page");
     let mut packed = GzEncoder::new(Vec::new(), Compression::default());
     packed.write_all(text.as_bytes()).unwrap();
     fs::write(&file, packed.finish().unwrap()).unwrap();
     let told = summary(&import(&data, &file).done());
-    assert_eq!((&told["known"], &told["records"]), (&1.into(), &1.into()), "{told}");
+    assert_eq!((&told["known"], &told["records"]), (&2.into(), &2.into()), "{told}");
 }
 
 #[test]

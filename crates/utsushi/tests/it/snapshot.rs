@@ -297,3 +297,20 @@ fn a_snapshot_that_cannot_be_written_leaves_nothing() {
     assert_eq!(full.code, Some(2), "{full:?}");
     assert_eq!(contents(place.path()), before);
 }
+
+#[test]
+fn an_export_with_resolved_revisits_holds_whole_answers_with_their_own_dates() {
+    let (place, data) = imported(&small_web());
+    let file = place.path().join("resolved.warc.gz");
+    on(&data, &["export", "--resolve-revisits", "-o", file.to_str().unwrap()]).done();
+    let records = warc::Reader::new(std::fs::File::open(&file).unwrap(), 1_000).map(Result::unwrap);
+    let answers: Vec<_> = records.filter(|record| record.kind() != warc::Kind::Warcinfo).collect();
+    assert_eq!(answers.len(), 9);
+    assert!(answers.iter().all(|record| record.kind() == warc::Kind::Response), "no revisit is left");
+    let again = answers.iter().find(|record| record.fields.get("WARC-Date") == Some("2026-03-05T00:00:00Z"));
+    assert!(again.unwrap().block.ends_with(b"second"));
+    for format in ["cdxj", "list", "parquet"] {
+        on(&data, &["export", "--resolve-revisits", "--format", format])
+            .could_not(&["cannot resolve revisits", "--format warc"]);
+    }
+}

@@ -2,7 +2,6 @@
 //!
 //! **Invariant:** names inside a package are shown and never followed (H17). Behind damage reading goes on.
 
-use crate::exit::Advised;
 use archive::Group;
 use base::limits::RECORD_BLOCK_BYTES_MAX;
 use flate2::bufread::GzDecoder;
@@ -10,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
-use warc::{ArcRecord, Reader, Record, arc};
+use warc::{Reader, Record, arc};
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// By so many bytes an ARC file is told.
@@ -34,6 +33,13 @@ pub(super) struct Input {
     pub(super) bytes: u64,
 }
 
+/// A file that cannot be imported.
+#[derive(Debug)]
+pub(super) struct LeftOut {
+    pub(super) path: PathBuf,
+    pub(super) why: anyhow::Error,
+}
+
 /// A step on the way through all files.
 #[derive(Debug)]
 pub(super) enum Step {
@@ -43,31 +49,26 @@ pub(super) enum Step {
     Part { name: String, from: u64 },
     /// A record was read.
     Record(Record),
+    /// A record was read that cannot be imported.
+    Unfit { offset: u64, why: &'static str },
     /// Something cannot be read.
     Damaged { offset: u64, what: String },
 }
 
 impl Input {
-    /// Opens a file and sees what it is. Nothing is imported of any file when one of them is none.
+    /// Opens a file and sees what it is.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
-        let cannot = |source: anyhow::Error| {
-            let advice = "name WARC, WACZ or ARC files that you may read; nothing was imported";
-            Advised::new(format!("cannot import `{}`", path.display()), advice, source)
+        let mut file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_dir() {
+            return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
+        }
+        let form = match Form::of(&mut file)? {
+            Some(form) => form,
+            None if metadata.len() == 0 => anyhow::bail!("it is empty"),
+            None => anyhow::bail!("there is no whole record of any WARC, WACZ or ARC file in it"),
         };
-        let opened = File::open(path).and_then(|file| {
-            let metadata = file.metadata()?;
-            if metadata.is_dir() {
-                Err(io::ErrorKind::IsADirectory.into())
-            } else {
-                Ok((file, metadata.len()))
-            }
-        });
-        let (mut file, bytes) = opened.map_err(|error| cannot(error.into()))?;
-        let form = Form::of(&mut file).map_err(|error| cannot(error.into()))?;
-        let form = form.ok_or_else(|| {
-            cannot(anyhow::anyhow!("there is no record of any WARC, WACZ or ARC file in it"))
-        })?;
-        Ok(Self { path: path.to_owned(), file, form, bytes })
+        Ok(Self { path: path.to_owned(), file, form, bytes: metadata.len() })
     }
 }
 
@@ -198,13 +199,12 @@ fn told(error: &warc::Error) -> (u64, String) {
 }
 
 fn read_arc(file: File, steps: &Steps<'_>) -> Result<(), Gone> {
-    for found in arc::Reader::new(file, RECORD_BLOCK_BYTES_MAX) {
+    for found in arc::Reader::new(file, RECORD_BLOCK_BYTES_MAX).with_file_headers() {
         match found {
-            Ok(ArcRecord { offset, date: None, .. }) => steps.damaged(offset, "the record has no date")?,
-            Ok(ArcRecord { offset, url, address, date: Some(at), block, block_bytes, .. }) => {
-                let mut record = Group::of_answer(&url, address, at, block).main;
-                (record.offset, record.block_bytes) = (offset, block_bytes);
-                steps.send(Step::Record(record))?;
+            Ok(arc) => {
+                let offset = arc.offset;
+                let step = Group::of_arc(arc).map(|group| Step::Record(group.main));
+                steps.send(step.unwrap_or(Step::Unfit { offset, why: "it has no date" }))?;
             }
             Err(error) => {
                 let (offset, what) = told(&error);
