@@ -85,7 +85,14 @@ pub fn rediscover(
         learning.captures += 1;
         let url = PageUrl::parse(&entry.url).ok().filter(|_| entry.is_visit());
         let Some(url) = url.filter(|url| url.target() != "/robots.txt") else { continue };
-        let Some(learned) = reader.learned(&entry)? else { continue };
+        let learned = match reader.learned(&entry) {
+            Err(archive::Error::Damaged { .. }) => {
+                learning.damaged += 1;
+                continue;
+            }
+            learned => learned?,
+        };
+        let Some(learned) = learned else { continue };
         let reading = Body { reader, reads, learning: &mut learning }.read(&url, &entry)?;
         let teachings = Teachings { url, learned, reading, place: String::new() };
         let lesson = teachings.lesson(None);

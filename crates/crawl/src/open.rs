@@ -66,7 +66,12 @@ pub fn open_frontier(
 fn first_policy(reader: &Reader) -> Result<Option<Policy>, crate::Error> {
     let mut first = None;
     for entry in reader.newest_first(&archive::Key::of(&format!("urn:utsushi:note:{SETTINGS}")))? {
-        if let Some((_, text)) = reader.note(&entry?)? {
+        let note = match reader.note(&entry?) {
+            // A damaged note says nothing.
+            Err(archive::Error::Damaged { .. }) => continue,
+            note => note?,
+        };
+        if let Some((_, text)) = note {
             first = noted_policy(&text);
         }
     }
