@@ -67,6 +67,17 @@ struct Shown<'a> {
     text: Cow<'a, str>,
 }
 
+impl Shown<'_> {
+    /// The same where a JSON string is the text that it stands for.
+    fn plain(self) -> Self {
+        let is_string = self.kind == JSON && self.text.starts_with('"');
+        match serde_json::from_str::<String>(&self.text) {
+            Ok(text) if is_string => Self { kind: TEXT, text: text.into() },
+            _ => self,
+        }
+    }
+}
+
 impl<'a> Answer<'a> {
     fn shown(self) -> Shown<'a> {
         match self {

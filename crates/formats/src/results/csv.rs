@@ -1,4 +1,5 @@
-//! CSV as RFC 4180 has it: lines end in CR LF, and a cell that needs it stands in quotes.
+//! CSV as RFC 4180 has it: lines end in CR LF, and a cell that needs it stands in quotes. An answer that is a JSON string
+//! stands there as the text that it is, and its kind is `text`; other JSON stands there as JSON.
 //!
 //! **Invariant:** no cell is a formula to a spreadsheet that splits at commas, be it at semicolons and tabs too (H20): one that
 //! begins like a formula has a `'` in front, which is how spreadsheets write a text that is none, and one that holds
@@ -11,7 +12,7 @@ pub(super) const HEADER: &[u8] = b"document,url,at,kind,result\r\n";
 
 /// Appends the line of a row.
 pub(super) fn line(out: &mut Vec<u8>, row: &Row<'_>) {
-    let shown = row.result.shown();
+    let shown = row.result.shown().plain();
     out.extend_from_slice(format!("{},", row.document).as_bytes());
     text(out, row.url);
     out.extend_from_slice(format!(",{},{},", row.at.to_rfc3339(), shown.kind).as_bytes());

@@ -195,6 +195,23 @@ fn numbers_in_csv_stay_numbers() {
     assert_eq!(cell(Answer::Text("-1")), "'-1");
 }
 
+#[test]
+fn a_json_string_in_csv_is_its_text() {
+    #[track_caller]
+    fn check(json: &str, kind: &str, cell: &str) {
+        let row = Row { document: 1, url: "u", at: at(), result: Answer::Json(json) };
+        let found = records(std::str::from_utf8(&written(Form::Csv, [row])).unwrap())[1].clone();
+        assert_eq!((found[3].as_str(), found[4].as_str()), (kind, cell), "{json}");
+    }
+    check(r#""写し, \"a copy\"""#, "text", "写し, \"a copy\"");
+    check(r#" "\u5199\n" "#, "json", r#" "\u5199\n" "#);
+    check(r#""=1+1""#, "text", "'=1+1");
+    check(r#""-1""#, "text", "'-1");
+    check(r#"["a"]"#, "json", r#"["a"]"#);
+    check("null", "json", "null");
+    check("\"no end", "json", "\"no end");
+}
+
 /// Reads CSV as RFC 4180 says, and no other way. What others split at stands in quotes.
 fn records(text: &str) -> Vec<Vec<String>> {
     let (mut records, mut rest) = (Vec::new(), text);
