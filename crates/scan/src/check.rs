@@ -1,26 +1,99 @@
-//! Looks whether the program can be run at all, before anything is read.
+//! Looks whether the program can be run at all, and as whom, before anything is read.
 
 use crate::error::Error;
-use crate::role::SANDBOX;
+use crate::role::{EXIT_OUT_OF_REACH, TRIAL};
 use crate::run::spoken;
 use crate::settings::{Settings, Work};
 use crate::tree;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt as _;
+use rustix::fs::{Access, access};
+use rustix::process::geteuid;
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 
-/// An error that says what is missing: the program, or a sandbox for it.
-pub(crate) fn program(settings: &Settings) -> Result<(), Error> {
+/// Sees to it that the program can be run in its sandbox: an error says what is missing. Where only root can reach the
+/// program, the program keeps root's user.
+pub(crate) fn program(settings: &mut Settings) -> Result<(), Error> {
     if !tree::can_see() {
         let what = "this system does not tell which processes a program has started: there is no `/proc/thread-self/children`";
         return Err(Error::Workers(what.to_owned()));
     }
-    if let Work::Program(program) | Work::Each(program) = &settings.work {
-        let name = program.first().map_or(OsStr::new(""), AsRef::as_ref);
-        find(name)?;
+    if let Some(program) = program_of(&settings.work) {
+        find(program.first().map_or(OsStr::new(""), AsRef::as_ref))?;
     }
-    sandbox(settings)
+    let Some(path) = out_of_reach(settings)? else { return Ok(()) };
+    settings.confinement.keeps_user = true;
+    if let Some(path) = out_of_reach(settings)? {
+        return Err(Error::OutOfReach { path });
+    }
+    tracing::warn!(
+        path = %path.display(),
+        "other users than root cannot reach this: the program runs as root, without capabilities. \
+         Give all users access to it, and the program runs as a user of its own"
+    );
+    Ok(())
+}
+
+/// What the program needs and cannot reach in its sandbox, because it has lost the rights of root.
+fn out_of_reach(settings: &Settings) -> Result<Option<PathBuf>, Error> {
+    let tried = trial(settings)?;
+    if tried.status.success() {
+        return Ok(None);
+    }
+    if tried.status.code() != Some(EXIT_OUT_OF_REACH.into()) {
+        return Err(Error::NoSandbox(String::from_utf8_lossy(&tried.stderr).trim().to_owned()));
+    }
+    Ok(Some(PathBuf::from(OsString::from_vec(tried.stderr))).filter(|_| geteuid().is_root()))
+}
+
+fn program_of(work: &Work) -> Option<&[OsString]> {
+    match work {
+        Work::Program(program) | Work::Each(program) => Some(program),
+        Work::Builtin(_) => None,
+    }
+}
+
+/// Enters the sandbox once, without running the program.
+fn trial(settings: &Settings) -> Result<Output, Error> {
+    let failed = |source| Error::io("make a directory in", &settings.scratch, source);
+    let scratch = tempfile::Builder::new().prefix("trial-").tempdir_in(&settings.scratch).map_err(failed)?;
+    let mut spoken = spoken(settings);
+    spoken.scratch = scratch.path().to_owned();
+    let mut command = Command::new(&settings.executable);
+    command.arg(TRIAL).arg(spoken.write()).args(program_of(&settings.work).unwrap_or_default());
+    command.stdin(Stdio::null()).output().map_err(|source| Error::io("run", &settings.executable, source))
+}
+
+/// What a program needs and this process can reach.
+pub(crate) struct Reach {
+    programs: Vec<OsString>,
+    /// Files among the arguments: a script, a model.
+    files: Vec<PathBuf>,
+    writable: Vec<PathBuf>,
+}
+
+impl Reach {
+    /// `own` is this program, if it stands between the worker and the program.
+    pub(crate) fn of(program: &[OsString], own: Option<&str>, writable: &[PathBuf]) -> Self {
+        let files = program.iter().skip(1).map(PathBuf::from);
+        let files = files.filter(|path| path.is_file() && access(path, Access::READ_OK).is_ok()).collect();
+        let programs = own.map(OsString::from).into_iter().chain(program.first().cloned()).collect();
+        Self { programs, files, writable: writable.to_vec() }
+    }
+
+    /// The first of them that is out of reach now.
+    pub(crate) fn lost(&self, scratch: &Path) -> Option<PathBuf> {
+        if let Some(name) = self.programs.iter().find(|name| find(name).is_err()) {
+            return Some(name.into());
+        }
+        if let Some(file) = self.files.iter().find(|file| File::open(file).is_err()) {
+            return Some(file.clone());
+        }
+        let mut written = self.writable.iter().map(PathBuf::as_path).chain([scratch]);
+        written.find(|path| !can_write(path)).map(Path::to_owned)
+    }
 }
 
 /// Where a program is: as it is named, or in one of the directories of `PATH`.
@@ -45,22 +118,13 @@ fn find(name: &OsStr) -> Result<PathBuf, Error> {
     found.ok_or_else(|| cannot("there is no such program in any directory of PATH"))
 }
 
-fn can_run(path: &Path) -> bool {
-    path.is_file() && rustix::fs::access(path, rustix::fs::Access::EXEC_OK).is_ok()
+fn can_write(path: &Path) -> bool {
+    let enter = if path.is_dir() { Access::EXEC_OK } else { Access::READ_OK };
+    access(path, Access::WRITE_OK | enter).is_ok()
 }
 
-/// Makes the sandbox once, with nothing in it.
-fn sandbox(settings: &Settings) -> Result<(), Error> {
-    let tried = Command::new(&settings.executable)
-        .arg(SANDBOX)
-        .arg(spoken(settings).write())
-        .stdin(Stdio::null())
-        .output();
-    let tried = tried.map_err(|source| Error::io("run", &settings.executable, source))?;
-    if tried.status.success() {
-        return Ok(());
-    }
-    Err(Error::NoSandbox(String::from_utf8_lossy(&tried.stderr).trim().to_owned()))
+fn can_run(path: &Path) -> bool {
+    path.is_file() && access(path, Access::EXEC_OK).is_ok()
 }
 
 #[cfg(test)]

@@ -67,6 +67,12 @@ pub enum Error {
         /// Why.
         why: String,
     },
+    /// Without the rights of root the program cannot reach something that it needs.
+    #[error("without the rights of root the program cannot reach `{}`", path.display())]
+    OutOfReach {
+        /// What it cannot reach.
+        path: PathBuf,
+    },
     /// The sandbox does not hold on this machine.
     #[error("cannot confine the program: {0}")]
     NoSandbox(String),

@@ -30,6 +30,7 @@ pub mod protocol;
 pub mod role;
 mod run;
 mod sandbox;
+mod scratch;
 mod settings;
 pub mod trace;
 mod tree;

@@ -1,8 +1,9 @@
 //! The roles that the program plays in a scan beside its own: worker, sandbox, and one program a document.
 //!
-//! A scan starts its own executable anew with one of three words in front. They are no commands for people, and are looked
+//! A scan starts its own executable again with one of four words in front. They are no commands for people, and are looked
 //! for before anything else is done, so that the process has one thread and little to start.
 
+use crate::check::Reach;
 use crate::settings::{Confinement, Limits};
 use crate::{bound, each, sandbox, worker};
 use serde_json::{Value, json};
@@ -18,11 +19,15 @@ use std::time::Duration;
 pub(crate) const WORKER: &str = "scan-worker";
 /// The word for the sandbox, which becomes the program.
 pub(crate) const SANDBOX: &str = "scan-sandbox";
+/// The word for the sandbox that only looks whether the program could be run in it.
+pub(crate) const TRIAL: &str = "scan-trial";
 /// The word for what starts a program for each document.
 pub(crate) const EACH: &str = "scan-each";
 
 /// Exit codes of the sandbox, as those of a shell and of `env`.
 pub(crate) const EXIT_REFUSED: u8 = 125;
+/// That of a trial: something is out of the reach of the program, and standard error names it.
+pub(crate) const EXIT_OUT_OF_REACH: u8 = 124;
 pub(crate) const EXIT_CANNOT_RUN: u8 = 126;
 pub(crate) const EXIT_NOT_FOUND: u8 = 127;
 
@@ -34,6 +39,7 @@ pub fn play(arguments: impl IntoIterator<Item = OsString>) -> Option<ExitCode> {
     let play: fn(&Spoken, Vec<OsString>) -> ExitCode = match word.to_str()? {
         WORKER => |spoken, program| worker::run(spoken, &program),
         SANDBOX => become_program,
+        TRIAL => try_program,
         EACH => |spoken, program| each::run(spoken, &program),
         _ => return None,
     };
@@ -62,7 +68,7 @@ impl Spoken {
         json!({
             "progress": micros(progress), "document": micros(document), "memory": memory_bytes,
             "processes": processes, "answer": answer_bytes, "bytes": document_bytes, "file": file_bytes,
-            "lifted": self.confinement.is_lifted, "network": self.confinement.has_network,
+            "lifted": self.confinement.is_lifted, "keeps": self.confinement.keeps_user, "network": self.confinement.has_network,
             "writable": self.confinement.writable.iter().map(path).collect::<Vec<_>>(),
             "scratch": path(&self.scratch), "restart": self.restart_every,
             "builtin": self.builtin, "each": self.is_each,
@@ -90,7 +96,12 @@ impl Spoken {
             file_bytes: number("file")?,
         };
         let writable = said.get("writable")?.as_array()?.iter().map(path).collect::<Option<Vec<_>>>()?;
-        let confinement = Confinement { is_lifted: is("lifted")?, has_network: is("network")?, writable };
+        let confinement = Confinement {
+            is_lifted: is("lifted")?,
+            keeps_user: is("keeps")?,
+            has_network: is("network")?,
+            writable,
+        };
         Some(Self {
             limits,
             confinement,
@@ -106,27 +117,53 @@ fn micros(time: Duration) -> u64 {
     u64::try_from(time.as_micros()).unwrap_or(u64::MAX)
 }
 
-/// Restricts itself and becomes the program; without one it only tells whether it could.
+/// Restricts itself and becomes the program.
 #[expect(clippy::needless_pass_by_value, reason = "every role is handed its arguments")]
 fn become_program(spoken: &Spoken, program: Vec<OsString>) -> ExitCode {
-    // A worker confines what it starts; without one nothing is started.
-    if !program.is_empty() {
-        bound::enter(
-            rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs()),
-            spoken.limits.processes,
-        );
-    }
-    let entered = sandbox::detach()
-        .map_err(sandbox::Error::from)
-        .and_then(|()| sandbox::enter(&spoken.limits, &spoken.confinement, &spoken.scratch));
-    if let Err(error) = entered {
-        say(&format!("{}\n", chain(&error)));
-        return EXIT_REFUSED.into();
-    }
+    let worker = parent();
+    bound::join(worker);
+    let entered = sandbox::enter(worker, &spoken.limits, &spoken.confinement, Some(&spoken.scratch));
+    let is_other = match entered.and_then(|is_other| Ok(sandbox::detach().map(|()| is_other)?)) {
+        Ok(is_other) => is_other,
+        Err(error) => return refused(&error),
+    };
     let Some((name, arguments)) = program.split_first() else { return ExitCode::SUCCESS };
-    let error = Command::new(name).args(arguments).env("TMPDIR", &spoken.scratch).exec();
+    let mut command = Command::new(name);
+    command.args(arguments).env("TMPDIR", &spoken.scratch);
+    if is_other {
+        // The home of root is closed to it.
+        command.env("HOME", &spoken.scratch);
+    }
+    let error = command.exec();
     say(&format!("cannot run `{}`: {error}\n", name.display()));
     if error.kind() == std::io::ErrorKind::NotFound { EXIT_NOT_FOUND.into() } else { EXIT_CANNOT_RUN.into() }
+}
+
+/// Restricts itself and looks whether the program could be run so, without running it.
+#[expect(clippy::needless_pass_by_value, reason = "every role is handed its arguments")]
+fn try_program(spoken: &Spoken, program: Vec<OsString>) -> ExitCode {
+    let own = spoken.is_each.then_some(OWN_EXECUTABLE);
+    let reach = Reach::of(&program, own, &spoken.confinement.writable);
+    let entered = sandbox::enter(parent(), &spoken.limits, &spoken.confinement, Some(&spoken.scratch));
+    if let Err(error) = entered {
+        return refused(&error);
+    }
+    match reach.lost(&spoken.scratch) {
+        None => ExitCode::SUCCESS,
+        Some(path) => {
+            let _ = std::io::stderr().write_all(path.as_os_str().as_bytes());
+            EXIT_OUT_OF_REACH.into()
+        }
+    }
+}
+
+fn refused(error: &sandbox::Error) -> ExitCode {
+    say(&format!("{}\n", chain(error)));
+    EXIT_REFUSED.into()
+}
+
+fn parent() -> u32 {
+    rustix::process::getppid().map_or(0, |pid| pid.as_raw_nonzero().get().unsigned_abs())
 }
 
 /// The command that runs `program` in the sandbox.
@@ -168,7 +205,10 @@ mod tests {
         let spoken = Spoken {
             limits: Limits::default(),
             confinement: Confinement {
-                is_lifted: false, has_network: true, writable: vec!["/写し".into()]
+                is_lifted: false,
+                keeps_user: true,
+                has_network: true,
+                writable: vec!["/写し".into()],
             },
             scratch: OsString::from_vec(b"/tmp/\xff".to_vec()).into(),
             restart_every: 7,

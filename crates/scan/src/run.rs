@@ -25,7 +25,7 @@ use crate::pointers::Pointers;
 use crate::settings::{Settings, Work};
 use crate::trace::{Lane, Sampler, Trace};
 use crate::wire::Parcel;
-use crate::{bound, check, tree};
+use crate::{bound, check, scratch, tree};
 use archive::Reader;
 use base::clock::RealClock;
 use crew::Crew;
@@ -201,7 +201,12 @@ pub fn run(
     sink: &mut dyn Sink,
     should_stop: &dyn Fn() -> bool,
 ) -> Result<Summary, Error> {
-    check::program(settings)?;
+    let mut settings = settings.clone();
+    let wanted = std::mem::take(&mut settings.scratch);
+    settings.scratch = scratch::make(&wanted).map_err(|source| Error::io("make", &wanted, source))?;
+    let _scratch = Removed(settings.scratch.clone());
+    check::program(&mut settings)?;
+    let settings = &settings;
     tree::adopt()
         .map_err(|source| Error::io("look after processes below", Path::new("/proc/self"), source))?;
     bound::sweep();
@@ -255,14 +260,22 @@ pub fn run(
         // Whoever still wants to hand something on must not wait for ever.
         while received.recv().is_ok() {}
     });
-    // Workers that were killed did not tidy up behind their programs, nor did a scan that was killed when this one began.
-    let _ = std::fs::remove_dir_all(&settings.scratch);
+    // Nor did a scan that was killed when this one began.
     bound::sweep();
     let summary = std::mem::take(&mut run.summary);
     let mut live = shared.lock();
     match live.failure.take() {
         Some(failure) => Err(failure),
         None => Ok(summary),
+    }
+}
+
+/// A directory that is removed at the end: workers that were killed did not tidy up after their programs.
+struct Removed(PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
     }
 }
 

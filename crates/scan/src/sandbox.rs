@@ -1,21 +1,26 @@
-//! The sandbox of a program: this program, started anew with one thread, restricts itself and becomes the other (D14, H22).
+//! The sandbox of a program: this program, started again with one thread, restricts itself and becomes the other (D14, H22).
+//!
+//! | restriction | by |
+//! |---|---|
+//! | no capabilities, no way to get any; for root another user and group | [`identity`] |
+//! | no sockets, no namespaces, nothing that concerns the machine or other processes | seccomp ([`calls`]) |
+//! | no writing but where it may, no signals to others | Landlock |
+//! | bounded memory, files, descriptors and processes | rlimits, control groups ([`crate::bound`]) |
 //!
 //! **Invariant:** where a restriction that was asked for does not hold, the program is not started.
-//!
-//! What it is kept from: sockets of any kind and whatever could make one (seccomp), writing anywhere but where it may,
-//! signals to others (Landlock), and more memory, longer files and core files than it may have (rlimits). It may read
-//! what its user may read. Changes of a file's mode, owner and times are not prevented.
 
+mod calls;
+mod identity;
+
+use crate::bound;
 use crate::settings::{Confinement, Limits};
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, LandlockStatus,
     PathBeneath, PathFd, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
 };
-use rustix::process::{Resource, Rlimit, Signal, set_parent_process_death_signal, setrlimit, setsid};
-use seccompiler::{
-    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+use rustix::process::{
+    Resource, Rlimit, Signal, geteuid, set_parent_process_death_signal, setrlimit, setsid,
 };
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// A restriction that does not hold here.
@@ -27,29 +32,67 @@ pub(crate) enum Error {
     Landlock(#[from] landlock::RulesetError),
     #[error("cannot let the program write to `{}`", .0.display())]
     Path(PathBuf, #[source] landlock::PathFdError),
-    #[error("cannot keep the program from the network")]
+    #[error("cannot limit the system calls of the program")]
     Seccomp(#[from] seccompiler::Error),
-    #[error("cannot keep the program from the network on this processor")]
+    #[error("cannot limit the system calls of the program on this processor")]
     Processor(#[from] seccompiler::BackendError),
+    #[error("cannot take the rights of root from the program")]
+    Identity(#[source] rustix::io::Errno),
     #[error("cannot keep the program from files that are open")]
     Files(#[source] std::io::Error),
     #[error("cannot limit what the program takes")]
     Limits(#[from] rustix::io::Errno),
 }
 
-/// Restricts this process, which must have one thread, and all that it will start.
-pub(crate) fn enter(limits: &Limits, confinement: &Confinement, scratch: &Path) -> Result<(), Error> {
-    limit(limits)?;
+/// Restricts this process, which must have one thread, and all that it will start. `worker` is the process that looks after
+/// it, `scratch` the directory that becomes its own. Says whether the program has another user than this process had.
+pub(crate) fn enter(
+    worker: u32,
+    limits: &Limits,
+    confinement: &Confinement,
+    scratch: Option<&Path>,
+) -> Result<bool, Error> {
     if confinement.is_lifted {
-        return Ok(());
+        limit(limits)?;
+        bound::limit_tasks(limits.processes, false)?;
+        return Ok(false);
     }
     leave_files()?;
+    let is_counted_apart = bound::count_apart();
     let abi = restrict_files(confinement, scratch)?;
-    let filter = filter(confinement.has_network, abi)?;
-    Ok(seccompiler::apply_filter(&filter)?)
+    let is_other = give_up_rights(worker, confinement, scratch).map_err(Error::Identity)?;
+    limit(limits)?;
+    bound::limit_tasks(limits.processes, is_other || is_counted_apart)?;
+    let situation = calls::Situation {
+        has_network: confinement.has_network,
+        is_root: geteuid().is_root(),
+        can_cut: abi < ABI::V3,
+    };
+    for filter in calls::filters(situation)? {
+        seccompiler::apply_filter(&filter)?;
+    }
+    Ok(is_other)
 }
 
-/// Makes this process one that ends with its parent, apart from the terminal and its signals.
+/// Takes away what root has; says whether the user is another now.
+fn give_up_rights(
+    worker: u32,
+    confinement: &Confinement,
+    scratch: Option<&Path>,
+) -> Result<bool, rustix::io::Errno> {
+    identity::empty_bounding_set()?;
+    let is_other = if confinement.keeps_user {
+        identity::leave_groups()?;
+        false
+    } else {
+        identity::leave_root(worker, scratch)?
+    };
+    identity::drop_capabilities()?;
+    Ok(is_other)
+}
+
+/// Makes this process one that ends with its parent, apart from the terminal and its signals. To be called when the user
+/// does not change any more: a change takes it back.
 pub(crate) fn detach() -> Result<(), rustix::io::Errno> {
     set_parent_process_death_signal(Some(Signal::KILL))?;
     // Whoever leads a group already cannot lead a session, and need not.
@@ -57,21 +100,32 @@ pub(crate) fn detach() -> Result<(), rustix::io::Errno> {
     Ok(())
 }
 
-/// Of memory that is asked for and not used, so many times the limit may be had: the rest is watched from outside.
+/// A process may ask for this many times its memory limit without using it: what it uses is watched from outside.
 const UNUSED_MEMORY_FACTOR: u64 = 2;
-const OPEN_FILES_MAX: u64 = 1_024;
+/// Each descriptor may be the end of a pipe, which is memory of the kernel.
+pub(crate) const OPEN_FILES_MAX: u64 = 256;
+/// Signals that wait, and timers.
+const SIGNALS_MAX: u64 = 1_024;
 
 fn limit(limits: &Limits) -> Result<(), Error> {
-    let set = |resource, most: u64| {
-        let old = rustix::process::getrlimit(resource);
-        let most = old.maximum.map_or(most, |maximum| most.min(maximum));
-        setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })
-    };
-    set(Resource::Data, limits.memory_bytes.saturating_mul(UNUSED_MEMORY_FACTOR))?;
-    set(Resource::Fsize, limits.file_bytes)?;
-    set(Resource::Core, 0)?;
-    set(Resource::Nofile, OPEN_FILES_MAX)?;
-    Ok(())
+    let bounds = [
+        (Resource::Data, limits.memory_bytes.saturating_mul(UNUSED_MEMORY_FACTOR)),
+        (Resource::Fsize, limits.file_bytes),
+        (Resource::Core, 0),
+        (Resource::Nofile, OPEN_FILES_MAX),
+        (Resource::Sigpending, SIGNALS_MAX),
+        (Resource::Msgqueue, 0),
+        (Resource::Nice, 0),
+        (Resource::Rtprio, 0),
+    ];
+    bounds.into_iter().try_for_each(|(resource, most)| set_limit(resource, most)).map_err(Error::Limits)
+}
+
+/// Lowers a limit for good.
+pub(crate) fn set_limit(resource: Resource, most: u64) -> Result<(), rustix::io::Errno> {
+    let old = rustix::process::getrlimit(resource);
+    let most = old.maximum.map_or(most, |maximum| most.min(maximum));
+    setrlimit(resource, Rlimit { current: Some(most), maximum: Some(most) })
 }
 
 /// Files that are open beside the three that everyone has are not passed on: whoever started us may have left some.
@@ -87,7 +141,7 @@ fn leave_files() -> Result<(), Error> {
 const ABI_WANTED: ABI = ABI::V6;
 
 /// Lets the process and its children write where they may and nowhere else; says which Landlock does it.
-fn restrict_files(confinement: &Confinement, scratch: &Path) -> Result<ABI, Error> {
+fn restrict_files(confinement: &Confinement, scratch: Option<&Path>) -> Result<ABI, Error> {
     let writing = AccessFs::from_write(ABI_WANTED);
     let mut ruleset = Ruleset::default()
         .set_compatibility(CompatLevel::HardRequirement)
@@ -101,7 +155,7 @@ fn restrict_files(confinement: &Confinement, scratch: &Path) -> Result<ABI, Erro
     let mut ruleset = ruleset.create()?;
     // Nobody makes devices: they lead to disks.
     let granted = writing & !(AccessFs::MakeBlock | AccessFs::MakeChar);
-    for directory in [scratch].into_iter().chain(confinement.writable.iter().map(PathBuf::as_path)) {
+    for directory in scratch.into_iter().chain(confinement.writable.iter().map(PathBuf::as_path)) {
         ruleset = ruleset.add_rule(beneath(directory, granted)?)?;
     }
     let to_nothing = AccessFs::WriteFile | AccessFs::Truncate | AccessFs::IoctlDev;
@@ -123,121 +177,4 @@ fn beneath(path: &Path, rights: BitFlags<AccessFs>) -> Result<PathBeneath<PathFd
     // Of rights that only directories have, a file gets those that it can have.
     let rights = if path.is_dir() { rights } else { rights & AccessFs::from_file(ABI_WANTED) };
     Ok(PathBeneath::new(opened, rights))
-}
-
-/// What no analysis needs: other processes' memory, other kernels' worlds, and ways around the rest.
-const NEVER: &[i64] = &[
-    libc::SYS_io_uring_setup,
-    libc::SYS_ptrace,
-    libc::SYS_process_vm_writev,
-    libc::SYS_process_vm_readv,
-    libc::SYS_pidfd_getfd,
-    libc::SYS_bpf,
-    libc::SYS_perf_event_open,
-    libc::SYS_userfaultfd,
-    libc::SYS_keyctl,
-    libc::SYS_add_key,
-    libc::SYS_request_key,
-    libc::SYS_mount,
-    libc::SYS_umount2,
-    libc::SYS_move_mount,
-    libc::SYS_open_tree,
-    libc::SYS_fsopen,
-    libc::SYS_fsmount,
-    libc::SYS_pivot_root,
-    libc::SYS_chroot,
-    libc::SYS_unshare,
-    libc::SYS_setns,
-    libc::SYS_open_by_handle_at,
-    libc::SYS_init_module,
-    libc::SYS_finit_module,
-    libc::SYS_delete_module,
-    libc::SYS_kexec_load,
-    libc::SYS_kexec_file_load,
-    libc::SYS_reboot,
-    libc::SYS_swapon,
-    libc::SYS_swapoff,
-    libc::SYS_settimeofday,
-    libc::SYS_clock_settime,
-    libc::SYS_sethostname,
-    libc::SYS_setdomainname,
-    libc::SYS_acct,
-    libc::SYS_quotactl,
-    // What outlives the program, and is charged to nobody.
-    libc::SYS_shmget,
-    libc::SYS_msgget,
-    libc::SYS_semget,
-    libc::SYS_mq_open,
-    // Memory that no process is charged with while it is not mapped.
-    libc::SYS_memfd_create,
-    libc::SYS_memfd_secret,
-];
-/// What leads to the network. Pairs of connected sockets that are streams lead nowhere and stay.
-const NETWORK: &[i64] = &[libc::SYS_socket, libc::SYS_connect, libc::SYS_bind, libc::SYS_listen];
-/// On x86-64 each call has a second number, by which an old interface reaches it.
-const SECOND_NUMBERS: i64 = 0x4000_0000;
-
-fn filter(has_network: bool, abi: ABI) -> Result<BpfProgram, seccompiler::BackendError> {
-    let refused = NEVER.iter().chain(NETWORK.iter().filter(|_| !has_network));
-    let mut rules: BTreeMap<i64, Vec<SeccompRule>> = refused.map(|call| (*call, Vec::new())).collect();
-    // Its own limits are its own affair; those of others are not.
-    rules.insert(libc::SYS_prlimit64, vec![SeccompRule::new(vec![is_not(0, 0)?])?]);
-    // One of a pair of sockets for datagrams can send to any address.
-    let datagrams = [libc::SOCK_DGRAM, libc::SOCK_RAW].map(|kind| is_kind_of_socket(1, kind));
-    rules.insert(libc::SYS_socketpair, datagrams.into_iter().collect::<Result<_, _>>()?);
-    if has_network {
-        // The network is not the sockets of this machine, behind which others do what they are asked.
-        let families = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK];
-        let others = families.iter().map(|family| is_not(0, u64::from(family.unsigned_abs())));
-        rules.insert(libc::SYS_socket, vec![SeccompRule::new(others.collect::<Result<_, _>>()?)?]);
-    }
-    if abi < ABI::V3 {
-        // This Landlock does not know of cutting files short, which is writing too.
-        rules.insert(libc::SYS_truncate, Vec::new());
-        rules.insert(libc::SYS_openat2, Vec::new());
-        rules.insert(libc::SYS_openat, vec![cuts_without_writing(2)?]);
-        #[cfg(target_arch = "x86_64")]
-        rules.insert(libc::SYS_open, vec![cuts_without_writing(1)?]);
-    }
-    if cfg!(target_arch = "x86_64") {
-        let second: Vec<_> =
-            rules.iter().map(|(call, rules)| (call | SECOND_NUMBERS, rules.clone())).collect();
-        rules.extend(second);
-    }
-    let refuse = SeccompAction::Errno(libc::EPERM.unsigned_abs());
-    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, std::env::consts::ARCH.try_into()?)?;
-    filter.try_into()
-}
-
-/// That an argument is something else.
-fn is_not(argument: u8, value: u64) -> Result<SeccompCondition, seccompiler::BackendError> {
-    SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::Ne, value)
-}
-
-/// That the kind of a socket, without what goes with it, is this one.
-fn is_kind_of_socket(argument: u8, kind: libc::c_int) -> Result<SeccompRule, seccompiler::BackendError> {
-    const KINDS: u64 = 0xf;
-    let (is_kind, kind) = (SeccompCmpOp::MaskedEq(KINDS), u64::from(kind.unsigned_abs()));
-    SeccompRule::new(vec![SeccompCondition::new(argument, SeccompCmpArgLen::Dword, is_kind, kind)?])
-}
-
-/// A file opened to be read and cut short at the same time.
-fn cuts_without_writing(argument: u8) -> Result<SeccompRule, seccompiler::BackendError> {
-    let bits = u64::from((libc::O_TRUNC | libc::O_ACCMODE).unsigned_abs());
-    let value = u64::from((libc::O_TRUNC | libc::O_RDONLY).unsigned_abs());
-    let condition =
-        SeccompCondition::new(argument, SeccompCmpArgLen::Dword, SeccompCmpOp::MaskedEq(bits), value)?;
-    SeccompRule::new(vec![condition])
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_filter_can_be_made_for_this_processor_and_every_landlock() {
-        for (has_network, abi) in [(false, ABI::V1), (true, ABI::V2), (false, ABI::V6)] {
-            assert!(!filter(has_network, abi).unwrap().is_empty());
-        }
-    }
 }

@@ -81,6 +81,9 @@ impl Default for Limits {
 pub struct Confinement {
     /// It is not kept from anything but its limits.
     pub is_lifted: bool,
+    /// It keeps the user of the caller, also that of root; it has no capabilities all the same. A scan sets this itself
+    /// where another user could not reach the program.
+    pub keeps_user: bool,
     /// It may use the network.
     pub has_network: bool,
     /// It may write here, beside its scratch directory.

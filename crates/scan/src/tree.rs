@@ -12,6 +12,7 @@ use rustix::process::{
 use std::collections::HashSet;
 use std::fs;
 use std::io;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::thread;
 use std::time::Duration;
 
@@ -67,7 +68,34 @@ pub(crate) fn weigh(most: usize, bytes_max: u64) -> (usize, u64) {
         // What forks share was counted for each of them.
         bytes = processes.iter().map(|pid| proportional_bytes(*pid)).sum();
     }
-    (processes.len(), bytes)
+    (processes.len(), bytes + buffered_bytes(&processes))
+}
+
+/// What a pipe holds at most, and what a socket can have on its way to another.
+const PIPE_BYTES: u64 = 64 * 1024;
+const SOCKET_BYTES: u64 = 208 * 1024;
+/// So many descriptors a process may have, if it does not show them.
+const DESCRIPTORS_MAX: u64 = crate::sandbox::OPEN_FILES_MAX;
+
+/// What the kernel may hold in the pipes and sockets of these processes.
+fn buffered_bytes(processes: &[Pid]) -> u64 {
+    let (mut seen, mut bytes) = (HashSet::new(), 0);
+    for pid in processes {
+        let found = match fs::read_dir(format!("/proc/{}/fd", pid.as_raw_nonzero())) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                bytes += DESCRIPTORS_MAX * SOCKET_BYTES;
+                continue;
+            }
+            found => found.into_iter().flatten().flatten(),
+        };
+        for about in found.filter_map(|descriptor| fs::metadata(descriptor.path()).ok()) {
+            let kind = about.file_type();
+            if (kind.is_fifo() || kind.is_socket()) && seen.insert((about.dev(), about.ino())) {
+                bytes += if kind.is_socket() { SOCKET_BYTES } else { PIPE_BYTES };
+            }
+        }
+    }
+    bytes
 }
 
 /// What a process holds for itself, and what it shares with others by intent; not the files that it maps.
@@ -75,9 +103,12 @@ fn resident_bytes(pid: Pid) -> u64 {
     sum_of(pid, "status", &["RssAnon:", "RssShmem:"])
 }
 
-/// The same where processes that share pages each hold a part of them. It is dear to find out.
+/// The same where processes that share pages each hold a part of them. It is dear to find out, and a process can hide it.
 fn proportional_bytes(pid: Pid) -> u64 {
-    sum_of(pid, "smaps_rollup", &["Pss_Anon:", "Pss_Shmem:"])
+    match sum_of(pid, "smaps_rollup", &["Pss_Anon:", "Pss_Shmem:"]) {
+        0 => resident_bytes(pid),
+        bytes => bytes,
+    }
 }
 
 /// The sum of fields of a file of the process, which are in KiB.
@@ -162,6 +193,15 @@ mod tests {
         child.wait().unwrap();
         assert!(processes >= 1 && resident_bytes(getpid()) > 100_000);
         assert!(cpu_seconds(getpid()) >= 0.0);
+    }
+
+    #[test]
+    fn what_a_pair_of_sockets_can_hold_is_charged() {
+        let before = buffered_bytes(&[getpid()]);
+        let pairs: Vec<_> = (0..50).map(|_| std::os::unix::net::UnixStream::pair().unwrap()).collect();
+        // Other tests of this process may close something meanwhile.
+        assert!(buffered_bytes(&[getpid()]) >= before + 80 * SOCKET_BYTES);
+        drop(pairs);
     }
 
     #[test]

@@ -5,6 +5,7 @@
 
 mod builtin;
 mod external;
+mod greed;
 mod outbox;
 mod program;
 mod reports;

@@ -24,7 +24,7 @@ pub(super) fn run(spoken: &Spoken, analysis: Analysis) -> Result<(), String> {
     let unpacking = 3 * spoken.limits.document_bytes as u64;
     let limits =
         crate::Limits { memory_bytes: spoken.limits.memory_bytes.saturating_add(unpacking), ..spoken.limits };
-    sandbox::enter(&limits, &spoken.confinement, &spoken.scratch).map_err(|error| chain(&error))?;
+    sandbox::enter(std::process::id(), &limits, &spoken.confinement, None).map_err(|error| chain(&error))?;
     let mut worker = Builtin {
         analysis,
         opener: Opener::new(spoken.limits.document_bytes),

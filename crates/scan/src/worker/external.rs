@@ -9,6 +9,7 @@
 //! **Invariant:** the program and everything that it started have ended before its failure is reported.
 
 use super::READ_BYTES;
+use super::greed::Greed;
 use super::outbox::Outbox;
 use super::program::{Heard, Program};
 use super::reports::{self, Reports};
@@ -16,7 +17,7 @@ use crate::open::{Opener, Unfit};
 use crate::protocol::{Answers, Garbage, put_head};
 use crate::role::Spoken;
 use crate::tree;
-use crate::wire::{self, Arrived, Cause, Fault, Report};
+use crate::wire::{self, Answer, Arrived, Cause, Fault, Report};
 use base::clock::RealClock;
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -68,6 +69,7 @@ pub(super) fn run(spoken: &Spoken, program: &[OsString]) -> Result<(), String> {
         answer_every: 2 * FAST,
         is_lively: false,
         watched: Duration::ZERO,
+        greed: Greed::new(spoken.limits),
         busy: Duration::ZERO,
         busy_since: None,
         room: vec![0; READ_BYTES],
@@ -109,6 +111,7 @@ struct External<'a> {
     /// Whether answers come so fast that it is enough to look for them now and then.
     is_lively: bool,
     watched: Duration,
+    greed: Greed,
     busy: Duration,
     busy_since: Option<Duration>,
     room: Vec<u8>,
@@ -156,7 +159,10 @@ impl External<'_> {
             }
             let program = match &mut self.program {
                 Some(program) => program,
-                none => none.insert(patiently(|| Program::start(self.spoken, self.command))?),
+                none => {
+                    self.greed.begin();
+                    none.insert(patiently(|| Program::start(self.spoken, self.command))?)
+                }
             };
             let (outbox, head, is_lively) = (&mut self.outbox, &mut self.head, self.is_lively);
             let opened = self.opener.open(&parcel, |document, coding| {
@@ -369,8 +375,8 @@ impl External<'_> {
     fn take_answers(&mut self) -> Result<(), Garbage> {
         while let Some(number) = self.given.front().copied() {
             let Some(answer) = self.answers.next(number)? else { return Ok(()) };
-            if self.given.len() == 1 && !self.outbox.is_empty() {
-                return Err(Garbage("it answered before it had read the whole document".to_owned()));
+            if self.given.len() == 1 {
+                self.check_last(&answer)?;
             }
             self.given.pop_front();
             self.in_hand_since = self.clock.real_elapsed();
@@ -379,6 +385,20 @@ impl External<'_> {
         }
         if self.answers.is_begun() {
             return Err(Garbage("it said something that nobody asked for".to_owned()));
+        }
+        Ok(())
+    }
+
+    /// Looks whether the answer to the last document that was given can be one.
+    fn check_last(&self, answer: &Answer) -> Result<(), Garbage> {
+        let is_first = self.program.as_ref().is_some_and(|program| program.answered == 0);
+        let is_unread = || self.program.as_ref().is_some_and(Program::has_unread);
+        if !self.outbox.is_empty() || (is_first && is_unread()) {
+            return Err(Garbage("it answered before it had read the whole document".to_owned()));
+        }
+        // A head alone may be meant as an answer; what follows it shows that it is not.
+        if answer.as_bytes() == self.head.trim_ascii() && self.answers.is_begun() {
+            return Err(Garbage("it repeated what it was given instead of answering".to_owned()));
         }
         Ok(())
     }
@@ -417,24 +437,18 @@ impl External<'_> {
             return Ok(());
         }
         self.watched = now;
-        // All of what is below us, not below the program: who loses a parent comes to us.
-        let (processes, bytes) = tree::weigh(limits.processes, limits.memory_bytes);
-        if processes > limits.processes {
-            return self.fail(Cause::Greedy, format!("it was more than {} processes", limits.processes));
-        }
-        if bytes > limits.memory_bytes {
-            return self.fail(
-                Cause::Greedy,
-                format!("it took more than {} MiB of memory", limits.memory_bytes >> 20),
-            );
-        }
-        Ok(())
+        self.greed.watch().map_or(Ok(()), |what| self.fail(Cause::Greedy, what))
     }
 
     /// The program has failed: it is ended, and what it had is reported. The next document starts it anew.
     fn fail(&mut self, cause: Cause, what: String) -> io::Result<()> {
         let Some(program) = self.program.take() else { return Ok(()) };
         let words = program.end();
+        // Whoever got no more of something mostly ends in another way then.
+        let (cause, what) = match self.greed.refused() {
+            Some(greed) if matches!(cause, Cause::Ended | Cause::Crashed) => (Cause::Greedy, greed),
+            _ => (cause, what),
+        };
         let suspects: Vec<u64> = self.given.drain(..).collect();
         self.outbox.clear();
         self.is_lively = false;

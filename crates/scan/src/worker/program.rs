@@ -1,16 +1,17 @@
 //! One run of the program: its pipes, what it says last, and its end.
 
 use crate::role::{self, Spoken};
+use crate::tree;
 use crate::wire::Cause;
-use crate::{bound, tree};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, WaitStatus, pidfd_open, waitpid};
 use std::collections::VecDeque;
 use std::ffi::OsString;
-use std::fs::File;
+use std::fs::{File, Permissions};
 use std::io::{self, IoSlice, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -47,7 +48,11 @@ pub(super) enum Heard {
 impl Program {
     /// Starts it in its sandbox, with a scratch directory of its own.
     pub(super) fn start(spoken: &Spoken, program: &[OsString]) -> io::Result<Self> {
-        let scratch = tempfile::Builder::new().prefix("program-").tempdir_in(&spoken.scratch)?;
+        let only_its_own = Permissions::from_mode(0o700);
+        let scratch = tempfile::Builder::new()
+            .prefix("program-")
+            .permissions(only_its_own)
+            .tempdir_in(&spoken.scratch)?;
         let spoken = Spoken { scratch: scratch.path().to_owned(), ..spoken.clone() };
         let mut command = role::sandboxed(&spoken, program);
         let mut child =
@@ -96,6 +101,12 @@ impl Program {
             written => written,
         }
     }
+    /// Whether it has not read all that was written to it.
+    pub(super) fn has_unread(&self) -> bool {
+        self.input
+            .as_ref()
+            .is_some_and(|input| rustix::io::ioctl_fionread(input).is_ok_and(|bytes| bytes > 0))
+    }
     /// Reads what it answered.
     pub(super) fn hear(&mut self, room: &mut [u8]) -> io::Result<Heard> {
         heard(self.output.read(room))
@@ -135,7 +146,6 @@ impl Program {
             self.listen(&mut room);
         }
         tree::end_all(&[]);
-        bound::leave(std::process::id());
         let words: Vec<u8> = self.words.into();
         String::from_utf8_lossy(&words).trim().to_owned()
     }

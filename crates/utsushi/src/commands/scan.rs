@@ -24,6 +24,7 @@ use std::path::Path;
 /// Runs the analysis.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let work = args.work()?;
+    args.check_form()?;
     let (_, reader) = context.reader()?;
     let stop = signals::listen(&context.output).context("cannot listen for signals")?;
     let finder = Finder::new(context, &reader, args, &stop)?;
@@ -159,7 +160,13 @@ impl Failed {
 
 /// Whether nothing was begun that someone could go on with.
 fn is_hopeless(error: &Error) -> bool {
-    matches!(error, Error::NeverAnswered { .. } | Error::NoProgram { .. } | Error::NoSandbox(_))
+    matches!(
+        error,
+        Error::NeverAnswered { .. }
+            | Error::NoProgram { .. }
+            | Error::OutOfReach { .. }
+            | Error::NoSandbox(_)
+    )
 }
 
 /// What to do about an error.
@@ -174,14 +181,18 @@ fn explained(error: Error, place: &Place) -> anyhow::Error {
             Err(source) => return anyhow::Error::new(Error::Sink(source)),
         },
         Error::NeverAnswered { .. } => {
-            "try the program on one document: docs/reference/scan-protocol.md says what it is given and what it must answer; \
-             for a plain filter, which reads one document from standard input, add `--each`"
+            "try the program on one document: docs/reference/scan-protocol.md says what it is given and what it must answer, and \
+             it flushes its output after each answer. \
+             For a plain filter, which reads one document from standard input, add `--each`"
                 .to_owned()
         }
         Error::StoppedAnswering { .. } => {
             format!("look what has become of the program, then {}; `--anew` begins with the documents that were set aside, too", again())
         }
         Error::NoProgram { .. } => "name a program that exists, or choose one that is built in with `--builtin NAME`".to_owned(),
+        Error::OutOfReach { .. } => {
+            "give all users access to it with `chmod`, or give it to root with `chown`, or run the scan as its owner".to_owned()
+        }
         Error::NoSandbox(_) => {
             "run it on a kernel that has Landlock and seccomp, or add `--unsandboxed` if you trust the program and the \
              documents"

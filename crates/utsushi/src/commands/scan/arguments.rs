@@ -45,7 +45,7 @@ pub(crate) struct Args {
     /// Write to this file; it appears when it is whole. A scan that was stopped goes on when it is run again
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// As what to write results: `jsonl`, `csv` or `parquet`; without it, by the name of the output
+    /// As what to write results: `jsonl`, `csv` or `parquet`; without it, by the ending of the output's name
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
     /// In which order: `arrival`, as they come, or `stable`, that of the documents, whatever happens
@@ -173,6 +173,16 @@ impl Args {
         words
     }
 
+    /// Refuses an output whose name ends like a form that results cannot have.
+    pub(super) fn check_form(&self) -> anyhow::Result<()> {
+        let Some(output) = self.output.as_deref().filter(|_| self.format.is_none()) else { return Ok(()) };
+        let (Some(ending), None) = (output.extension(), Form::of_name(output)) else { return Ok(()) };
+        let why = anyhow::anyhow!("results cannot be written as `.{}`", ending.to_string_lossy());
+        let advice =
+            "let the name end in `.jsonl`, `.csv` or `.parquet`, or add `--format jsonl|csv|parquet`";
+        Err(Advised::new(format!("cannot write `{}`", output.display()), advice, why).into())
+    }
+
     /// As what results are written.
     pub(super) fn form(&self) -> Form {
         match self.format {
@@ -205,6 +215,7 @@ impl Args {
         };
         let confinement = Confinement {
             is_lifted: self.sandbox.unsandboxed,
+            keeps_user: false,
             has_network: self.sandbox.allow_network,
             writable: self.sandbox.allow_write.clone(),
         };

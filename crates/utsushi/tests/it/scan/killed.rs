@@ -153,8 +153,8 @@ fn groups_of_nobody() -> Vec<String> {
     let mut names = Vec::new();
     groups_below(Path::new("/sys/fs/cgroup"), &mut names);
     let is_nobodys = |name: &String| {
-        let worker = name.strip_prefix("utsushi-scan-").and_then(|name| name.split_once('-'));
-        worker.is_some_and(|(worker, _)| !PathBuf::from("/proc").join(worker).exists())
+        let worker = name.strip_prefix("utsushi-scan-");
+        worker.is_some_and(|worker| !PathBuf::from("/proc").join(worker).exists())
     };
     names.into_iter().filter(is_nobodys).collect()
 }

@@ -67,6 +67,39 @@ fn a_silent_program_fails_at_the_progress_limit_of_its_first_document() {
     none_left(&rig.mark);
 }
 
+/// What people try first: a filter, or a program that knows nothing of the protocol.
+#[test]
+fn a_program_that_does_not_know_the_protocol_is_told_so() {
+    let hint: [&str; 3] = ["did not answer its first document", "scan-protocol.md", "add `--each`"];
+    for count in [1, 50] {
+        let rig = pages(count).import();
+        let check = |program: &[&str], what: &str| {
+            refused(&rig, &[&["--"], program].concat(), &[&hint[..], &[what]].concat());
+        };
+        check(&["cat"], "it repeated what it was given");
+        check(&["tee"], "it repeated what it was given");
+        check(&["echo", "1"], "it answered before it had read the whole document");
+        check(&["sh", "-c", "echo 1; exec sleep 10000"], "it answered before it had read the whole document");
+        check(&["echo", "hello"], "a line that is no JSON: `hello`");
+    }
+}
+
+#[test]
+fn an_output_of_a_form_that_there_is_not_is_refused() {
+    let rig = pages(1).import();
+    rig.ended(&["-o", &rig.text("plain"), "--each", "--", "cat"]).done();
+    for name in ["x.xlsx", "x.csv.gz", "x.txt", "x.JSONLD"] {
+        let output = rig.text(name);
+        let known =
+            [&format!("cannot write `{output}`") as &str, "`.jsonl`, `.csv` or `.parquet`", "--format"];
+        refused(&rig, &["-o", &output, "--each", "--", "cat"], &known);
+        assert!(!rig.path(name).exists());
+    }
+    let named = rig.text("x.txt");
+    rig.ended(&["-o", &named, "--format", "csv", "--each", "--", "cat"]).done();
+    assert!(fs::read_to_string(named).unwrap().starts_with("document,url,at,kind,result\r\n"));
+}
+
 #[test]
 fn a_scan_that_never_began_is_in_nobodys_way() {
     let rig = pages(5).import();

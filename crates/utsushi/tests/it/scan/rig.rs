@@ -7,6 +7,7 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
@@ -48,6 +49,8 @@ impl Corpus {
     /// An archive of them.
     pub(super) fn import(&self) -> Rig {
         let place = tempfile::tempdir().unwrap();
+        // A program that root runs has another user, who must find its script.
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let (data, file) = (place.path().join("data"), place.path().join("made.warc.gz"));
         fs::write(&file, &self.bytes).unwrap();
         on(&data, &["--quiet", "import", file.to_str().unwrap()]).done();
@@ -85,9 +88,10 @@ impl Rig {
     pub(super) fn text(&self, name: &str) -> String {
         self.path(name).to_str().unwrap().to_owned()
     }
-    /// A directory.
+    /// A directory in which everyone may write.
     pub(super) fn directory(&self, name: &str) -> String {
         fs::create_dir_all(self.path(name)).unwrap();
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(0o777)).unwrap();
         self.text(name)
     }
     /// Writes a script; gives its path.

@@ -10,7 +10,7 @@ use std::ffi::{CString, c_char, c_int};
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::net::{TcpListener, TcpStream, UdpSocket};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
 use std::process::Command;
@@ -123,6 +123,7 @@ fn attempts(rig: &Rig, flags: &[&str]) -> BTreeMap<String, String> {
     let _ = fs::remove_dir_all(&outside);
     rig.directory("outside");
     fs::write(outside.join("existing"), "it was here").unwrap();
+    fs::set_permissions(outside.join("existing"), fs::Permissions::from_mode(0o666)).unwrap();
     let unix = UnixListener::bind(outside.join("socket")).unwrap();
     let letters = UnixDatagram::bind(outside.join("letters")).unwrap();
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -178,7 +179,7 @@ fn check(rig: &Rig, flags: &[&str], expected: &[&[&str]]) -> BTreeMap<String, St
     assert_eq!(has_file, flags.contains(&"--unsandboxed"), "{attempts:#?}");
     assert!(has_file || attempts["open files"].is_empty(), "{attempts:#?}");
     let scratch = Path::new(&attempts["scratch"]);
-    assert!(scratch.starts_with(&rig.data) && !scratch.exists(), "{}", scratch.display());
+    assert!(scratch.components().count() > 2 && !scratch.exists(), "{}", scratch.display());
     assert_eq!(rig.kept(), Vec::<std::path::PathBuf>::new(), "nothing is left of the scratch directories");
     attempts
 }
