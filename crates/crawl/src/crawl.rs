@@ -481,10 +481,11 @@ impl<D: Door + 'static> Crawl<D> {
         let archive::Appended { entry, bytes_written } = stored;
         let (at, is_robots) =
             (entry.at, matches!(work.ticket, Ticket::Robots { .. } | Ticket::Page { page: None, .. }));
-        let mut had_content = false;
+        let (mut had_content, mut is_requisite) = (false, false);
         let capture = match (work.item, work.ticket) {
             (Item::Capture(capture), Ticket::Page { page: Some(page), reading }) => {
                 had_content = self.frontier.has_content(page);
+                is_requisite = self.frontier.is_requisite(page);
                 let learned = Learned::of(&capture, &entry);
                 let teachings = Teachings { url: capture.url.clone(), learned, reading, place };
                 self.frontier.learn(&teachings.lesson(Some(page)))?;
@@ -515,6 +516,7 @@ impl<D: Door + 'static> Crawl<D> {
             at: capture.at,
             outcome: capture.outcome,
             robots: is_robots,
+            requisite: is_requisite,
             changed,
             stored: entry.kind,
             location: entry.location,

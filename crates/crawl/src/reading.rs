@@ -19,7 +19,7 @@ const LANGUAGE_BYTES: usize = 2 * 1024;
 pub struct Reads {
     /// What robots files and pages know us by.
     pub agent: Arc<str>,
-    /// Whether what pages show is visited too.
+    /// Whether what is needed to show a page is visited too.
     pub requisites: bool,
     /// What is not followed.
     pub filter: Arc<Filter>,
@@ -68,7 +68,7 @@ impl Reads {
             Kind::Page => self.read_page(url, content_type, content, nofollow),
             Kind::Feed => announced(url, content_type, content),
             Kind::Sitemap => listed(url, content),
-            Kind::Text | Kind::Other(_) => Reading::default(),
+            Kind::Text | Kind::Other(_) => self.read_requisite(url, &kind, content_type, content),
         };
         let facts = reading.facts.get_or_insert_default();
         facts.media_type = Some(kind.media_type().into());
@@ -119,6 +119,27 @@ impl Reads {
             filtered,
             facts: Some(facts),
         }
+    }
+    /// Reads what a page shows, for what it needs itself: style sheets, and pictures in SVG.
+    fn read_requisite(
+        &self,
+        url: &PageUrl,
+        kind: &Kind,
+        content_type: Option<&str>,
+        content: &[u8],
+    ) -> Reading {
+        let links = match kind.media_type() {
+            _ if !self.requisites => Vec::new(),
+            "text/css" => html::style_sheet_links(url, content_type, content),
+            // Some servers do not know the type, and browsers of old pages do not mind.
+            "text/plain" | "application/octet-stream" if url.path().ends_with(".css") => {
+                html::style_sheet_links(url, content_type, content)
+            }
+            "image/svg+xml" => html::read(url, content_type, content, &self.agent).links,
+            _ => Vec::new(),
+        };
+        let requisites = links.into_iter().filter(|link| link.kind == LinkKind::Embed).collect();
+        Reading { links: self.links(requisites), ..Reading::default() }
     }
     fn links(&self, links: Vec<html::Link>) -> Vec<Found> {
         let role = |link: &html::Link| match link.kind {

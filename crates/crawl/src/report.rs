@@ -15,6 +15,8 @@ pub struct Kept {
     pub outcome: Outcome,
     /// Whether it was a robots file rather than a page.
     pub robots: bool,
+    /// Whether it was visited only because another page needs it to be shown.
+    pub requisite: bool,
     /// Whether the content differs from the visit before; nothing on a first visit, and when no content came.
     pub changed: Option<bool>,
     /// As what it was stored.
@@ -25,8 +27,8 @@ pub struct Kept {
 
 /// Counts of a crawl. `docs/reference/figures.md` defines each of them for users.
 ///
-/// **Invariant:** once a crawl has ended, `requests` = `pages` + `robots` + `unanswered` + `cut_off`, less what was not kept: a
-/// full disk, a takedown, a network that is down.
+/// **Invariant:** once a crawl has ended, `requests` = `pages` + `requisites` + `robots` + `unanswered` + `cut_off`, less what was
+/// not kept: a full disk, a takedown, a network that is down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// HTTP requests that were sent, for pages and robots files. A name look-up is none, and neither is a refusal.
@@ -53,6 +55,10 @@ pub struct Report {
     pub failed: u64,
     /// Answers to requests for robots files that are durable.
     pub robots: u64,
+    /// Answers to requests for what pages show (images, style sheets, fonts, scripts) that are durable. They are no pages.
+    pub requisites: u64,
+    /// Visits to such files that brought nothing: gone, failed, refused or unreachable.
+    pub requisites_missing: u64,
     /// Visits to pages that were not made because robots rules, the opt-out list or the address forbid it. Nothing was sent.
     pub refused: u64,
     /// Visits to pages that got no answer, or whose server could not be looked up.
@@ -85,6 +91,11 @@ impl Report {
             self.robots += u64::from(kept.stored != Stored::Metadata);
             return;
         }
+        if kept.requisite {
+            self.requisites += u64::from(is_answered(&kept.outcome));
+            self.requisites_missing += u64::from(brought_nothing(&kept.outcome));
+            return;
+        }
         let is_known = kept.stored == Stored::Revisit;
         let count = match (&kept.outcome, kept.changed) {
             (Outcome::Fetched { .. }, None) if is_known => &mut self.duplicates,
@@ -98,8 +109,7 @@ impl Report {
             (Outcome::Unreachable(_), _) => &mut self.unreachable,
         };
         *count += 1;
-        let is_answered = !matches!(kept.outcome, Outcome::Refused(_) | Outcome::Unreachable(_));
-        self.pages += u64::from(is_answered);
+        self.pages += u64::from(is_answered(&kept.outcome));
     }
 
     /// Counts one request that ended.
@@ -107,5 +117,15 @@ impl Report {
         let is_unanswered = matches!(capture.outcome, Outcome::Unreachable(_));
         self.requests += u64::from(is_unanswered || capture.exchange.is_some());
         self.unanswered += u64::from(is_unanswered);
+    }
+}
+
+fn is_answered(outcome: &Outcome) -> bool {
+    !matches!(outcome, Outcome::Refused(_) | Outcome::Unreachable(_))
+}
+fn brought_nothing(outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Fetched { .. } | Outcome::NotModified | Outcome::Moved { .. } => false,
+        Outcome::Gone { .. } | Outcome::Failed { .. } | Outcome::Refused(_) | Outcome::Unreachable(_) => true,
     }
 }

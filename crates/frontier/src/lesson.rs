@@ -260,12 +260,27 @@ fn answered(state: &mut State, lesson: &Lesson<'_>, policy: &Policy, pace: &mut 
     // Changes that are announced need no visits that look for them.
     let silence = if is_told_of { pace.trust.of_silence() } else { 1.0 };
     state.interval = own.times(1.0 / silence).as_seconds().max(1);
+    if state.role == Role::Requisite && !state.is_gone() {
+        return Again::After(requisite_wait(state, policy, own, is_changed));
+    }
     if state.is_gone() {
         // What is dead takes nothing from the budget of the living, and is looked for ever more rarely.
         let wait = if was_gone { Interval::from_seconds(state.wait).times(2.0) } else { GONE_INTERVAL_MIN };
         return Again::After(wait.clamp(GONE_INTERVAL_MIN, REVISIT_INTERVAL_MAX));
     }
     Again::ByPlan
+}
+
+/// How long something that pages show waits. It takes nothing from the budget of pages: unchanged, it is looked at ever more
+/// rarely, since most pictures and style sheets never change under their names.
+fn requisite_wait(state: &State, policy: &Policy, own: Interval, is_changed: bool) -> Interval {
+    let least = REQUISITE_INTERVAL_MIN.max(policy.every);
+    let wait = match state.visits {
+        0 | 1 => least,
+        _ if is_changed => own.max(REQUISITE_INTERVAL_MIN),
+        _ => Interval::from_seconds(state.wait).times(2.0).max(least),
+    };
+    wait.clamp(REQUISITE_INTERVAL_MIN, REVISIT_INTERVAL_MAX)
 }
 
 /// Whether only what surrounds the main text changed: adverts, notices, session ids in links. That is a version of the

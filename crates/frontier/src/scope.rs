@@ -189,6 +189,19 @@ impl Scope {
         rule.is_some_and(|rule| matches!(rule.action, Action::Also | Action::First))
     }
 
+    /// What is said of something that is needed to show a page of the crawl (a requisite). It may lie anywhere: pictures and
+    /// style sheets often lie on other servers. Only a rule `never visit` refuses it.
+    #[must_use]
+    pub fn judge_requisite(&self, url: &PageUrl) -> Verdict {
+        let rule = self.deciding.first_match(url, &self.rules).and_then(|at| self.rules.get(at));
+        match rule.map(|rule| rule.action) {
+            Some(Action::Never) => Verdict::Leave(rule.map(ToString::to_string).unwrap_or_default()),
+            Some(Action::First) => Verdict::Visit { priority: FIRST },
+            Some(Action::Last) => Verdict::Visit { priority: LAST },
+            Some(Action::Also | Action::Only) | None => Verdict::Visit { priority: 0 },
+        }
+    }
+
     /// The rules that belong together, as one sentence.
     fn only_sentence(&self) -> String {
         let only = self.rules.iter().filter(|rule| rule.action == Action::Only);

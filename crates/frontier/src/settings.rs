@@ -19,6 +19,8 @@ pub struct Settings {
     pub agreed: Vec<Agreed>,
     /// What belongs to the crawl (C13).
     pub scope: Scope,
+    /// Whether what is needed to show pages of the scope is visited wherever it lies.
+    pub requisites: bool,
     /// Whom to leave alone.
     pub opt_out: Arc<opt_out::List>,
     /// Other names of servers, and the names they are known by (C10).
@@ -53,6 +55,7 @@ impl Default for Settings {
             pause: base::limits::SERVER_PAUSE_DEFAULT,
             agreed: Vec::new(),
             scope: Scope::default(),
+            requisites: true,
             opt_out: Arc::default(),
             aliases: Vec::new(),
             detects_aliases: true,

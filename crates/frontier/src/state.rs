@@ -20,7 +20,7 @@ pub(crate) struct State {
     pub url: String,
     pub role: Role,
     pub priority: i8,
-    /// How many redirects led to it.
+    /// How many redirects, and requisites that need it, led to it.
     pub hops: u8,
     /// How often in a row it was sent to another form of itself.
     pub own_moves: u8,

@@ -1,4 +1,4 @@
-//! Reads what the web sends: pages with their links and text, feeds, sitemaps. Never fails.
+//! Reads what the web sends: pages with their links and text, style sheets, feeds, sitemaps. Never fails.
 //!
 //! ```
 //! let url = base::PageUrl::parse("http://a.example/dir/page.html")?;
@@ -17,6 +17,7 @@
 #![warn(clippy::indexing_slicing)]
 
 pub mod charset;
+mod css;
 mod date;
 pub mod feed;
 mod gzip;
@@ -34,6 +35,7 @@ mod title;
 mod token;
 mod xml;
 
+pub use css::style_sheet_links;
 pub use links::{Link, LinkKind};
 pub use page::{Page, read};
 pub use text::{BLOCKS_MAX, Text, WORDS_MAX, visible_text};

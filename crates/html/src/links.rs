@@ -25,7 +25,7 @@ pub enum LinkKind {
     Anchor,
     /// It is shown inside: `frame`, `iframe`.
     Frame,
-    /// It is needed to show the page: `img`, `script`, a style sheet.
+    /// It is needed to show the page (a requisite): `img`, `script`, a style sheet, what a style sheet refers to.
     Embed,
     /// A feed of the site.
     Feed,
@@ -119,7 +119,7 @@ impl Links {
     /// Adds what `reference` points to. A target is worth following when one of its links is.
     pub(crate) fn add(&mut self, reference: &str, kind: LinkKind, nofollow: bool) {
         let reference = reference.trim_ascii();
-        if reference.is_empty() || self.by_reference.len() >= 4 * LINKS_MAX {
+        if reference.is_empty() || is_inside(reference, kind) || self.by_reference.len() >= 4 * LINKS_MAX {
             return;
         }
         let key = hash_bytes(kind as u64, reference.as_bytes());
@@ -163,4 +163,10 @@ impl Links {
     pub(crate) fn finish(self) -> Vec<Link> {
         self.found
     }
+}
+
+/// Whether what is needed to show the page is part of the page itself: `#gradient`, `data:image/png,…`.
+fn is_inside(reference: &str, kind: LinkKind) -> bool {
+    let is_data = || reference.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:"));
+    kind == LinkKind::Embed && (reference.starts_with('#') || is_data())
 }

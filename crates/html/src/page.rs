@@ -5,7 +5,7 @@ use crate::reference::in_attribute;
 use crate::text::{Gather, Text};
 use crate::token::name::{Attribute, element};
 use crate::token::{Name, Token, Tokenizer};
-use crate::{charset, srcset, title};
+use crate::{charset, css, srcset, title};
 use base::PageUrl;
 use base::exclusion::Directives;
 use std::borrow::Cow;
@@ -90,10 +90,12 @@ impl<'a> Walk<'a> {
         use element::*;
         self.raw = name.key;
         self.text.start(name, &self.tag);
+        self.decoration();
         match name.key {
             A | AREA => self.anchor(),
-            FRAME | IFRAME => self.link(Attribute::Src, LinkKind::Frame),
+            FRAME | IFRAME => self.frame(),
             AUDIO | EMBED | IMG | INPUT | SCRIPT | SOURCE | TRACK | VIDEO => self.embedded(),
+            FEIMAGE | IMAGE | USE => self.svg_image(),
             OBJECT => self.link(Attribute::Data, LinkKind::Embed),
             LINK => self.link_element(),
             BASE => self.base_element(),
@@ -119,23 +121,54 @@ impl<'a> Walk<'a> {
         self.links.add(&self.value(Attribute::Href), LinkKind::Anchor, nofollow);
     }
 
-    /// Pictures, sounds and scripts; a picture may come in several sizes.
+    /// What any element may be decorated with: `style` and the old `background`.
+    fn decoration(&mut self) {
+        if self.tag.attribute(Attribute::Style).is_some() {
+            css::add_references(&self.value(Attribute::Style), &mut self.links);
+        }
+        if self.tag.attribute(Attribute::Background).is_some() {
+            self.link(Attribute::Background, LinkKind::Embed);
+        }
+    }
+
+    /// A page inside the page; `data-src` is filled in by a script when it comes into view.
+    fn frame(&mut self) {
+        self.link(Attribute::Src, LinkKind::Frame);
+        self.link(Attribute::DataSrc, LinkKind::Frame);
+    }
+
+    /// Pictures, sounds and scripts; a picture may come in several sizes, and a script may fill it in later (`data-src`).
     fn embedded(&mut self) {
-        self.link(Attribute::Src, LinkKind::Embed);
-        self.link(Attribute::Poster, LinkKind::Embed);
-        let sizes = self.value(Attribute::SrcSet);
+        for attribute in [Attribute::Src, Attribute::Poster, Attribute::DataSrc] {
+            self.link(attribute, LinkKind::Embed);
+        }
+        self.sizes(Attribute::SrcSet);
+        self.sizes(Attribute::DataSrcSet);
+    }
+
+    /// The files of a `srcset`.
+    fn sizes(&mut self, attribute: Attribute) {
+        let sizes = self.value(attribute);
         srcset::urls(&sizes).for_each(|url| self.links.add(url, LinkKind::Embed, false));
+    }
+
+    /// A picture or a part of another file in SVG; HTML reads `image` as `img`.
+    fn svg_image(&mut self) {
+        for attribute in [Attribute::Href, Attribute::XlinkHref, Attribute::Src] {
+            self.link(attribute, LinkKind::Embed);
+        }
     }
 
     fn link_element(&mut self) {
         let rel = self.value(Attribute::Rel);
-        let kind = if has_word(&rel, "stylesheet") || has_word(&rel, "icon") {
+        let kind = if SHOWN_RELATIONS.iter().any(|word| has_word(&rel, word)) {
+            self.sizes(Attribute::ImageSrcSet);
             LinkKind::Embed
         } else if has_word(&rel, "canonical") {
             LinkKind::Canonical
         } else if has_word(&rel, "alternate") {
             self.alternate()
-        } else if has_word(&rel, "next") || has_word(&rel, "prev") {
+        } else if PAGE_RELATIONS.iter().any(|word| has_word(&rel, word)) {
             LinkKind::Anchor
         } else {
             return;
@@ -187,10 +220,46 @@ impl<'a> Walk<'a> {
                 self.text.title(&title);
                 self.title = Some(title);
             }
+            element::STYLE => css::add_references(text, &mut self.links),
             element => self.text.raw(element, text),
         }
     }
 }
+
+/// Relations of a `link` element to something that is needed to show the page.
+const SHOWN_RELATIONS: [&str; 7] = [
+    "stylesheet",
+    "icon",
+    "apple-touch-icon",
+    "apple-touch-icon-precomposed",
+    "mask-icon",
+    "preload",
+    "modulepreload",
+];
+/// Relations of a `link` element to another page of a series or of a manual.
+const PAGE_RELATIONS: [&str; 21] = [
+    "next",
+    "prev",
+    "previous",
+    "up",
+    "first",
+    "last",
+    "start",
+    "begin",
+    "end",
+    "home",
+    "top",
+    "contents",
+    "toc",
+    "index",
+    "chapter",
+    "section",
+    "subsection",
+    "appendix",
+    "glossary",
+    "help",
+    "copyright",
+];
 
 /// The longest value of an attribute that is looked at: a picture in twenty sizes.
 const VALUE_BYTES_MAX: usize = 20 * base::limits::URL_BYTES_MAX;
@@ -253,6 +322,65 @@ mod tests {
         );
         check("<meta http-equiv=Refresh content=\"0; URL='/on'\">", &[("refresh", "http://a.example/on")]);
         check("<a href='?a=1&amp;b=2'>", &[("anchor", "http://a.example/dir/page?a=1&b=2")]);
+    }
+
+    /// The requisites of a page, seen from its directory.
+    #[track_caller]
+    fn check_requisites(html: &str, expected: &[&str]) {
+        let page = page(html);
+        let requisites = page.links.iter().filter(|link| link.kind == LinkKind::Embed);
+        let found: Vec<_> =
+            requisites.filter_map(|link| link.url.as_str().strip_prefix("http://a.example/dir/")).collect();
+        assert_eq!(found, expected, "{html}");
+    }
+
+    #[test]
+    fn everything_that_is_needed_to_show_a_page_is_found() {
+        check_requisites(
+            "<img src=a srcset='b 1x, c 2x' data-src=d data-srcset='e 2x'>",
+            &["a", "d", "b", "c", "e"],
+        );
+        check_requisites(
+            "<picture><source srcset='a.webp, b.webp 2x'><img src=c></picture>",
+            &["a.webp", "b.webp", "c"],
+        );
+        check_requisites("<link rel=preload as=image href=a imagesrcset='b 1x, c 2x'>", &["b", "c", "a"]);
+        check_requisites(
+            "<link rel=modulepreload href=a.js><link rel='alternate stylesheet' href=b.css><link rel=apple-touch-icon href=c>",
+            &["a.js", "b.css", "c"],
+        );
+        check_requisites("<style>@import 'a.css'; b { background: url(c.png) }</style>", &["a.css", "c.png"]);
+        check_requisites(
+            "<p style='background: url(&quot;a.png&quot;)'><td style=\"x:url(b)\">",
+            &["a.png", "b"],
+        );
+        check_requisites("<body background=a.gif><table background=b.gif>", &["a.gif", "b.gif"]);
+        check_requisites(
+            "<svg><image href=a.png /><image xlink:href=b.png /><use href='c.svg#x'/><use xlink:href='#y'/></svg>",
+            &["a.png", "b.png", "c.svg"],
+        );
+        check_requisites(
+            "<video src=a poster=b><source src=c><track src=d></video><audio src=e></audio>",
+            &["a", "b", "c", "d", "e"],
+        );
+        check_requisites(
+            "<object data=a></object><embed src=b><script src=c></script><input type=image src=d>",
+            &["a", "b", "c", "d"],
+        );
+        check_requisites("<img src='data:image/png;base64,AAAA'><img src='#'>", &[]);
+        check("<iframe data-src=/later>", &[("frame", "http://a.example/later")]);
+    }
+
+    #[test]
+    fn the_pages_of_a_manual_are_linked_from_its_head() {
+        check(
+            "<link rel=up href=/m/><link rel=contents href=/toc>",
+            &[("anchor", "http://a.example/m/"), ("anchor", "http://a.example/toc")],
+        );
+        check(
+            "<link rel=search href=/s.xml><link rel=prefetch href=/p><link rel=dns-prefetch href=//b.example/>",
+            &[],
+        );
     }
 
     #[test]

@@ -4,6 +4,7 @@
 mod guarded;
 mod http;
 mod rebuild;
+mod requisites;
 mod restart;
 mod rig;
 mod server;

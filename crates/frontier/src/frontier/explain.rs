@@ -2,6 +2,7 @@
 
 use super::turn::refusal;
 use super::{Frontier, Held};
+use crate::Role;
 use crate::error::Result;
 use crate::hand::{Hand, split_key};
 use crate::held_back::HoldReason;
@@ -55,17 +56,23 @@ impl Frontier {
         if let Some(removal) = self.removal(url.key().as_str()) {
             return format!("it is not known, and {}", removed(removal.at, &removal.selection));
         }
-        if let Some(never) = self.why_never(url, server, now) {
+        if let Some(never) = self.why_never(url, Role::Page, server, now) {
             return format!("it is not known, and would not be visited: {never}");
         }
         "it is not known; added, it would be visited as soon as its server has rested".to_owned()
     }
     /// Why a URL is never visited.
-    fn why_never(&mut self, url: &PageUrl, server: Option<u32>, now: Timestamp) -> Option<String> {
+    fn why_never(
+        &mut self,
+        url: &PageUrl,
+        role: Role,
+        server: Option<u32>,
+        now: Timestamp,
+    ) -> Option<String> {
         if (self.excluded)(url.key().as_str()) {
             return Some("it was taken down".to_owned());
         }
-        if let Verdict::Leave(rule) = self.settings.scope.judge(url) {
+        if let Verdict::Leave(rule) = self.judge_scope(url, role) {
             return Some(rule);
         }
         if let Some(line) = self.settings.opt_out.refuses(url) {
@@ -117,7 +124,8 @@ impl Frontier {
             (told.reason, told.limited_by) = (self.why_removed(state), None);
             return Ok(());
         }
-        let never = PageUrl::parse(&state.url).ok().and_then(|url| self.why_never(&url, server, now));
+        let never =
+            PageUrl::parse(&state.url).ok().and_then(|url| self.why_never(&url, state.role, server, now));
         let average = server.map(|server| self.average(server));
         told.reason = never.unwrap_or_else(|| reason(state, told, average) + &self.why_early(server, state));
         Ok(())
@@ -257,6 +265,11 @@ fn reason(state: &State, told: &Explanation, average: Option<Interval>) -> Strin
             format!(
                 "the filter does not want it ({}), so it is looked at rarely, after {interval}",
                 state.filtered
+            )
+        }
+        _ if state.role == Role::Requisite => {
+            format!(
+                "other pages need it to be shown; such files are looked at rarely, this one after {interval}"
             )
         }
         _ => why_interval(state, told, interval, average),

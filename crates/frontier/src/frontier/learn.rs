@@ -3,7 +3,6 @@
 //! **Invariant:** a capture is learned once: what was learned already is known by its moment. One that is older than the last
 //! (an import brings such) changes nothing here: its page is folded anew from all of its captures ([`Frontier::refold`], D4).
 
-use super::offer::Origin;
 use super::operator::far;
 use super::{Frontier, Held};
 use crate::Role;
@@ -188,14 +187,7 @@ impl Frontier {
     }
     /// Takes up what a page points to.
     fn discover(&mut self, hand: &Hand, state: &State, lesson: &Lesson<'_>, at_once: bool) -> Result<()> {
-        // What a feed or a sitemap lists, or another site links to, is worth a visit.
-        let is_list = matches!(state.role, Role::Feed | Role::Sitemap);
-        let site = site_of(lesson.url);
-        for found in lesson.links {
-            let vouched = is_list || found.announced.is_some() || site_of(&found.url) != site;
-            let origin = Origin { page: Some(hand.number), hops: 0, vouched };
-            self.take_up(found, origin, None, lesson.at)?;
-        }
+        self.take_up_links(hand.number, state, lesson)?;
         match &lesson.told {
             Told::Moved { target: Some(target), .. } if !at_once && target.key() != lesson.url.key() => {
                 self.follow(hand.number, state, target, lesson.at)
@@ -291,7 +283,7 @@ impl Frontier {
 }
 
 /// The registrable domain of a URL, or its host where there is none, as for an address.
-fn site_of(url: &PageUrl) -> &str {
+pub(super) fn site_of(url: &PageUrl) -> &str {
     base::server::registrable_domain(url.host()).unwrap_or_else(|| url.host())
 }
 

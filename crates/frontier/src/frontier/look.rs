@@ -1,6 +1,7 @@
 //! What a frontier tells of itself (O2, D17): its servers, the whole, the figures.
 
 use super::{Frontier, Held};
+use crate::Role;
 use crate::error::Result;
 use crate::load::{self, BINS};
 use crate::moment::moment;
@@ -170,6 +171,11 @@ impl Frontier {
             Some(Held::Out(_, hand)) => matches!(hand.state().version, Version::Content(_)),
             _ => false,
         }
+    }
+    /// Whether a page that is out is visited only because another page needs it to be shown.
+    #[must_use]
+    pub fn is_requisite(&self, page: Number) -> bool {
+        matches!(self.held.get(&page.0), Some(Held::Out(_, hand)) if hand.state().role == Role::Requisite)
     }
     /// When the next server with something to do may be asked.
     #[must_use]

@@ -4,9 +4,11 @@
 //! durable with the next commit even if it is judged later (D5).
 
 use super::Frontier;
+use super::learn::site_of;
 use crate::error::Result;
 use crate::hand::{Hand, split_key};
 use crate::held_back::HoldReason;
+use crate::lesson::Lesson;
 use crate::moment::seconds;
 use crate::scope::Verdict;
 use crate::state::State;
@@ -20,11 +22,14 @@ const OFFERED_MAX: usize = 200_000;
 /// What is needed to show a page comes before other pages: it is small, and the page is not whole without it.
 const REQUISITE_PRIORITY: i8 = 1;
 
+/// A page needs a style sheet, which imports another, which needs a font. More steps than this are a trap or a mistake.
+const REQUISITE_DEPTH_MAX: u8 = 6;
+
 /// Where a link was found.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Origin {
     pub(super) page: Option<Number>,
-    /// How many redirects led to it.
+    /// How many redirects, and requisites that need it, led to it.
     pub(super) hops: u8,
     /// Whether that makes it worth a visit whatever its shape (H10).
     pub(super) vouched: bool,
@@ -94,7 +99,7 @@ impl Frontier {
             self.dropped_links += 1;
             return Ok(false);
         }
-        let Some(priority) = self.judge_url(url, &key, priority) else {
+        let Some(priority) = self.judge_url(url, &key, found.role, priority) else {
             self.dropped_links += 1;
             return Ok(false);
         };
@@ -135,16 +140,53 @@ impl Frontier {
         true
     }
     /// The priority of a URL that is wanted.
-    fn judge_url(&self, url: &PageUrl, key: &UrlKey, priority: Option<i8>) -> Option<i8> {
+    fn judge_url(&self, url: &PageUrl, key: &UrlKey, role: Role, priority: Option<i8>) -> Option<i8> {
         let is_removed = priority.is_none() && self.removal(key.as_str()).is_some();
         if is_removed || (self.excluded)(key.as_str()) || url.target() == "/robots.txt" {
             return None;
         }
-        match (priority, self.settings.scope.judge(url)) {
+        match (priority, self.judge_scope(url, role)) {
             (Some(given), Verdict::Visit { priority }) => Some(given.saturating_add(priority)),
             (None, Verdict::Visit { priority }) => Some(priority),
             (_, Verdict::Leave(_)) => None,
         }
+    }
+    /// What the scope says of a URL that is visited for this. What pages show may lie anywhere.
+    pub(super) fn judge_scope(&self, url: &PageUrl, role: Role) -> Verdict {
+        match role {
+            Role::Requisite if self.settings.requisites => self.settings.scope.judge_requisite(url),
+            _ => self.settings.scope.judge(url),
+        }
+    }
+    /// Whether a URL belongs to the crawl as a page.
+    fn is_in_scope(&self, url: &PageUrl) -> bool {
+        matches!(self.settings.scope.judge(url), Verdict::Visit { .. })
+    }
+    /// Takes up what a page points to. What lies outside the scope never leads to pages, and leads to further requisites only
+    /// if it is one itself, up to a bounded depth.
+    pub(super) fn take_up_links(&mut self, from: Number, state: &State, lesson: &Lesson<'_>) -> Result<()> {
+        if lesson.links.is_empty() {
+            return Ok(());
+        }
+        // What a feed or a sitemap lists, or another site links to, is worth a visit.
+        let is_list = matches!(state.role, Role::Feed | Role::Sitemap);
+        let site = site_of(lesson.url);
+        let is_requisite = state.role == Role::Requisite;
+        let is_in_scope = self.is_in_scope(lesson.url);
+        let depth = if is_requisite { state.hops.saturating_add(1) } else { 0 };
+        for found in lesson.links {
+            let (is_wanted, hops) = match found.role {
+                Role::Requisite => ((is_in_scope || is_requisite) && depth <= REQUISITE_DEPTH_MAX, depth),
+                _ => (is_in_scope || !is_requisite, 0),
+            };
+            if is_wanted {
+                let vouched = is_list || found.announced.is_some() || site_of(&found.url) != site;
+                self.take_up(found, Origin { page: Some(from), hops, vouched }, None, lesson.at)?;
+            } else {
+                self.dropped_links += 1;
+            }
+        }
+        Ok(())
     }
     pub(super) fn offer(&mut self, key: &UrlKey, state: &State) -> Result<()> {
         if self.offered.len() >= OFFERED_MAX {
@@ -248,6 +290,8 @@ impl Frontier {
     }
 
     /// Follows a redirect to another page, which is judged like any page; but not for ever (H4).
+    ///
+    /// What a requisite leads to is a requisite, too.
     pub(super) fn follow(
         &mut self,
         from: Number,
@@ -261,7 +305,9 @@ impl Frontier {
             return Ok(());
         }
         let origin = Origin { page: Some(from), hops, vouched: state.vouched };
-        self.take_up(&Found::page(target.clone()), origin, None, at).map(|_| ())
+        let role = if state.role == Role::Requisite { Role::Requisite } else { Role::Page };
+        let found = Found { role, ..Found::page(target.clone()) };
+        self.take_up(&found, origin, None, at).map(|_| ())
     }
 
     /// Deletes a page.

@@ -1,6 +1,7 @@
 //! Whose turn it is: servers that have rested, one after the other, so that none starves another.
 
 use super::{Frontier, Held, Next, Step, Task};
+use crate::Role;
 use crate::error::Result;
 use crate::hand::{Hand, Rank};
 use crate::scope::Verdict;
@@ -102,7 +103,7 @@ impl Frontier {
                 self.leave_out(server, rank)?;
                 continue;
             };
-            if self.no_longer_wanted(server, &url) {
+            if self.no_longer_wanted(server, &url, state.role) {
                 self.leave_out(server, rank)?;
                 continue;
             }
@@ -180,10 +181,10 @@ impl Frontier {
         number
     }
     /// Whether scope, exclusions or aliases changed since the page was taken up, so that it is no longer visited (D18).
-    fn no_longer_wanted(&self, server: u32, url: &PageUrl) -> bool {
+    fn no_longer_wanted(&self, server: u32, url: &PageUrl, role: Role) -> bool {
         self.servers[server as usize].alias_of.is_some()
             || (self.excluded)(url.key().as_str())
-            || matches!(self.settings.scope.judge(url), Verdict::Leave(_))
+            || matches!(self.judge_scope(url, role), Verdict::Leave(_))
     }
     /// Sends a page of a queue away for as long as a page may stay unvisited. Pages of an alias go on under the
     /// other name.

@@ -182,6 +182,18 @@ fn what_is_no_rule_is_told_the_nearest_sentence() {
 }
 
 #[test]
+fn what_pages_show_may_lie_anywhere_unless_a_rule_forbids_it() {
+    let rules = ["never visit server ads.jp", "only visit ending .html", "visit last server b.jp"];
+    let mut scope = Scope::new(Mode::Server, rules.iter().map(|rule| rule.parse().unwrap()).collect());
+    scope.add_seed(&url("http://a.jp/"));
+    let judge = |text| scope.judge_requisite(&url(text));
+    assert_eq!(judge("http://a.jp/x.png"), Verdict::Visit { priority: 0 });
+    assert_eq!(judge("http://c.jp/x.png"), Verdict::Visit { priority: 0 });
+    assert_eq!(judge("http://b.jp/x.png"), Verdict::Visit { priority: LAST });
+    assert_eq!(judge("http://ads.jp/x.html"), Verdict::Leave("never visit server ads.jp".to_owned()));
+}
+
+#[test]
 fn ten_thousand_rules_cost_a_few_look_ups() {
     let rules = (0..10_000).map(|n| format!("never visit server s{n}.jp").parse().unwrap()).collect();
     let scope = Scope::new(Mode::Any, rules);

@@ -35,13 +35,13 @@ pub(crate) mod element {
         A b"a" ADDRESS b"address" AREA b"area" ARTICLE b"article" ASIDE b"aside" AUDIO b"audio" BASE b"base" BODY b"body"
         BR b"br" BUTTON b"button" CENTER b"center" DD b"dd" DETAILS b"details" DIALOG b"dialog" DIR b"dir" DIV b"div"
         DL b"dl" DT b"dt" EMBED b"embed" FIELDSET b"fieldset" FIGURE b"figure" FOOTER b"footer" FORM b"form"
-        FRAME b"frame" H1 b"h1" H2 b"h2" H3 b"h3" H4 b"h4" H5 b"h5" H6 b"h6" HEAD b"head" HEADER b"header" HR b"hr"
-        HTML b"html" IFRAME b"iframe" IMG b"img" INPUT b"input" LABEL b"label" LEGEND b"legend" LI b"li"
+        FEIMAGE b"feimage" FRAME b"frame" H1 b"h1" H2 b"h2" H3 b"h3" H4 b"h4" H5 b"h5" H6 b"h6" HEAD b"head" HEADER b"header" HR b"hr"
+        HTML b"html" IFRAME b"iframe" IMAGE b"image" IMG b"img" INPUT b"input" LABEL b"label" LEGEND b"legend" LI b"li"
         LINK b"link" LISTING b"listing" MAIN b"main" MENU b"menu" META b"meta" NAV b"nav" NOEMBED b"noembed"
         NOFRAMES b"noframes" NOSCRIPT b"noscript" OBJECT b"object" OL b"ol" OPTION b"option" P b"p" PRE b"pre"
         SCRIPT b"script" SECTION b"section" SELECT b"select" SOURCE b"source" STYLE b"style" SUMMARY b"summary"
         TABLE b"table" TBODY b"tbody" TD b"td" TEMPLATE b"template" TEXTAREA b"textarea" TFOOT b"tfoot"
-        TH b"th" THEAD b"thead" TITLE b"title" TR b"tr" TRACK b"track" UL b"ul" VIDEO b"video" XMP b"xmp"
+        TH b"th" THEAD b"thead" TITLE b"title" TR b"tr" TRACK b"track" UL b"ul" USE b"use" VIDEO b"video" XMP b"xmp"
     }
 }
 
@@ -49,14 +49,18 @@ pub(crate) mod element {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Attribute {
+    Background,
     Class,
     Content,
     Data,
+    DataSrc,
+    DataSrcSet,
     Hidden,
     Href,
     HrefLang,
     HttpEquiv,
     Id,
+    ImageSrcSet,
     Lang,
     Name,
     Poster,
@@ -64,23 +68,27 @@ pub(crate) enum Attribute {
     Role,
     Src,
     SrcSet,
+    Style,
     Type,
+    XlinkHref,
 }
 
 /// How many attributes are kept.
-pub(crate) const ATTRIBUTES: usize = Attribute::Type as usize + 1;
+pub(crate) const ATTRIBUTES: usize = Attribute::XlinkHref as usize + 1;
 
 impl Attribute {
     /// The attribute of this name and key, if it matters.
     pub(crate) fn named(name: &[u8], key_of_name: u64) -> Option<Self> {
         keys! {
-            CLASS b"class" CONTENT b"content" DATA b"data" HIDDEN b"hidden" HREF b"href" HREFLANG b"hreflang" ID b"id"
-            LANG b"lang" NAME b"name" POSTER b"poster" REL b"rel" ROLE b"role" SRC b"src" SRCSET b"srcset" TYPE b"type"
+            CLASS b"class" CONTENT b"content" DATA b"data" DATA_SRC b"data-src" HIDDEN b"hidden" HREF b"href" HREFLANG b"hreflang" ID b"id"
+            LANG b"lang" NAME b"name" POSTER b"poster" REL b"rel" ROLE b"role" SRC b"src" SRCSET b"srcset"
+            STYLE b"style" TYPE b"type"
         }
         Some(match key_of_name {
             CLASS => Self::Class,
             CONTENT => Self::Content,
             DATA => Self::Data,
+            DATA_SRC => Self::DataSrc,
             HIDDEN => Self::Hidden,
             HREF => Self::Href,
             HREFLANG => Self::HrefLang,
@@ -92,10 +100,23 @@ impl Attribute {
             ROLE => Self::Role,
             SRC => Self::Src,
             SRCSET => Self::SrcSet,
+            STYLE => Self::Style,
             TYPE => Self::Type,
-            0 if name.eq_ignore_ascii_case(b"http-equiv") => Self::HttpEquiv,
+            0 => return Self::with_long_name(name),
             _ => return None,
         })
+    }
+    /// The attribute of a name that is too long for a key.
+    fn with_long_name(name: &[u8]) -> Option<Self> {
+        const LONG: [(&[u8], Attribute); 5] = [
+            (b"http-equiv", Attribute::HttpEquiv),
+            (b"background", Attribute::Background),
+            (b"xlink:href", Attribute::XlinkHref),
+            (b"data-srcset", Attribute::DataSrcSet),
+            (b"imagesrcset", Attribute::ImageSrcSet),
+        ];
+        let found = LONG.iter().find(|(long, _)| name.len() == long.len() && name.eq_ignore_ascii_case(long));
+        found.map(|(_, attribute)| *attribute)
     }
 }
 
@@ -109,6 +130,9 @@ mod tests {
         assert_eq!(named(b"HREF"), Some(Attribute::Href));
         assert_eq!(named(b"hreflang"), Some(Attribute::HrefLang));
         assert_eq!(named(b"Http-Equiv"), Some(Attribute::HttpEquiv));
+        assert_eq!(named(b"data-src"), Some(Attribute::DataSrc));
+        assert_eq!(named(b"Data-SrcSet"), Some(Attribute::DataSrcSet));
+        assert_eq!(named(b"xlink:href"), Some(Attribute::XlinkHref));
         for name in [&b"hrefl"[..], b"xhref", b"", b"\0href", b"hreflangs", b"data-href"] {
             assert_eq!(named(name), None);
         }

@@ -15,6 +15,7 @@ const COLUMNS_MAX: usize = 80;
 pub(crate) fn to_json(r: &Report) -> Map<String, Value> {
     let Value::Object(object) = json!({
         "requests": r.requests, "unanswered": r.unanswered, "cut_off": r.cut_off, "robots": r.robots,
+        "requisites": r.requisites, "requisites_missing": r.requisites_missing,
         "pages": r.pages, "new": r.new, "duplicates": r.duplicates, "changed": r.changed,
         "unchanged": r.unchanged, "moved": r.moved, "gone": r.gone, "failed": r.failed,
         "refused": r.refused, "unreachable": r.unreachable,
@@ -47,6 +48,10 @@ pub(crate) fn lines(r: &Report) -> Vec<String> {
     ];
     let kinds = kinds.into_iter().filter(|(_, count, _)| *count > 0);
     lines.extend(kinds.map(|(name, count, remark)| line(name, count, remark)));
+    if r.requisites + r.requisites_missing > 0 {
+        let missing = format!("images, styles, fonts, scripts; {} missing", grouped(r.requisites_missing));
+        lines.push(line("requisites", r.requisites, &missing));
+    }
     lines.push(line("servers", r.servers, ""));
     lines.push(line("pages known", r.known, &format!("{} never visited", grouped(r.waiting))));
     if r.held_back.total() > 0 {
@@ -97,6 +102,8 @@ mod tests {
             unanswered: many,
             cut_off: 1_024,
             robots: many,
+            requisites: many,
+            requisites_missing: many,
             duplicates: many,
             refused: many,
             lost: many,

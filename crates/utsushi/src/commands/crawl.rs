@@ -63,7 +63,7 @@ pub(crate) struct Args {
     /// Stop after this long, such as `30s` or `8h`
     #[arg(long = "for", value_name = "TIME")]
     time: Option<Interval>,
-    /// Stop after so many archived pages
+    /// Stop after so many archived pages; robots files and requisites do not count
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pages: Option<u64>,
     /// Print a line for each archived page to standard error
@@ -97,9 +97,12 @@ pub(crate) struct Args {
     /// Serve the metrics on an address that other machines can reach
     #[arg(long)]
     metrics_public: bool,
-    /// Visit what pages show, too: images and style sheets
-    #[arg(long)]
+    /// Fetch what pages need to be seen, too: images, style sheets, fonts, scripts. This is the default
+    #[arg(long, overrides_with = "no_requisites")]
     requisites: bool,
+    /// Leave out what pages need to be seen, and fetch pages alone
+    #[arg(long, overrides_with = "requisites")]
+    no_requisites: bool,
     /// A language whose pages lead on, instead of those of `filter.languages`; may be given several times
     #[arg(long, value_name = "LANGUAGE")]
     language: Vec<Code>,
@@ -126,6 +129,7 @@ impl Args {
         say(self.scope.is_some(), "crawl.scope", "--scope");
         say(self.pause.is_some(), "crawl.pause", "--pause");
         say(self.requisites, "crawl.requisites", "--requisites");
+        say(self.no_requisites, "crawl.requisites", "--no-requisites");
         say(self.policy.is_some(), "crawl.policy", "--policy");
         say(self.every.is_some(), "crawl.every", "--every");
         say(!self.allow_address.is_empty(), "fetch.allow_addresses", "--allow-address");
@@ -138,7 +142,7 @@ impl Args {
     fn put_values(&self, config: &mut Config) {
         config.crawl.scope = self.scope.unwrap_or(config.crawl.scope);
         config.crawl.pause = self.pause.unwrap_or(config.crawl.pause);
-        config.crawl.requisites |= self.requisites;
+        config.crawl.requisites = (config.crawl.requisites || self.requisites) && !self.no_requisites;
         config.crawl.policy = self.policy.unwrap_or(config.crawl.policy);
         config.crawl.every = self.every.unwrap_or(config.crawl.every);
         if !self.allow_address.is_empty() {

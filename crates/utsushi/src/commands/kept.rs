@@ -93,6 +93,7 @@ fn counts(r: &Report) -> String {
         ("errors", r.failed),
         ("no answer", r.unreachable),
         ("refused", r.refused),
+        ("requisites", r.requisites),
     ];
     let counts = counts.iter().filter(|(_, count)| *count > 0);
     counts.map(|(word, count)| format!("{} {word}", grouped(*count))).collect::<Vec<_>>().join(", ")
@@ -123,6 +124,7 @@ fn line(kept: &Kept) -> serde_json::Value {
         "status": kept.outcome.status(),
         "changed": kept.changed,
         "robots": kept.robots,
+        "requisite": kept.requisite,
         "file": &*kept.location.file,
         "offset": kept.location.offset,
         "length": kept.location.length,

@@ -93,7 +93,7 @@ fn rebuild_frontier(context: &Context) -> anyhow::Result<Exit> {
         schedule::settings(&context.config, writer.directory())?,
         schedule::policy(&context.config, writer.directory().format().web),
     );
-    let reads = schedule::reads(&context.config);
+    let reads = schedule::reads(&context.config, writer.directory().format().web);
     let store = context.open_store(&unfinished)?;
     let now = context.clock(writer.directory(), &reader, &store, 1)?.now();
     let taken_down = archive.taken_down().cloned().collect();
@@ -125,8 +125,8 @@ fn rebuild_derived(context: &Context) -> anyhow::Result<Exit> {
     let learning = {
         let progress = context.output.progress("captures read", None);
         let told = |learning: &::crawl::Learning| progress.set(learning.captures, "");
-        ::crawl::derive_all(&mut table, &reader, &schedule::reads(&context.config), told)
-            .context("cannot read the archive")?
+        let reads = schedule::reads(&context.config, writer.directory().format().web);
+        ::crawl::derive_all(&mut table, &reader, &reads, told).context("cannot read the archive")?
     };
     let told = json!({ "derived": { "captures": learning.captures, "damaged": learning.damaged } });
     context.output.result(&told, || {

@@ -57,6 +57,11 @@ impl Text {
             "Answers to requests for robots files that are archived.",
             report.robots,
         );
+        self.counter(
+            "requisites_total",
+            "Answers to requests for what pages show that are archived.",
+            report.requisites,
+        );
     }
 
     fn of_schedule(&mut self, whole: &Whole) {

@@ -53,7 +53,7 @@ impl Context {
         let data = writer.directory().path();
         let mut settings = settings(&self.config, writer.directory())?;
         noted_seeds(&reader, &mut settings.scope).context("cannot read which pages were added")?;
-        let reads = reads(&self.config);
+        let reads = reads(&self.config, writer.directory().format().web);
         let store = self.open_store(data)?;
         let clock = self.clock(writer.directory(), &reader, &store, pace)?;
         let taken_down = archive.taken_down().cloned().collect();
@@ -207,6 +207,7 @@ pub(crate) fn settings(config: &Config, directory: &Directory) -> anyhow::Result
         pause: crawl.pause,
         agreed: crawl.agreed.iter().map(|agreement| agreement.agreed.clone()).collect(),
         scope: Scope::new(mode, crawl.rules.clone()),
+        requisites: crawl.requisites,
         opt_out: door::opt_out(config, data)?,
         aliases: crawl.aliases.iter().map(|alias| (alias.other.clone(), alias.server.clone())).collect(),
         detects_aliases: crawl.detect_aliases,
@@ -222,8 +223,8 @@ pub(crate) fn settings(config: &Config, directory: &Directory) -> anyhow::Result
     })
 }
 
-/// How bodies are read by the configuration.
-pub(crate) fn reads(config: &Config) -> Reads {
+/// How bodies are read by the configuration. The simulated web is looked at for minutes, which are for its pages.
+pub(crate) fn reads(config: &Config, web: Web) -> Reads {
     let filter = &config.filter;
     let filter = crawl::Filter {
         languages: filter.languages.iter().map(|code| code.0).collect(),
@@ -232,7 +233,8 @@ pub(crate) fn reads(config: &Config) -> Reads {
         no_adult: filter.drops_adult,
     };
     let agent = product_token(&config.fetch.agent).into();
-    Reads { agent, requisites: config.crawl.requisites, filter: Arc::new(filter) }
+    let requisites = config.crawl.requisites && web == Web::Public;
+    Reads { agent, requisites, filter: Arc::new(filter) }
 }
 
 /// What lies around pages that were added earlier belongs to the crawl, too.

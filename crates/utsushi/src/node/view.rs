@@ -82,7 +82,7 @@ fn open(context: &Context) -> anyhow::Result<Schedule> {
     noted_seeds(&reader, &mut settings.scope).context("cannot read which pages were added")?;
     let policy = schedule::policy(&context.config, directory.format().web);
     let clock = context.clock(&directory, &reader, &store, 1)?;
-    let reads = schedule::reads(&context.config);
+    let reads = schedule::reads(&context.config, directory.format().web);
     let parts = (settings, policy);
     let (frontier, learning) = context.learn(store, (taken_down, &reader), parts, &reads, clock.now())?;
     let captures = learning.captures;

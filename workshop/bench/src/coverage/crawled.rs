@@ -41,10 +41,16 @@ pub(super) fn run(directory: &Path, site: &Site, port: u16, server: &Server) -> 
     let targets = archived(&data)?;
     Ok(Crawled {
         targets,
-        held_back: summary["held_back"].as_u64(),
+        held_back: total(&summary["held_back"]),
         requests,
         seconds: summary["seconds"].as_f64().unwrap_or(0.0),
     })
+}
+
+/// The sum of counts by reason; nothing if there are none.
+fn total(by_reason: &Value) -> Option<u64> {
+    let counts = by_reason.as_object()?.iter().filter(|(reason, _)| *reason != "total");
+    Some(counts.filter_map(|(_, count)| count.as_u64()).sum())
 }
 
 /// The targets of everything that the archive holds with status 200.

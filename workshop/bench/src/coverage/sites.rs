@@ -23,7 +23,12 @@ pub(super) struct Site {
 pub(super) const SITES: [Site; 6] = [
     Site::new("rust-doc", 1, ["usr/share/doc", "rust-doc", "html"], "/"),
     Site::new("lilypond-doc-html", 2, ["usr/share/doc", "lilypond", "html"], "/"),
-    Site::new("libreoffice-help-ja", 3, ["usr/share", "libreoffice", "help"], "/"),
+    Site::new(
+        "libreoffice-help-ja",
+        3,
+        ["usr/share", "libreoffice", "help"],
+        "/ja/text/swriter/main0000.html",
+    ),
     Site::new("libboost-doc", 4, ["usr/share/doc", "libboost", "doc/html"], "/"),
     Site::new("cppreference-doc-en-html", 5, ["usr/share", "cppreference", "doc/html"], "/en/"),
     Site::new("python3-doc", 6, ["usr/share/doc", "python3.", "html"], "/"),

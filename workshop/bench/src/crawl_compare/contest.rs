@@ -96,7 +96,14 @@ fn utsushi(
     let contest =
         contest.with(["--quiet".as_ref(), "--data".as_ref(), OsStr::new(HERE), "--config".as_ref()]);
     let contest = contest.with([settings.as_os_str(), "crawl".as_ref(), url]);
-    Ok(Some(contest.with(["--once", "--scope", "server", "--allow-address", "127.0.0.0/8"])))
+    Ok(Some(contest.with([
+        "--once",
+        "--no-requisites",
+        "--scope",
+        "server",
+        "--allow-address",
+        "127.0.0.0/8",
+    ])))
 }
 
 fn bare(directory: &Path, url: &OsStr) -> Result<Contest> {

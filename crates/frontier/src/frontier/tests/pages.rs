@@ -49,6 +49,54 @@ fn feeds_are_looked_at_daily_and_requisites_rarely() {
 }
 
 #[test]
+fn a_requisite_that_never_changes_is_looked_at_ever_more_rarely_beside_the_budget() {
+    let policy = Policy { every: Interval::from_days(30), ..Policy::default() };
+    let mut frontier = open_by(policy, &SimulatedDisk::new(1), settings(), START);
+    let image = url("http://a.example/x.png");
+    frontier.add(&[Found { url: image.clone(), role: Role::Requisite, announced: None }], 0, START).unwrap();
+    frontier.settle(START).unwrap();
+    let (mut at, mut waits) = (START, Vec::new());
+    for digest in [1, 1, 1, 1, 1, 1, 2] {
+        frontier.learn(&lesson(&image, at, Told::Content([digest; 16]), &[])).unwrap();
+        let wait = frontier.explain(&image, at).unwrap().interval.unwrap();
+        waits.push(wait.as_seconds() / 86_400);
+        at = at.plus(wait);
+    }
+    assert_eq!(waits[..6], [30, 60, 120, 240, 400, 400]);
+    assert!(waits[6] >= 7, "{waits:?}");
+    assert!(frontier.servers(at)[0].load == 0.0, "it is no part of the budget of pages");
+}
+
+#[test]
+fn what_a_requisite_outside_the_scope_leads_to_is_requisites_alone() {
+    let mut scope = Scope::new(Mode::Server, vec!["never visit ending .mp4".parse().unwrap()]);
+    scope.add_seed(&url("http://a.example/"));
+    let mut frontier = open(&SimulatedDisk::new(1), Settings { scope, ..settings() }, START);
+    let (page, sheet, stranger) =
+        (url("http://a.example/"), url("http://b.example/x.css"), url("http://c.example/"));
+    frontier.know(&[(page.clone(), START), (stranger.clone(), START)]).unwrap();
+    let requisite = |text: &str| Found { role: Role::Requisite, ..Found::page(url(text)) };
+    let mut teach = |from: &PageUrl, links: &[Found]| {
+        frontier.learn(&lesson(from, START.plus(PAUSE), Told::Content([1; 16]), links)).unwrap();
+        frontier.settle(START.plus(PAUSE)).unwrap();
+        links.iter().map(|link| frontier.knows(&link.url).unwrap()).collect::<Vec<bool>>()
+    };
+    let on_page = [
+        requisite(sheet.as_str()),
+        Found::page(url("http://b.example/page")),
+        requisite("http://b.example/x.mp4"),
+    ];
+    assert_eq!(teach(&page, &on_page), [true, false, false], "scope and rules");
+    let on_sheet = [requisite("http://d.example/font"), Found::page(url("http://b.example/other"))];
+    assert_eq!(teach(&sheet, &on_sheet), [true, false], "a style sheet leads to its font and to no page");
+    assert_eq!(
+        teach(&stranger, &[requisite("http://c.example/x.png")]),
+        [false],
+        "it is no page of the crawl"
+    );
+}
+
+#[test]
 fn a_change_beside_the_main_text_is_no_reason_to_look_more_often() {
     let mut frontier = open(&SimulatedDisk::new(1), settings(), START);
     let page = url("http://a.example/");
