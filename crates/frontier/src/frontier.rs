@@ -24,6 +24,7 @@ pub(crate) mod learn;
 pub(crate) mod look;
 pub(crate) mod offer;
 pub(crate) mod operator;
+pub(crate) mod outage;
 pub(crate) mod plan;
 pub(crate) mod replan;
 pub(crate) mod turn;
@@ -152,7 +153,7 @@ pub struct Frontier {
     pub(crate) removals: Vec<operator::Removal>,
     /// The policy by which all pages of the store are planned.
     pub(crate) planned_by: String,
-    pub(crate) outage: done::Outage,
+    pub(crate) outage: outage::Outage,
     pub(crate) dirty: Vec<u32>,
     /// Nothing is asked before this moment: a full pause after a restart (H13).
     pub(crate) start: Timestamp,
@@ -208,7 +209,7 @@ impl Frontier {
             crawl: keep::Crawl::default(),
             removals: Vec::new(),
             planned_by: String::new(),
-            outage: done::Outage::default(),
+            outage: outage::Outage::default(),
             dirty: Vec::new(),
             start: now,
             dropped_links: 0,

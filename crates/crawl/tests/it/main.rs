@@ -3,6 +3,7 @@
 
 mod guarded;
 mod http;
+mod outage;
 mod rebuild;
 mod requisites;
 mod restart;

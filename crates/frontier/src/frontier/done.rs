@@ -1,25 +1,16 @@
-//! What became of a task: server and address are free again, and rest.
-//!
-//! When everybody fails at once it is not their fault: after [`OUTAGE_SERVERS`] servers in a row that could not be reached,
-//! with no answer of anybody in between, the network counts as down. From then on one server a minute is tried, failures
-//! teach nothing and are not archived, and with the first answer everything goes on (M4's twin for the network).
+//! The result of a task: server and address are free again, after their delay. When no server can be reached, the network is
+//! down, and results teach nothing ([`super::outage`]).
 
 use super::{Frontier, Held, Step, Task};
 use crate::error::Result;
 use crate::hand::Hand;
 use base::door::{Cause, Failure, Found, Phase};
 use base::url::Scheme;
-use base::{Interval, Outcome, Refusal, Timestamp};
+use base::{Interval, Outcome, PageUrl, Refusal, Timestamp};
 use fetch::robots::{Answer, Standing};
-use std::collections::HashSet;
 
 /// How long a server waits when the trouble is not its own.
 const OWN_TROUBLE_PAUSE: Interval = Interval::from_minutes(1);
-/// So many servers in a row cannot be reached before the network counts as down.
-const OUTAGE_SERVERS: usize = 12;
-/// How often somebody is tried meanwhile.
-const OUTAGE_PROBE: Interval = Interval::from_minutes(1);
-
 /// How a step ended.
 #[derive(Debug)]
 pub enum Done<'a> {
@@ -42,54 +33,6 @@ pub enum Worth {
     Noting,
     /// It does not: nobody was asked, or nobody can be. The page keeps its turn.
     Nothing,
-}
-
-/// Whether anybody answers.
-#[derive(Debug, Default)]
-pub(crate) struct Outage {
-    /// Who could not be reached since the last answer.
-    failed: HashSet<u32>,
-    pub(crate) is_down: bool,
-    since: Option<Timestamp>,
-    next_probe: Option<Timestamp>,
-}
-
-impl Outage {
-    pub(super) fn waits_until(&self, now: Timestamp) -> Option<Timestamp> {
-        self.next_probe.filter(|probe| self.is_down && now < *probe)
-    }
-    /// Since when nobody can be reached.
-    pub(super) fn down_since(&self) -> Option<Timestamp> {
-        self.since.filter(|_| self.is_down)
-    }
-    /// Somebody is asked.
-    pub(super) fn probed(&mut self, now: Timestamp) {
-        if self.is_down {
-            self.next_probe = Some(now.plus(OUTAGE_PROBE));
-        }
-    }
-    /// Whether the network is down, now that this server could, or could not, be reached.
-    fn learn(&mut self, server: u32, is_reached: bool, now: Timestamp) -> bool {
-        if is_reached {
-            if self.is_down {
-                tracing::warn!("the network is back");
-            }
-            self.failed.clear();
-            self.is_down = false;
-        } else if !self.is_down {
-            self.failed.insert(server);
-            if self.failed.len() >= OUTAGE_SERVERS {
-                tracing::warn!(
-                    servers = self.failed.len(),
-                    "nobody can be reached: the network seems to be down"
-                );
-                self.is_down = true;
-                self.since = Some(now);
-                self.next_probe = Some(now.plus(OUTAGE_PROBE));
-            }
-        }
-        self.is_down
-    }
 }
 
 impl Frontier {
@@ -141,16 +84,14 @@ impl Frontier {
     fn page_done(&mut self, task: &Task, done: &Done<'_>, now: Timestamp) -> Result<Worth> {
         let server = task.server;
         match (&task.step, done) {
-            (Step::LookUp(Some(page), _, origin), Done::LookedUp(result)) => match result {
+            (Step::LookUp(Some(page), url, origin), Done::LookedUp(result)) => match result {
                 Ok(found) => {
                     self.set_address(server, origin.scheme, found, now);
                     Ok(Worth::Nothing)
                 }
                 Err(failure) => {
-                    let is_name = failure.cause == Cause::NoSuchName;
-                    let outcome = Outcome::Unreachable(failure.clone());
-                    // A name that does not exist was denied by somebody: that is an answer.
-                    let worth = self.judge(server, &outcome, is_name, now);
+                    let outcome = fetch::outcome(url, &Err(failure.clone()));
+                    let worth = self.judge(server, &outcome, now);
                     if worth == Worth::Keeping {
                         self.take_out_for_look_up(server, *page);
                         self.heed_look_up(server, failure, now);
@@ -161,7 +102,7 @@ impl Frontier {
                 }
             },
             (Step::Visit(page, ..), Done::Visited(outcome, _)) => {
-                let worth = self.judge(server, outcome, false, now);
+                let worth = self.judge(server, outcome, now);
                 if worth != Worth::Keeping {
                     let wait = held_back(outcome).unwrap_or(OWN_TROUBLE_PAUSE);
                     self.servers[server as usize].leave_until(now.plus(wait));
@@ -189,15 +130,19 @@ impl Frontier {
     }
 
     /// Whether an errand failed because nobody was asked, or nobody can be reached: then the server is left alone for a while.
-    pub(super) fn errand_worth(&mut self, server: u32, done: &Done<'_>, now: Timestamp) -> Worth {
-        let (outcome, is_name) = match done {
-            Done::Robots(outcome, _) => ((*outcome).clone(), false),
-            Done::LookedUp(Err(failure)) => {
-                (Outcome::Unreachable(failure.clone()), failure.cause == Cause::NoSuchName)
-            }
+    pub(super) fn errand_worth(
+        &mut self,
+        server: u32,
+        url: &PageUrl,
+        done: &Done<'_>,
+        now: Timestamp,
+    ) -> Worth {
+        let outcome = match done {
+            Done::Robots(outcome, _) => (*outcome).clone(),
+            Done::LookedUp(Err(failure)) => fetch::outcome(url, &Err(failure.clone())),
             _ => return Worth::Keeping,
         };
-        let worth = self.judge(server, &outcome, is_name, now);
+        let worth = self.judge(server, &outcome, now);
         if worth != Worth::Keeping {
             let wait = held_back(&outcome).unwrap_or(OWN_TROUBLE_PAUSE);
             self.servers[server as usize].leave_until(now.plus(wait));
@@ -206,17 +151,19 @@ impl Frontier {
     }
 
     /// Whether an outcome says anything of the page, and what it says of the network.
-    fn judge(&mut self, server: u32, outcome: &Outcome, is_answer: bool, now: Timestamp) -> Worth {
+    fn judge(&mut self, server: u32, outcome: &Outcome, now: Timestamp) -> Worth {
         match outcome {
-            Outcome::Refused(Refusal::Proxy { .. }) if held_back(outcome).is_some() => return Worth::Noting,
-            outcome if held_back(outcome).is_some() => return Worth::Nothing,
+            Outcome::Refused(Refusal::Proxy { .. }) if held_back(outcome).is_some() => Worth::Noting,
+            outcome if held_back(outcome).is_some() => Worth::Nothing,
             // We did not ask, so nobody answered.
-            Outcome::Refused(_) => return Worth::Keeping,
-            _ => {}
+            Outcome::Refused(_) => Worth::Keeping,
+            Outcome::Unreachable(failure) if self.outage.failed(server, failure, now) => Worth::Nothing,
+            Outcome::Unreachable(_) => Worth::Keeping,
+            _ => {
+                self.outage.answered(server);
+                Worth::Keeping
+            }
         }
-        let is_reached = is_answer || !matches!(outcome, Outcome::Unreachable(_));
-        let is_down = self.outage.learn(server, is_reached, now);
-        if is_down && !is_reached { Worth::Nothing } else { Worth::Keeping }
     }
     /// What an outcome means for the server.
     fn heed(&mut self, server: u32, outcome: &Outcome, now: Timestamp) {

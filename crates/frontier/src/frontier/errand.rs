@@ -103,7 +103,7 @@ impl Frontier {
         done: &Done<'_>,
         now: Timestamp,
     ) -> Worth {
-        let worth = self.errand_worth(task.server, done, now);
+        let worth = self.errand_worth(task.server, url, done, now);
         if worth != Worth::Keeping {
             self.servers[task.server as usize].errands.push_front(url.clone());
             return worth;

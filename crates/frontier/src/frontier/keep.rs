@@ -370,6 +370,9 @@ impl Frontier {
         self.new += kept.new;
         self.held_back += kept.held.total();
         self.planned += kept.load.pages();
+        if kept.failures == 0 && kept.requests > 0 && kept.pages > kept.new {
+            self.outage.recall(server);
+        }
         state.kept = kept;
         if state.recall_budget() {
             self.touch(server);

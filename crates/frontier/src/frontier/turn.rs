@@ -24,6 +24,9 @@ impl Frontier {
         if let Some(until) = self.held_up_until(now) {
             return Ok(Next::Wait(until));
         }
+        if let Some(task) = self.probe(now)? {
+            return Ok(Next::Do(task));
+        }
         while let Some(std::cmp::Reverse((at, _, server))) = self.ready.peek().copied() {
             if at > now {
                 return Ok(Next::Wait(at.min(self.next_fill())));
@@ -49,7 +52,7 @@ impl Frontier {
     }
 
     /// What a server does that was listed for this moment; nothing when it is not its turn.
-    fn turn_of(&mut self, server: u32, listed: Timestamp, now: Timestamp) -> Result<Option<Task>> {
+    pub(super) fn turn_of(&mut self, server: u32, listed: Timestamp, now: Timestamp) -> Result<Option<Task>> {
         let state = &mut self.servers[server as usize];
         if state.listed_at != Some(listed) {
             // Something was found for it to do at another moment.

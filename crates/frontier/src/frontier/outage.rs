@@ -1,0 +1,150 @@
+//! Whether our own network is down.
+//!
+//! A web page can link to any number of hosts that cannot be reached. So a failure counts only when the server has answered
+//! before: after [`OUTAGE_SERVERS`] such servers in a row that cannot be reached, with no answer in between, the network counts
+//! as down. As long as no server has answered at all, every server counts. From then on one server a minute is tried,
+//! preferably one that has answered before. Failures teach nothing and are not archived. The first answer ends the outage.
+//!
+//! **Invariant:** refused addresses and names that do not exist change nothing here.
+
+use super::{Frontier, Task};
+use crate::error::Result;
+use base::door::{Cause, Failure};
+use base::{Interval, Timestamp};
+use std::cmp::Reverse;
+use std::collections::HashSet;
+
+/// How many servers in a row cannot be reached before the network counts as down.
+const OUTAGE_SERVERS: usize = 12;
+/// How often a server is tried during an outage.
+const OUTAGE_PROBE: Interval = Interval::from_minutes(1);
+
+/// Whether our own network is down.
+#[derive(Debug, Default)]
+pub(crate) struct Outage {
+    /// The servers that have answered, in this run or lately.
+    answered: HashSet<u32>,
+    /// The servers that could not be reached since the last answer.
+    failed: HashSet<u32>,
+    pub(crate) is_down: bool,
+    since: Option<Timestamp>,
+    next_probe: Option<Timestamp>,
+}
+
+impl Outage {
+    pub(super) fn waits_until(&self, now: Timestamp) -> Option<Timestamp> {
+        self.next_probe.filter(|probe| self.is_down && now < *probe)
+    }
+    /// Since when the network is down.
+    pub(super) fn down_since(&self) -> Option<Timestamp> {
+        self.since.filter(|_| self.is_down)
+    }
+    /// A request, or a look-up, is on its way.
+    pub(super) fn probed(&mut self, now: Timestamp) {
+        if self.is_down {
+            self.next_probe = Some(now.plus(OUTAGE_PROBE));
+        }
+    }
+    pub(super) fn has_answered(&self, server: u32) -> bool {
+        self.answered.contains(&server)
+    }
+    /// A server answered in an earlier run.
+    pub(super) fn recall(&mut self, server: u32) {
+        self.answered.insert(server);
+    }
+    /// A server answered, so the network is up.
+    pub(super) fn answered(&mut self, server: u32) {
+        if self.is_down {
+            tracing::warn!("the network is back");
+        }
+        self.answered.insert(server);
+        self.failed.clear();
+        self.is_down = false;
+    }
+    /// A server could not be reached. Tells whether the failure belongs to an outage, and so teaches nothing.
+    pub(super) fn failed(&mut self, server: u32, failure: &Failure, now: Timestamp) -> bool {
+        if !may_be_ours(&failure.cause) {
+            return false;
+        }
+        if !self.is_down && (self.answered.is_empty() || self.has_answered(server)) {
+            self.failed.insert(server);
+            self.is_down = self.failed.len() >= OUTAGE_SERVERS;
+            if self.is_down {
+                let servers = self.failed.len();
+                tracing::warn!(servers, "no server can be reached: the network seems to be down");
+                (self.since, self.next_probe) = (Some(now), Some(now.plus(OUTAGE_PROBE)));
+            }
+        }
+        self.is_down
+    }
+}
+
+/// Whether a broken network of ours could be the cause of a failure.
+fn may_be_ours(cause: &Cause) -> bool {
+    matches!(cause, Cause::TimeOut(_) | Cause::Broken(_) | Cause::NameServer(_))
+}
+
+impl Frontier {
+    /// During an outage, a task of a server that has answered before, if one of those is ready.
+    pub(super) fn probe(&mut self, now: Timestamp) -> Result<Option<Task>> {
+        if !self.outage.is_down {
+            return Ok(None);
+        }
+        let is_fit = |at: Timestamp, server: u32| {
+            at <= now
+                && self.outage.has_answered(server)
+                && self.servers[server as usize].listed_at == Some(at)
+        };
+        let ready = self.ready.iter().filter(|Reverse((at, _, server))| is_fit(*at, *server));
+        // The heap keeps the entry, which no longer counts once the server has had its turn.
+        match ready.map(|Reverse(entry)| *entry).min() {
+            Some((at, _, server)) => self.turn_of(server, at, now),
+            None => Ok(None),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::door::Phase;
+    use std::time::Duration;
+
+    const NOW: Timestamp = Timestamp::from_seconds(1_800_000_000).expect("in range");
+
+    fn failure(cause: Cause) -> Failure {
+        Failure::new(Phase::Connect, cause, Duration::ZERO)
+    }
+    fn broken() -> Failure {
+        failure(Cause::Broken("reset".to_owned()))
+    }
+
+    #[test]
+    fn only_servers_that_answered_before_show_an_outage() {
+        let mut outage = Outage::default();
+        (0..20).for_each(|server| outage.answered(server));
+        assert!(!(100..200).any(|server| outage.failed(server, &broken(), NOW)), "nobody knows them");
+        assert!(!(0..11).any(|server| outage.failed(server, &broken(), NOW)));
+        outage.answered(3);
+        assert!(!(0..11).any(|server| outage.failed(server, &broken(), NOW)), "an answer begins a new count");
+        assert!(outage.failed(11, &broken(), NOW) && outage.down_since() == Some(NOW));
+        assert!(outage.failed(150, &broken(), NOW), "during an outage no failure counts");
+        outage.answered(150);
+        assert_eq!(outage.down_since(), None);
+    }
+
+    #[test]
+    fn without_any_answer_everybody_counts_but_not_for_every_reason() {
+        let mut outage = Outage::default();
+        let address = "10.0.0.1".parse().unwrap();
+        for cause in [
+            Cause::ForbiddenAddress { address, why: "private" },
+            Cause::NoSuchName,
+            Cause::Tls("expired".to_owned()),
+            Cause::Malformed("no status"),
+        ] {
+            assert!(!(0..100).any(|server| outage.failed(server, &failure(cause.clone()), NOW)), "{cause}");
+        }
+        assert!((0..12).any(|server| outage.failed(server, &broken(), NOW)));
+    }
+}
