@@ -5,6 +5,7 @@ use crate::lesson::Teachings;
 use crate::order::{Added, Directive, Order, Orders};
 use crate::reading::{Reading, Reads};
 use crate::recall::recall_robots;
+use crate::remains::Remains;
 use crate::report::{Kept, Report};
 use crate::visit::{Ended, What, take};
 use crate::write::{Item, Word, Work, Writer};
@@ -78,6 +79,8 @@ pub enum Event<'a> {
     Full(&'a archive::Error),
     /// There is room again.
     Room,
+    /// The crawl ends, and leaves this undone.
+    Ended(&'a Remains),
 }
 
 /// Why a crawl cannot go on.
@@ -127,6 +130,7 @@ pub async fn crawl<D: Door + 'static>(
         settle_at: Timestamp::MIN,
         full_since: None,
         report: Report::default(),
+        seeds: settings.seeds.iter().map(|seed| seed.url.clone()).collect(),
         settings,
     };
     crawl.count();
@@ -162,6 +166,8 @@ struct Crawl<D> {
     settle_at: Timestamp,
     full_since: Option<Timestamp>,
     report: Report,
+    /// The seeds of this run.
+    seeds: Vec<PageUrl>,
     settings: Settings,
 }
 
@@ -239,6 +245,8 @@ impl<D: Door + 'static> Crawl<D> {
         // Links found last are judged now, so that whoever opens the schedule next counts the same pages.
         self.frontier.settle(now)?;
         self.count();
+        let remains = Remains::find(&mut self.frontier, &self.seeds, self.settings.once)?;
+        on_event(Event::Ended(&remains), &self.report);
         self.frontier.close(now)?;
         Ok(self.report)
     }
@@ -437,7 +445,8 @@ impl<D: Door + 'static> Crawl<D> {
             Some(Order::Direct(directive, selections, answer)) => {
                 self.note_directive(directive, selections, Some(answer));
             }
-            Some(Order::Explain(..) | Order::Servers(_) | Order::Overview(_) | Order::Figures(_)) | None => {}
+            // Questions are answered already.
+            Some(_) | None => {}
         }
         Ok(())
     }
@@ -557,6 +566,7 @@ impl<D: Door + 'static> Crawl<D> {
             waiting: self.frontier.new_pages(),
             dropped: self.frontier.dropped_links(),
             held_back: self.frontier.held_back(),
+            failing: self.frontier.failing_pages(),
             ..self.report
         };
     }

@@ -6,6 +6,9 @@ use base::limits::VALIDATOR_BYTES_MAX;
 use base::{Capture, Outcome, PageUrl};
 use frontier::{Lesson, Number, Text, Told};
 
+/// The kinds of causes that may be gone soon.
+const MAY_PASS: [&str; 4] = ["time-out", "broken", "name-server", "machine"];
+
 /// A capture with what was read in it: what a [`Lesson`] borrows from.
 #[derive(Clone, Debug)]
 pub struct Teachings {
@@ -75,7 +78,9 @@ pub fn told(learned: &Learned) -> Told<'_> {
         Ended::Gone => Told::Gone(status),
         Ended::Failed { retry_after } => Told::Failed { status, retry_after: *retry_after },
         Ended::Refused(refusal) => Told::Refused(refusal),
-        Ended::Unreachable { .. } => Told::Unreachable,
+        Ended::Unreachable { cause, .. } => {
+            Told::Unreachable { may_pass: cause.is_some_and(|cause| MAY_PASS.contains(&cause)) }
+        }
     }
 }
 

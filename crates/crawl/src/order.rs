@@ -1,7 +1,7 @@
 //! Orders to a crawl that runs, such as those that come through its control socket (D1).
 
 use base::{PageUrl, Timestamp};
-use frontier::{Explanation, Figures, Frontier, Overview, Role, Selection, ServerTold};
+use frontier::{Explanation, Failing, Figures, Frontier, Overview, Role, Selection, ServerTold};
 use tokio::sync::{mpsc, oneshot};
 
 /// What waits for a crawl to look at.
@@ -22,6 +22,8 @@ pub enum Order {
     Servers(oneshot::Sender<Vec<ServerTold>>),
     /// Tell of the whole.
     Overview(oneshot::Sender<Overview>),
+    /// Name the pages whose last visit failed, at most so many.
+    Failing(usize, oneshot::Sender<Vec<Failing>>),
     /// Draw the figures of paper 003.
     Figures(oneshot::Sender<Figures>),
 }
@@ -37,6 +39,7 @@ impl Order {
             Self::Explain(url, answer) => drop(answer.send(frontier.explain(&url, now)?)),
             Self::Servers(answer) => drop(answer.send(frontier.servers(now))),
             Self::Overview(answer) => drop(answer.send(frontier.overview())),
+            Self::Failing(limit, answer) => drop(answer.send(frontier.failing(limit)?)),
             Self::Figures(answer) => drop(answer.send(frontier.figures()?)),
             order => return Ok(Some(order)),
         }

@@ -77,6 +77,8 @@ pub struct Report {
     pub dropped: u64,
     /// Pages and links that are held back, by reason (H10).
     pub held_back: HeldBack,
+    /// Pages whose last visit failed, in this run or before. That a page does not exist is no failure.
+    pub failing: u64,
     /// Captures that could not be kept because the disk was full when the crawl ended.
     pub lost: u64,
     /// The longest time that the archive had to wait for room on the disk.

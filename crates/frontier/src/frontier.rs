@@ -27,6 +27,8 @@ pub(crate) mod operator;
 pub(crate) mod outage;
 pub(crate) mod plan;
 pub(crate) mod replan;
+pub(crate) mod retry;
+pub(crate) mod seed;
 pub(crate) mod turn;
 
 use crate::address::Addresses;
@@ -113,6 +115,8 @@ pub(crate) enum Held {
     Queued(Rank),
     /// It is held back.
     Waiting,
+    /// It failed, and waits for its moment.
+    Retry(u32, Hand),
     /// It is being visited, or on its way into the archive.
     Out(u32, Hand),
 }
@@ -154,6 +158,7 @@ pub struct Frontier {
     /// The policy by which all pages of the store are planned.
     pub(crate) planned_by: String,
     pub(crate) outage: outage::Outage,
+    pub(crate) retries: retry::Retries,
     pub(crate) dirty: Vec<u32>,
     /// Nothing is asked before this moment: a full pause after a restart (H13).
     pub(crate) start: Timestamp,
@@ -210,6 +215,7 @@ impl Frontier {
             removals: Vec::new(),
             planned_by: String::new(),
             outage: outage::Outage::default(),
+            retries: retry::Retries::default(),
             dirty: Vec::new(),
             start: now,
             dropped_links: 0,
@@ -225,7 +231,8 @@ impl Frontier {
             // What was offered and not judged before a crash; it comes when it is due.
             frontier.settle_recalled()?;
         }
-        if frontier.counted() != frontier.store.count() || !frontier.crawl.counts_orders {
+        let is_counted = frontier.has_counts() && frontier.crawl.counts_orders;
+        if !is_counted || frontier.counted() != frontier.store.count() {
             frontier.recount()?;
         }
         frontier.reload()?;

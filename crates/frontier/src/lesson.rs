@@ -25,6 +25,12 @@ const REQUISITE_INTERVAL_MIN: Interval = Interval::from_days(7);
 /// After a failure the page is tried again after this, then after twice as long, and so on.
 const RETRY_FIRST: Interval = Interval::from_hours(1);
 const RETRY_MAX: Interval = Interval::from_days(30);
+/// Before that, a failure that may pass is tried again so often, after this, then after five times as long, and so on; or when the
+/// server asks for it, if that is not too long.
+pub(crate) const RETRIES_MAX: u32 = 3;
+const RETRY_SOON: Interval = Interval::from_seconds(2);
+const RETRY_GROWTH: i32 = 5;
+pub(crate) const RETRY_SOON_MAX: Interval = Interval::from_minutes(10);
 /// A page that may not be asked for is judged again after this, when the robots file is asked for anew, then after twice
 /// as long, and so on.
 const REFUSED_FIRST: Interval = Interval::from_minutes(24 * 60 + 1);
@@ -95,7 +101,10 @@ pub enum Told<'a> {
         retry_after: Option<Interval>,
     },
     /// Nobody answered.
-    Unreachable,
+    Unreachable {
+        /// Whether that may pass soon, as a broken connection does.
+        may_pass: bool,
+    },
     /// It was not asked for.
     Refused(&'a Refusal),
     /// Nobody was asked: a proxy held it back, or this machine could not do its part.
@@ -107,6 +116,8 @@ pub enum Told<'a> {
 pub(crate) enum Again {
     /// At once.
     AtOnce,
+    /// After this, within the run: the visit failed with something that may pass.
+    Soon(Interval),
     /// After this.
     After(Interval),
     /// As its server's requests are divided.
@@ -135,8 +146,8 @@ pub(crate) fn learn(
     }
     state.asked = 0;
     match &lesson.told {
-        Told::Failed { retry_after, .. } => Again::After(failed(state, *retry_after)),
-        Told::Unreachable => Again::After(failed(state, None)),
+        Told::Failed { status, retry_after } => failed(state, may_pass(*status), *retry_after),
+        Told::Unreachable { may_pass } => failed(state, *may_pass, None),
         Told::Refused(refusal) => Again::After(refused(state, refusal)),
         _ => answered(state, lesson, policy, pace, seed),
     }
@@ -161,7 +172,7 @@ fn ended(told: &Told<'_>) -> (Ended, u16) {
         Told::Moved { status, .. } => (Ended::Moved, *status),
         Told::Gone(status) => (Ended::Gone, *status),
         Told::Failed { status, .. } => (Ended::Failed, *status),
-        Told::Unreachable | Told::HeldBack => (Ended::Unreachable, 0),
+        Told::Unreachable { .. } | Told::HeldBack => (Ended::Unreachable, 0),
         Told::Refused(refusal) => (why(refusal), 0),
     }
 }
@@ -176,9 +187,25 @@ fn why(refusal: &Refusal) -> Ended {
     }
 }
 
-fn failed(state: &mut State, asked: Option<Interval>) -> Interval {
+/// Whether an error may be gone soon.
+fn may_pass(status: u16) -> bool {
+    matches!(status, 408 | 425 | 429 | 500..600)
+}
+fn failed(state: &mut State, may_pass: bool, asked: Option<Interval>) -> Again {
     state.failures = state.failures.saturating_add(1);
-    doubled(RETRY_FIRST, state.failures).min(RETRY_MAX).max(asked.unwrap_or(Interval::ZERO)).min(RETRY_MAX)
+    if may_pass && state.failures <= RETRIES_MAX {
+        let times = i32::try_from(state.failures).unwrap_or(1) - 1;
+        let wait =
+            asked.unwrap_or_else(|| RETRY_SOON.times(f64::from(RETRY_GROWTH.pow(times.unsigned_abs()))));
+        if wait <= RETRY_SOON_MAX {
+            state.wait = wait.as_seconds().max(1);
+            return Again::Soon(wait);
+        }
+    }
+    let times = if may_pass { state.failures.saturating_sub(RETRIES_MAX) } else { state.failures };
+    let wait = doubled(RETRY_FIRST, times).min(RETRY_MAX).max(asked.unwrap_or(Interval::ZERO)).min(RETRY_MAX);
+    state.wait = wait.as_seconds();
+    Again::After(wait)
 }
 fn refused(state: &mut State, refusal: &Refusal) -> Interval {
     state.failures = state.failures.saturating_add(1);
@@ -239,6 +266,7 @@ fn answered(state: &mut State, lesson: &Lesson<'_>, policy: &Policy, pace: &mut 
     let was_gone = state.is_gone();
     if let Some(version) = version {
         state.version = version;
+        state.moved_to = moved_to(&lesson.told);
         lesson.etag.unwrap_or_default().clone_into(&mut state.etag);
         lesson.last_modified.unwrap_or_default().clone_into(&mut state.last_modified);
     }
@@ -304,6 +332,13 @@ impl State {
     }
 }
 
+/// Where a page was sent; empty if it was not.
+fn moved_to(told: &Told<'_>) -> String {
+    match told {
+        Told::Moved { target: Some(target), .. } => target.as_str().to_owned(),
+        _ => String::new(),
+    }
+}
 /// What the page is now; nothing when the answer does not say.
 fn version_of(told: &Told<'_>) -> Option<Version> {
     match told {

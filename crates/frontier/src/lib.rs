@@ -71,7 +71,7 @@ pub use sat::Number;
 pub use scope::{Mode, Rule, RuleError, Scope, Verdict};
 pub use selection::Selection;
 pub use settings::{Agreed, AgreedError, Settings, Whom};
-pub use tell::{Bin, Explanation, Figures, Outlook, Overview, ServerTold};
+pub use tell::{Bin, Explanation, Failing, Figures, Outlook, Overview, SeedTold, ServerTold};
 
 /// Options of a store for page states that begins now.
 #[must_use]

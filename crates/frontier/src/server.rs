@@ -2,6 +2,7 @@
 //! again.
 
 mod account;
+mod slowdown;
 
 use crate::codec::{Fields, put, put_bytes};
 use crate::hand::{Hand, Rank};
@@ -17,11 +18,14 @@ use base::limits::SERVER_PAUSE_MAX;
 use base::url::{Origin, Scheme};
 use base::{Interval, PageUrl, ServerName, Timestamp};
 use fetch::robots::{self, Answer, Need, Standing};
+use slowdown::{Latency, Slowdown};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
 
-/// The first back-off of a server that fails; it doubles with each failure.
-const BACK_OFF_FIRST: Interval = Interval::from_minutes(1);
+/// The first back-off of a server that fails and does not say for how long; it doubles with each failure.
+const BACK_OFF_FIRST: Interval = Interval::from_seconds(5);
+/// After so many errors in a row it is the server that fails, not the page.
+const PAGE_ERRORS_MAX: u32 = 3;
 const FORM: u8 = 1;
 
 /// A server.
@@ -57,6 +61,7 @@ pub(crate) struct Server {
     pub errands: VecDeque<PageUrl>,
     /// Whether the last thing it was asked for was a robots file.
     pub ran_errand: bool,
+    pub latency: Latency,
     ready_at: Timestamp,
     /// Before this moment no page is asked for.
     pages_at: Timestamp,
@@ -113,6 +118,11 @@ pub(crate) struct Kept {
     pub paid_at: u64,
     /// Pages that are held back.
     pub held: HeldBack,
+    /// Pages whose last visit failed, and those of them that are visited again soon.
+    pub failing: u64,
+    pub retrying: u64,
+    /// By how much it is asked more slowly than configured.
+    pub slow: Slowdown,
 }
 
 /// How a server is reached by one scheme. Robots rules belong to scheme and server together (D6).
@@ -150,6 +160,7 @@ impl Server {
             looks_up: false,
             errands: VecDeque::new(),
             ran_errand: false,
+            latency: Latency::default(),
             ready_at,
             pages_at: Timestamp::MIN,
             ways: Default::default(),
@@ -253,9 +264,13 @@ impl Server {
     pub(crate) fn least_pause(&self) -> Interval {
         if self.is_agreed { self.pause } else { self.pause.max(self.crawl_delay()) }
     }
-    /// After a request: nothing for the pause.
+    /// The delay in effect: longer than that when the server says it is asked too often.
+    pub(crate) fn delay(&self) -> Interval {
+        self.least_pause().max(self.kept.slow.delay())
+    }
+    /// After a request: nothing for the pause, or for the delay in effect.
     pub(crate) fn rest(&mut self, pause: Interval, now: Timestamp) {
-        self.ready_at = self.ready_at.max(now.plus(pause.max(self.least_pause())));
+        self.ready_at = self.ready_at.max(now.plus(pause.max(self.delay())));
     }
     /// Nothing before this moment.
     pub(crate) fn leave_until(&mut self, moment: Timestamp) {
@@ -267,20 +282,28 @@ impl Server {
     }
     /// Whether one more request may be under way.
     pub(crate) fn has_width(&self) -> bool {
-        self.in_flight < self.width
+        let is_slowed = self.kept.slow.status().is_some();
+        self.in_flight < if is_slowed { 1 } else { self.width }
     }
 
     /// Until when no page is asked for.
     pub(crate) fn pages_at(&self) -> Timestamp {
         self.ready_at.max(self.pages_at)
     }
+    /// After an error of one page: the server is left alone only when the pages before it failed, too.
+    pub(crate) fn stumble(&mut self, now: Timestamp) {
+        if self.kept.failures + 1 < PAGE_ERRORS_MAX {
+            self.kept.failures += 1;
+        } else {
+            self.back_off(None, now);
+        }
+    }
     /// After a failure: nothing for as long as the server asks, or for ever longer times.
     pub(crate) fn back_off(&mut self, asked: Option<Interval>, now: Timestamp) {
         self.kept.failures = self.kept.failures.saturating_add(1);
         let doubled = f64::from(1_u32 << (self.kept.failures - 1).min(16));
-        // Who asks for no time at all is left alone for a while all the same.
-        let wait = asked.map_or(BACK_OFF_FIRST.times(doubled), |asked| asked.max(BACK_OFF_FIRST));
-        let wait = wait.min(SERVER_PAUSE_MAX);
+        let own = || BACK_OFF_FIRST.max(self.delay().times(2.0)).times(doubled);
+        let wait = asked.unwrap_or_else(own).min(SERVER_PAUSE_MAX);
         let until = now.plus(wait);
         self.ready_at = self.ready_at.max(until);
         self.kept.not_before = seconds(self.ready_at) + 1;
@@ -353,6 +376,9 @@ impl Kept {
         for reason in &HoldReason::ALL[..HoldReason::OF_PAGES] {
             put(bytes, self.held.of(*reason));
         }
+        put(bytes, self.failing);
+        put(bytes, self.retrying);
+        self.slow.write(bytes);
     }
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (form, rest) = bytes.split_first()?;
@@ -386,6 +412,8 @@ impl Kept {
         for reason in &HoldReason::ALL[..HoldReason::OF_PAGES] {
             kept.held.set(*reason, fields.number());
         }
+        (kept.failing, kept.retrying) = (fields.number(), fields.number());
+        kept.slow = Slowdown::read(&mut fields);
         Some(kept)
     }
 }
@@ -431,6 +459,6 @@ mod tests {
         let mut bytes = Vec::new();
         (kept.paid_at, kept.held) = (0, HeldBack::default());
         kept.write(&mut bytes);
-        assert_eq!(Kept::read(&bytes[..bytes.len() - 1 - HoldReason::OF_PAGES]), Some(kept));
+        assert_eq!(Kept::read(&bytes[..bytes.len() - 7 - HoldReason::OF_PAGES]), Some(kept));
     }
 }

@@ -3,6 +3,7 @@
 use crate::Role;
 use crate::codec::{Fields, put, put_bytes};
 use crate::held_back::HoldReason;
+use crate::lesson::{RETRIES_MAX, RETRY_SOON_MAX};
 use crate::moment::{at_seconds, seconds};
 use crate::revisit::estimate::Belief;
 use crate::revisit::{History, Policy};
@@ -67,6 +68,10 @@ pub(crate) struct State {
     pub filtered: String,
     /// Left out because its server's means do not suffice (C5).
     pub dropped: bool,
+    /// Somebody named it, or a seed led to it: what lies around it belongs to the crawl.
+    pub is_seed: bool,
+    /// Where it was sent at the last answer; empty if it was not.
+    pub moved_to: String,
     pub etag: String,
     pub last_modified: String,
     /// It is never held back: somebody named it, a feed or a sitemap lists it, or another site links to it (H10).
@@ -219,6 +224,15 @@ impl State {
     pub(crate) fn is_live(&self) -> bool {
         self.failures == 0 && matches!(self.version, Version::Content(_) | Version::Moved(_))
     }
+    /// Whether the last visit failed. That a page does not exist is an answer.
+    pub(crate) fn is_failing(&self) -> bool {
+        matches!(self.outcome, Ended::Failed | Ended::Unreachable)
+    }
+    /// Whether it failed with something that may pass, and is visited again soon.
+    pub(crate) fn is_retried(&self) -> bool {
+        let is_soon = self.wait <= RETRY_SOON_MAX.as_seconds();
+        self.is_failing() && (1..=RETRIES_MAX).contains(&self.failures) && is_soon
+    }
     pub(crate) fn is_gone(&self) -> bool {
         self.version == Version::Gone
     }
@@ -234,7 +248,7 @@ impl State {
             self.hops,
             self.own_moves,
             self.outcome as u8,
-            u8::from(self.dropped),
+            u8::from(self.dropped) | u8::from(self.is_seed) << 1,
         ]);
         let found_on = self.found_on.map_or(0, |number| u64::from(number.0) + 1);
         for number in
@@ -253,6 +267,7 @@ impl State {
         put(bytes, self.held.map_or(0, |reason| reason.code().into()));
         put(bytes, self.asked);
         put(bytes, self.removed);
+        put_bytes(bytes, self.moved_to.as_bytes());
     }
     fn write_visits(&self, bytes: &mut Vec<u8>) {
         let visited = self.last_visit.saturating_sub(self.last_answer).unsigned_abs();
@@ -294,7 +309,7 @@ impl State {
         }
         let mut fields = Fields(rest);
         let url = fields.text().to_owned();
-        let [role, priority, hops, own_moves, outcome, dropped] = fields.array();
+        let [role, priority, hops, own_moves, outcome, marks] = fields.array();
         let mut state = Self {
             url,
             role: Role::ALL.get(usize::from(role)).copied().unwrap_or_default(),
@@ -302,7 +317,8 @@ impl State {
             hops,
             own_moves,
             outcome: Ended::ALL.get(usize::from(outcome)).copied().unwrap_or_default(),
-            dropped: dropped != 0,
+            dropped: marks & 1 != 0,
+            is_seed: marks & 2 != 0,
             first_seen: fields.number(),
             found_on: fields.number().checked_sub(1).map(|number| Number(u32::try_from(number).unwrap_or(0))),
             announced: fields.number(),
@@ -320,6 +336,7 @@ impl State {
             state.vouched = fields.number() != 0;
             state.held = HoldReason::of_code(fields.number());
             (state.asked, state.removed) = (fields.number(), fields.number());
+            fields.text().clone_into(&mut state.moved_to);
         }
         Some(state)
     }
@@ -430,6 +447,8 @@ mod tests {
             status: 503,
             filtered: "language en".to_owned(),
             dropped: true,
+            is_seed: true,
+            moved_to: "http://b.example/".to_owned(),
             etag: "\"x\"".to_owned(),
             last_modified: "Sun, 06 Nov 1994 08:49:37 GMT".to_owned(),
             asked: 1_800_000_100,

@@ -86,6 +86,10 @@ pub struct ServerTold {
     pub address_load: f64,
     /// The load once its budget has been divided anew; the same as `load` when it is not overloaded.
     pub resolved_load: f64,
+    /// Pages whose last visit failed.
+    pub failing: u64,
+    /// Why the interval that is kept is longer than configured: a status such as `429`, or `latency`.
+    pub slowed_by: Option<String>,
     /// Whether its owner agreed to something else (C18).
     pub agreed: bool,
     /// Until when it is left alone, if it is.
@@ -127,6 +131,8 @@ pub struct Overview {
     pub load: f64,
     /// Whether the crawl is paused.
     pub paused: bool,
+    /// Pages whose last visit failed.
+    pub failing: u64,
     /// Whether nobody answers, so that the network seems to be down.
     pub network_down: bool,
     /// Requests today, and bytes.
@@ -154,6 +160,43 @@ pub struct Outlook {
     pub age: Interval,
     /// Whether most of these pages were watched for too short a time to know how often they change.
     pub is_guess: bool,
+}
+
+/// A page whose last visit failed. That a page does not exist (404, 410) is no failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failing {
+    /// The URL as it is requested.
+    pub url: String,
+    /// What happened.
+    pub reason: String,
+    /// Failures in a row.
+    pub failures: u32,
+    /// When it was last visited.
+    pub last_visit: Option<Timestamp>,
+    /// When it is visited again.
+    pub next_due: Timestamp,
+}
+
+/// What became of a seed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SeedTold {
+    /// The seed.
+    pub url: String,
+    /// Where its redirects lead, if it has any.
+    pub target: Option<String>,
+    /// How the last visit to the seed, or to its target, ended; empty before it.
+    pub ended: &'static str,
+    /// More about that: a status, or the rule that leaves the target out.
+    pub reason: Option<String>,
+    /// Whether nothing could be fetched.
+    pub is_lost: bool,
+}
+
+impl SeedTold {
+    /// Its redirects lead back to where they came from.
+    pub(crate) const LOOP: &'static str = "redirect loop";
+    /// Its redirect names no page.
+    pub(crate) const NOWHERE: &'static str = "a redirect that names no page";
 }
 
 /// A bar of a histogram.

@@ -55,7 +55,7 @@ impl Frontier {
         }
         let worth = match task.step.errand() {
             Some(url) => self.errand_done(task, url, done, now),
-            None => self.page_done(task, done, now)?,
+            None => self.page_done(task, done, (now.minus(took), now))?,
         };
         self.arrange(server);
         Ok(worth)
@@ -81,7 +81,13 @@ impl Frontier {
         self.arrange(server);
     }
 
-    fn page_done(&mut self, task: &Task, done: &Done<'_>, now: Timestamp) -> Result<Worth> {
+    /// Takes back a task of a page that began, and ended, at these moments.
+    fn page_done(
+        &mut self,
+        task: &Task,
+        done: &Done<'_>,
+        (began, now): (Timestamp, Timestamp),
+    ) -> Result<Worth> {
         let server = task.server;
         match (&task.step, done) {
             (Step::LookUp(Some(page), url, origin), Done::LookedUp(result)) => match result {
@@ -108,7 +114,7 @@ impl Frontier {
                     self.servers[server as usize].leave_until(now.plus(wait));
                     self.give_back(server, page.0, now)?;
                 } else {
-                    self.heed(server, outcome, now);
+                    self.heed(server, outcome, began, now);
                 }
                 Ok(worth)
             }
@@ -155,10 +161,9 @@ impl Frontier {
         match outcome {
             Outcome::Refused(Refusal::Proxy { .. }) if held_back(outcome).is_some() => Worth::Noting,
             outcome if held_back(outcome).is_some() => Worth::Nothing,
-            // We did not ask, so nobody answered.
-            Outcome::Refused(_) => Worth::Keeping,
             Outcome::Unreachable(failure) if self.outage.failed(server, failure, now) => Worth::Nothing,
-            Outcome::Unreachable(_) => Worth::Keeping,
+            // Nobody answered, so nothing is known of the network.
+            Outcome::Refused(_) | Outcome::Unreachable(_) => Worth::Keeping,
             _ => {
                 self.outage.answered(server);
                 Worth::Keeping
@@ -166,16 +171,23 @@ impl Frontier {
         }
     }
     /// What an outcome means for the server.
-    fn heed(&mut self, server: u32, outcome: &Outcome, now: Timestamp) {
+    fn heed(&mut self, server: u32, outcome: &Outcome, began: Timestamp, now: Timestamp) {
         let state = &mut self.servers[server as usize];
         match outcome {
-            Outcome::Failed { retry_after, status } if *status >= 500 || *status == 429 => {
+            Outcome::Failed { retry_after, status: status @ (429 | 503) } => {
+                let pause = state.least_pause();
+                state.kept.slow.refuse(*status, pause, began, now);
                 state.back_off(*retry_after, now);
             }
             Outcome::Failed { retry_after: Some(wait), .. } => state.back_off(Some(*wait), now),
+            Outcome::Failed { status: 500.., .. } => state.stumble(now),
             Outcome::Unreachable(_) => state.back_off(None, now),
             Outcome::Refused(_) => {}
-            _ => state.forget_failures(),
+            _ => {
+                state.forget_failures();
+                let pause = state.least_pause();
+                state.kept.slow.ease(pause, now);
+            }
         }
         self.touch(server);
     }
@@ -209,10 +221,13 @@ impl Frontier {
     }
 
     /// The end of a request: server and address rest, and whoever waited for the address is listed again. A server that
-    /// answers slowly is left alone for as long as it took (H13), unless its owner agreed to be asked faster.
+    /// answers slowly is left alone for as long as it took (H13). One whose owner agreed to be asked faster is so when its
+    /// answers take much longer than they did.
     fn rest(&mut self, server: u32, to: std::net::IpAddr, took: Interval, now: Timestamp) {
         let state = &mut self.servers[server as usize];
-        let pause = if state.is_agreed { state.pause } else { state.pause.max(took) };
+        state.latency.learn(took);
+        let slow = if state.is_agreed { state.latency.delay() } else { took };
+        let pause = state.pause.max(slow);
         state.rest(pause, now);
         let address = self.address_of(to);
         let free_at =

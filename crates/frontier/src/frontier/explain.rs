@@ -116,7 +116,8 @@ impl Frontier {
         told.hint = hint(state);
         told.last_outcome = (!state.is_new()).then(|| last_outcome(state));
         told.state = word(state);
-        let queued = matches!(self.held.get(&number.0), Some(Held::Queued(..) | Held::Out(..)));
+        let queued =
+            matches!(self.held.get(&number.0), Some(Held::Queued(..) | Held::Out(..) | Held::Retry(..)));
         told.queued_for = told.next_due.map(|_| if queued { now } else { moment(due) });
         told.limited_by = server.and_then(|server| self.limit(server, state, (number, due), now));
         told.budget_share = server.and_then(|server| self.share(server, state));
@@ -127,7 +128,11 @@ impl Frontier {
         let never =
             PageUrl::parse(&state.url).ok().and_then(|url| self.why_never(&url, state.role, server, now));
         let average = server.map(|server| self.average(server));
-        told.reason = never.unwrap_or_else(|| reason(state, told, average) + &self.why_early(server, state));
+        let why = |told: &Explanation| {
+            let early = self.why_early(server, state);
+            reason(state, told, average) + &early + &self.why_slow(server)
+        };
+        told.reason = never.unwrap_or_else(|| why(told));
         Ok(())
     }
     /// When and by which order a page was removed.
@@ -157,6 +162,16 @@ impl Frontier {
             _ => String::new(),
         }
     }
+    /// Why its server is asked more slowly than configured.
+    fn why_slow(&self, server: Option<u32>) -> String {
+        let server = server.map(|server| &self.servers[server as usize]);
+        match server.and_then(|server| Some((server, server.kept.slow.status()?))) {
+            Some((server, status)) => {
+                format!("; its server answered {status}, so it is asked once in {} at most", server.delay())
+            }
+            None => String::new(),
+        }
+    }
     fn url_of(&mut self, number: Option<Number>) -> Result<Option<String>> {
         let Some(number) = number else { return Ok(None) };
         let record = self.store.get_number(number)?;
@@ -177,6 +192,7 @@ impl Frontier {
         }
         match self.held.get(&page.0.0) {
             Some(Held::Waiting) => Some("trap"),
+            Some(Held::Retry(..)) => Some("back-off"),
             Some(Held::Queued(..)) if kept.kept.failures > 0 && kept.rests_until(now).is_some() => {
                 Some("back-off")
             }
@@ -212,6 +228,9 @@ fn hint(state: &State) -> Option<String> {
 }
 fn last_outcome(state: &State) -> String {
     match (state.outcome, state.status) {
+        (Ended::Moved, status) if !state.moved_to.is_empty() => {
+            format!("{} ({status}) to {}", state.outcome.as_str(), state.moved_to)
+        }
         (Ended::Failed | Ended::Moved | Ended::Gone, status) => {
             format!("{} ({status})", state.outcome.as_str())
         }
@@ -274,7 +293,12 @@ fn reason(state: &State, told: &Explanation, average: Option<Interval>) -> Strin
         }
         _ => why_interval(state, told, interval, average),
     };
-    format!("{why}{limited}")
+    let moved = if state.moved_to.is_empty() {
+        String::new()
+    } else {
+        format!("; it redirects to {}", state.moved_to)
+    };
+    format!("{why}{moved}{limited}")
 }
 fn why_held(state: &State) -> String {
     let why = state.held.map_or("pages like it have brought nothing new lately", HoldReason::sentence);

@@ -190,8 +190,9 @@ impl Frontier {
         self.update(hand.number, hand.key(), due, hand.value())
     }
 
-    /// When the store may next have something: at the next minute.
+    /// When the store may next have something, at the next minute, or a page that failed is tried again.
     pub(super) fn next_fill(&self) -> Timestamp {
-        self.filled.map_or(Timestamp::MIN, |filled| moment(Minute(filled.0 + 1)))
+        let filled = self.filled.map_or(Timestamp::MIN, |filled| moment(Minute(filled.0 + 1)));
+        self.retries.next().map_or(filled, |retry| retry.min(filled))
     }
 }

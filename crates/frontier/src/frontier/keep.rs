@@ -25,6 +25,11 @@ const SERVER: &[u8] = b"s/";
 const MAP: &[u8] = b"m/";
 const SHAPES: &[u8] = b"t/";
 const NOVELTY: &[u8] = b"n/";
+/// What seeds lead to.
+pub(super) const SEED: &[u8] = b"q/";
+/// Which sums the servers keep; missing before pages that failed were counted.
+const COUNTS: &[u8] = b"counts";
+const COUNTS_FORM: &[u8] = b"2";
 /// What the longest lesson takes of a commit, and what the entries of a server take at most.
 const COMMIT_ROOM_MIN: usize = 64 << 10;
 const KEPT_BYTES: usize = 6 << 10;
@@ -114,6 +119,31 @@ fn is_refused(state: &State) -> bool {
     state.outcome == Ended::OptOut || state.outcome.is_by_settings()
 }
 
+/// The pages of a server, counted anew, and the URL of one of them.
+#[derive(Default)]
+struct Counts {
+    pages: u64,
+    new: u64,
+    failing: u64,
+    retrying: u64,
+    held: HeldBack,
+    url: String,
+}
+
+impl Counts {
+    fn add(&mut self, state: &State) {
+        self.pages += 1;
+        self.new += u64::from(state.waits());
+        state.held.iter().for_each(|reason| self.held.count(*reason));
+        self.failing += u64::from(state.is_failing());
+        self.retrying += u64::from(state.is_retried());
+    }
+    fn hand_to(&self, kept: &mut Kept) {
+        (kept.pages, kept.new, kept.held) = (self.pages, self.new, self.held);
+        (kept.failing, kept.retrying) = (self.failing, self.retrying);
+    }
+}
+
 impl Frontier {
     /// The place in the archive behind everything that was learned; empty at the beginning.
     #[must_use]
@@ -180,6 +210,7 @@ impl Frontier {
         self.set(PLACE, place.as_bytes())?;
         let policy = self.planned_by.clone();
         self.set(POLICY, policy.as_bytes())?;
+        self.set(COUNTS, COUNTS_FORM)?;
         let crawl = self.crawl.write();
         self.set(CRAWL, &crawl)
     }
@@ -192,7 +223,7 @@ impl Frontier {
         state.shapes.novelty.write(&mut bytes);
         self.write(|store| store.set(&name, &bytes))
     }
-    fn set(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
+    pub(super) fn set(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         // Nothing else may be written in between: a commit here would tear apart what belongs together.
         match self.store.set(name, value) {
             Err(sat::Error::CommitFull { .. }) => {
@@ -246,6 +277,8 @@ impl Frontier {
         };
         let [servers, maps, shapes, novelties] =
             [SERVER, MAP, SHAPES, NOVELTY].map(|prefix| named(prefix).collect::<Vec<_>>());
+        let seeds: Vec<_> = named(SEED).filter_map(|(url, _)| PageUrl::parse(&url).ok()).collect();
+        seeds.iter().for_each(|seed| self.settings.scope.add_seed(seed));
         let mut aliases = Vec::new();
         for (name, value) in servers {
             let (Some(kept), Some(server)) = (Kept::read(&value), self.server_called(&name)) else {
@@ -271,6 +304,10 @@ impl Frontier {
             self.servers[server as usize].alias_of = to;
         }
     }
+    /// Whether the servers keep all sums that are kept today.
+    pub(super) fn has_counts(&self) -> bool {
+        self.store.count() == 0 || self.store.table().get(COUNTS).is_some_and(|form| form == COUNTS_FORM)
+    }
     /// Pages by the counts of their servers.
     pub(super) fn counted(&self) -> u64 {
         self.servers.iter().map(|server| server.kept.pages).sum()
@@ -278,20 +315,18 @@ impl Frontier {
     /// Counts pages anew. The store keeps what it judged to be new by itself, and a crash may come before the counts
     /// that follow from it are kept.
     pub(super) fn recount(&mut self) -> Result<()> {
-        let mut counts: HashMap<String, (u64, u64, HeldBack, String)> = HashMap::new();
+        let mut counts: HashMap<String, Counts> = HashMap::new();
         let mut crawl = Crawl::default();
         self.store.for_each(|record| -> Result<()> {
             let (key, state) =
                 (String::from_utf8_lossy(record.key), State::read(record.value).unwrap_or_default());
             let prefix = split_key(&key).0;
             crawl.add(&state);
-            let mut held = HeldBack::default();
-            state.held.iter().for_each(|reason| held.count(*reason));
-            if let Some((pages, new, all, _)) = counts.get_mut(prefix) {
-                (*pages, *new) = (*pages + 1, *new + u64::from(state.waits()));
-                all.add(&held);
-            } else {
-                counts.insert(prefix.to_owned(), (1, u64::from(state.waits()), held, state.url));
+            if !counts.contains_key(prefix) {
+                counts.insert(prefix.to_owned(), Counts { url: state.url.clone(), ..Counts::default() });
+            }
+            if let Some(counts) = counts.get_mut(prefix) {
+                counts.add(&state);
             }
             Ok(())
         })?;
@@ -304,17 +339,18 @@ impl Frontier {
             counts_orders: true,
             ..std::mem::take(&mut self.crawl)
         };
-        (self.new, self.held_back) = (0, 0);
+        (self.new, self.held_back, self.retries.failing, self.retries.retrying) = (0, 0, 0, 0);
         for server in &mut self.servers {
-            (server.kept.pages, server.kept.new, server.kept.held) = (0, 0, HeldBack::default());
+            Counts::default().hand_to(&mut server.kept);
         }
-        for (prefix, (pages, new, held, url)) in counts {
-            let Ok(url) = PageUrl::parse(&url) else { continue };
+        for (prefix, counts) in counts {
+            let Ok(url) = PageUrl::parse(&counts.url) else { continue };
             let server = self.server_of(&url.server(), &prefix);
-            let kept = &mut self.servers[server as usize].kept;
-            (kept.pages, kept.new, kept.held) = (pages, new, held);
-            self.new += new;
-            self.held_back += held.total();
+            counts.hand_to(&mut self.servers[server as usize].kept);
+            self.new += counts.new;
+            self.held_back += counts.held.total();
+            self.retries.failing += counts.failing;
+            self.retries.retrying += counts.retrying;
             self.touch(server);
         }
         Ok(())
@@ -370,6 +406,8 @@ impl Frontier {
         self.new += kept.new;
         self.held_back += kept.held.total();
         self.planned += kept.load.pages();
+        self.retries.failing += kept.failing;
+        self.retries.retrying += kept.retrying;
         if kept.failures == 0 && kept.requests > 0 && kept.pages > kept.new {
             self.outage.recall(server);
         }

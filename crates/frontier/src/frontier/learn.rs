@@ -61,8 +61,19 @@ impl Frontier {
         if let Some(address) = lesson.address {
             self.move_load(server, address);
         }
+        self.heed_again(server, lesson);
+        self.apply(server, &hand, state, lesson)?;
+        Ok(Learned::Yes)
+    }
+    /// Hears again what a server asked for, in case that the crawl died before it was kept.
+    fn heed_again(&mut self, server: u32, lesson: &Lesson<'_>) {
+        if let (None, Told::Failed { status: status @ (429 | 503), .. }) = (lesson.page, &lesson.told) {
+            let state = &mut self.servers[server as usize];
+            let pause = state.least_pause();
+            state.kept.slow.refuse(*status, pause, lesson.at, lesson.at);
+            self.touch(server);
+        }
         if let Told::Failed { retry_after: Some(wait), .. } = &lesson.told {
-            // Said again in case that it was not heard while it happened: the crawl may have died just then.
             let wait = (*wait).min(SERVER_PAUSE_MAX);
             let until = lesson.at.plus(wait);
             let state = &mut self.servers[server as usize];
@@ -70,8 +81,6 @@ impl Frontier {
             state.kept.not_before = state.kept.not_before.max(seconds(until) + 1);
             self.touch(server);
         }
-        self.apply(server, &hand, state, lesson)?;
-        Ok(Learned::Yes)
     }
     /// Notes a place in the archive behind something that teaches nothing.
     pub fn pass(&mut self, place: &str) {
@@ -112,6 +121,7 @@ impl Frontier {
                 }
             }
             Some(Held::Waiting) => self.unwait(server, number),
+            Some(Held::Retry(..)) => _ = self.held.remove(&number),
             Some(Held::Out(..)) | None => {}
         }
     }
@@ -142,8 +152,17 @@ impl Frontier {
         let mut value = Vec::with_capacity(hand.value().len() + 64);
         state.write(&mut value);
         self.update(hand.number, hand.key(), place, &value)?;
-        if at_once && state.removed == 0 {
-            self.enqueue(server, Hand::new(hand.number, hand.key(), &value), &state, lesson.at)?;
+        match again {
+            _ if state.removed > 0 => {}
+            Again::AtOnce => {
+                self.enqueue(server, Hand::new(hand.number, hand.key(), &value), &state, lesson.at)?;
+            }
+            // What is read back from the archive waits in the store.
+            Again::Soon(wait) if lesson.page.is_some() => {
+                let hand = Hand::new(hand.number, hand.key(), &value);
+                self.wait_for_retry(server, hand, lesson.at.plus(wait));
+            }
+            _ => {}
         }
         if target == "/" {
             let content = if let Told::Content(digest) = &lesson.told { Some(*digest) } else { None };
@@ -190,7 +209,11 @@ impl Frontier {
         self.take_up_links(hand.number, state, lesson)?;
         match &lesson.told {
             Told::Moved { target: Some(target), .. } if !at_once && target.key() != lesson.url.key() => {
-                self.follow(hand.number, state, target, lesson.at)
+                if state.is_seed && state.visits == 1 {
+                    self.follow_seed(hand.number, state, target, lesson.at)
+                } else {
+                    self.follow(hand.number, state, target, lesson.at)
+                }
             }
             _ => Ok(()),
         }
@@ -198,6 +221,7 @@ impl Frontier {
 
     /// Takes a page out of its server's sums.
     pub(super) fn discount(&mut self, server: u32, state: &State) {
+        self.count_failing(server, state, false);
         let kept = &mut self.servers[server as usize].kept;
         self.new -= u64::from(state.waits() && kept.new > 0);
         kept.new = kept.new.saturating_sub(u64::from(state.waits()));
@@ -220,6 +244,7 @@ impl Frontier {
     }
     /// Puts it back with what it is now.
     pub(super) fn count(&mut self, server: u32, state: &State) {
+        self.count_failing(server, state, true);
         let kept = &mut self.servers[server as usize].kept;
         kept.pages += 1;
         self.new += u64::from(state.waits());
@@ -255,6 +280,7 @@ impl Frontier {
         (state.found_on, state.hops, state.announced) = (old.found_on, old.hops, old.announced);
         (state.hinted, state.heard, state.vouched) = (old.hinted, old.heard, old.vouched);
         state.removed = old.removed;
+        state.is_seed = old.is_seed;
         // What the server is like was learned from these captures when they came, or will be: they count once.
         let mut pace = self.servers[server as usize].kept.pace.clone();
         let (mut again, mut last) = (Again::ByPlan, first.at);
@@ -262,7 +288,10 @@ impl Frontier {
             again = lesson::learn(&mut state, lesson, &self.policy, &mut pace, self.settings.seed);
             last = lesson.at;
             // What a later capture builds on; the last one is planned below.
-            state.wait = if let Again::After(wait) = again { wait.as_seconds() } else { state.interval };
+            state.wait = match again {
+                Again::After(wait) | Again::Soon(wait) => wait.as_seconds(),
+                Again::AtOnce | Again::ByPlan => state.interval,
+            };
         }
         self.count(server, &state);
         // An order that was not carried out yet stands.

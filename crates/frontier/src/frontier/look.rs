@@ -95,7 +95,9 @@ impl Frontier {
             dropped,
             load,
             interval: (load > 0.0).then(|| Interval::from_seconds(1).times(1.0 / load)),
-            pause: state.least_pause(),
+            pause: state.delay(),
+            slowed_by: slowed_by(state),
+            failing: kept.failing,
             overloaded: load > self.means(number),
             address_load: address.map_or(load, |address| load::in_requests(address.load)),
             resolved_load: resolved,
@@ -130,6 +132,7 @@ impl Frontier {
             load: self.servers.iter().map(|server| server.kept.load.per_second()).sum(),
             paused: self.crawl.is_paused,
             network_down: self.outage.is_down,
+            failing: self.failing_pages(),
             requests_today: self.crawl.day_requests,
             bytes_today: self.crawl.day_bytes,
             next: self.ready.peek().map(|std::cmp::Reverse((at, ..))| *at),
@@ -154,10 +157,13 @@ impl Frontier {
         let mean = Expected { freshness: all.freshness / count, age_seconds: all.age_seconds / count, ..all };
         (pages > 0).then(|| told(&mean, pages, new, 2 * guessed > pages))
     }
-    /// Whether nothing is left that an operator asked for, or that was never visited and is not held back.
+    /// Whether nothing is left that an operator asked for, that failed and is retried soon, or that was never visited and is not held back.
     #[must_use]
     pub fn has_nothing_new(&self) -> bool {
-        self.offered.is_empty() && self.crawl.asked == 0 && self.new <= self.held_back
+        self.offered.is_empty()
+            && self.crawl.asked == 0
+            && self.retries.retrying == 0
+            && self.new <= self.held_back
     }
     /// Since when the network seems to be down, if it does.
     #[must_use]
@@ -180,7 +186,8 @@ impl Frontier {
     /// When the next server with something to do may be asked.
     #[must_use]
     pub fn next_turn(&self) -> Option<Timestamp> {
-        self.ready.peek().map(|std::cmp::Reverse((at, ..))| *at)
+        let ready = self.ready.peek().map(|std::cmp::Reverse((at, ..))| *at);
+        ready.into_iter().chain(self.retries.next()).min()
     }
     /// Whether a page is known, or about to be.
     ///
@@ -274,6 +281,14 @@ fn told(visited: &Expected, live: u64, new: u64, is_guess: bool) -> Outlook {
 
 /// No page waits longer than this on average, whatever the delay.
 const LONGEST_SECONDS: f64 = 400.0 * 86_400.0;
+
+/// Why a server is asked more slowly than configured: a status, or slow answers.
+fn slowed_by(server: &Server) -> Option<String> {
+    let is_slow = server.is_agreed && server.latency.delay() > server.least_pause();
+    let latency = is_slow.then(|| "latency".to_owned());
+    let status = server.kept.slow.status().filter(|_| server.kept.slow.delay() > server.least_pause());
+    status.map(|status| status.to_string()).or(latency)
+}
 
 /// Bins of server intervals: octaves from an eighth of a second to more than a year.
 const SERVER_BINS: usize = 30;

@@ -33,6 +33,8 @@ pub(super) struct Origin {
     pub(super) hops: u8,
     /// Whether that makes it worth a visit whatever its shape (H10).
     pub(super) vouched: bool,
+    /// Whether somebody named it, or a seed led to it.
+    pub(super) is_seed: bool,
 }
 
 impl Frontier {
@@ -45,7 +47,7 @@ impl Frontier {
         let mut offered = 0;
         for found in pages {
             self.settings.scope.add_seed(&found.url);
-            let origin = Origin { vouched: true, ..Origin::default() };
+            let origin = Origin { vouched: true, is_seed: true, ..Origin::default() };
             if self.take_up(found, origin, Some(priority), at)? {
                 offered += 1;
             }
@@ -67,7 +69,8 @@ impl Frontier {
     /// Takes up a page under the server's proper name that was known under another (C10).
     pub(super) fn take_up_again(&mut self, url: &PageUrl, state: &State) -> Result<()> {
         let found = Found { url: url.clone(), role: state.role, announced: None };
-        let origin = Origin { page: state.found_on, hops: state.hops, vouched: state.vouched };
+        let origin =
+            Origin { page: state.found_on, hops: state.hops, vouched: state.vouched, is_seed: state.is_seed };
         self.take_up(&found, origin, Some(state.priority), state.first_seen()).map(|_| ())
     }
 
@@ -112,6 +115,7 @@ impl Frontier {
         let priority = if is_requisite { priority.saturating_add(REQUISITE_PRIORITY) } else { priority };
         let mut state = State::new(url.as_str(), found.role, priority, at);
         (state.found_on, state.hops, state.vouched) = (origin.page, origin.hops, origin.vouched);
+        state.is_seed = origin.is_seed;
         state.announced = found.announced.map_or(0, seconds);
         if state.announced > 0 {
             (state.hinted, state.heard) = (state.announced, seconds(at));
@@ -181,7 +185,12 @@ impl Frontier {
             };
             if is_wanted {
                 let vouched = is_list || found.announced.is_some() || site_of(&found.url) != site;
-                self.take_up(found, Origin { page: Some(from), hops, vouched }, None, lesson.at)?;
+                self.take_up(
+                    found,
+                    Origin { page: Some(from), hops, vouched, is_seed: false },
+                    None,
+                    lesson.at,
+                )?;
             } else {
                 self.dropped_links += 1;
             }
@@ -304,7 +313,7 @@ impl Frontier {
             self.dropped_links += 1;
             return Ok(());
         }
-        let origin = Origin { page: Some(from), hops, vouched: state.vouched };
+        let origin = Origin { page: Some(from), hops, vouched: state.vouched, is_seed: false };
         let role = if state.role == Role::Requisite { Role::Requisite } else { Role::Page };
         let found = Found { role, ..Found::page(target.clone()) };
         self.take_up(&found, origin, None, at).map(|_| ())

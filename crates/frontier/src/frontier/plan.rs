@@ -39,7 +39,7 @@ impl Frontier {
         let mut joins_after = None;
         let wait = match again {
             Again::AtOnce => return state.next_due,
-            Again::After(wait) => wait,
+            Again::After(wait) | Again::Soon(wait) => wait,
             Again::ByPlan if self.policy.allocation == Allocation::Printed => {
                 Interval::from_seconds(state.interval)
             }

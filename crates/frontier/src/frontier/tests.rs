@@ -1,8 +1,10 @@
 //! The machine on a web of a few lines: every behaviour that a crawl relies on, in simulated time.
 
 mod budget;
+mod failing;
 mod operator;
 mod pages;
+mod seeds;
 mod traps;
 
 use super::done::{Done, Worth};
@@ -56,6 +58,8 @@ struct World {
     /// Every visit, and when.
     visits: Vec<(String, Timestamp)>,
     is_down: bool,
+    /// What a server that fails asks for.
+    retry_after: Option<Interval>,
 }
 
 impl World {
@@ -73,6 +77,7 @@ impl World {
             page: Box::new(page),
             visits: Vec::new(),
             is_down: false,
+            retry_after: Some(Interval::from_minutes(5)),
         }
     }
     fn add(&mut self, pages: &[&str]) {
@@ -129,7 +134,10 @@ impl World {
             let outcome = Outcome::Unreachable(Failure::new(Phase::Connect, cause, Duration::ZERO));
             let worth = self.frontier.done(task, &Done::Visited(&outcome, 0), TOOK, self.now).unwrap();
             if worth == Worth::Keeping {
-                let lesson = Lesson { page: Some(page), ..lesson(url, began, Told::Unreachable, &[]) };
+                let lesson = Lesson {
+                    page: Some(page),
+                    ..lesson(url, began, Told::Unreachable { may_pass: true }, &[])
+                };
                 self.frontier.learn(&lesson).unwrap();
             }
             return;
@@ -148,7 +156,7 @@ impl World {
             }
             404 => (Outcome::Gone { status }, Told::Gone(status)),
             _ => {
-                let retry_after = Some(Interval::from_minutes(5));
+                let retry_after = self.retry_after;
                 (Outcome::Failed { status, retry_after }, Told::Failed { status, retry_after })
             }
         };

@@ -21,6 +21,7 @@ impl Frontier {
             return Ok(Next::Idle);
         }
         self.fill(now)?;
+        self.take_retries(now)?;
         if let Some(until) = self.held_up_until(now) {
             return Ok(Next::Wait(until));
         }

@@ -18,7 +18,7 @@ pub(crate) fn to_json(r: &Report) -> Map<String, Value> {
         "requisites": r.requisites, "requisites_missing": r.requisites_missing,
         "pages": r.pages, "new": r.new, "duplicates": r.duplicates, "changed": r.changed,
         "unchanged": r.unchanged, "moved": r.moved, "gone": r.gone, "failed": r.failed,
-        "refused": r.refused, "unreachable": r.unreachable,
+        "refused": r.refused, "unreachable": r.unreachable, "failing": r.failing,
         "bytes_received": r.bytes_received, "bytes_written": r.bytes_written,
         "servers": r.servers, "known": r.known, "waiting": r.waiting, "dropped": r.dropped, "lost": r.lost,
         "held_back": held_back::by_reason(&r.held_back),

@@ -3,7 +3,7 @@
 mod summary;
 
 use super::kept::{Shown, Teller};
-use super::running::{self, Works};
+use super::running::{self, Finished, Works};
 use super::{Context, seeds};
 use crate::config::{Code, Config};
 use crate::exit::{Advised, Exit};
@@ -69,7 +69,7 @@ pub(crate) struct Args {
     /// Print a line for each archived page to standard error
     #[arg(long)]
     verbose: bool,
-    /// Stop when nothing new is left; the exit status is 1 if pages are held back
+    /// Stop when nothing new is left and what failed was retried; exit code 1 if pages are held back or could not be fetched
     #[arg(long)]
     once: bool,
     /// How the time until the next visit is chosen; without it the setting `crawl.policy`
@@ -173,13 +173,13 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let shown = Shown { pages, time, line_pause: LINE_PAUSE, is_verbose };
     let teller = Teller::new(&context.output, shown);
     let left = args.time.map(|time| Duration::from(time).saturating_sub(real.real_elapsed()));
-    let report = running::run(works, settings, ended(stop, left), &teller, &context.output).await?;
+    let finished = running::run(works, settings, ended(stop, left), &teller, &context.output).await?;
     drop(teller);
-    let summary = Summary { report: &report, writer: &writer, took: real.real_elapsed() };
+    let Finished { report, remains } = &finished;
+    let summary = Summary { report, remains, writer: &writer, took: real.real_elapsed() };
     context.output.result(&json!({ "summary": summary.to_json() }), || summary.to_text());
-    let leaves_out = args.once && report.held_back.total() > 0;
-    let is_found = is_in_vain(&report) || leaves_out || damaged > 0;
-    Ok(seeds.exit(if is_found { Exit::Found } else { Exit::Done }))
+    let exit = if damaged > 0 { Exit::Found } else { exit_of(&finished, args.once) };
+    Ok(seeds.exit(exit))
 }
 
 /// Without a contact only this machine, and what was allowed by name, can be visited (D18).
@@ -292,8 +292,14 @@ async fn ended(stop: Stop, left: Option<Duration>) {
     }
 }
 
-/// Whether something was tried, and nothing came of it.
-fn is_in_vain(report: &Report) -> bool {
-    let Report { pages, gone, failed, refused, unreachable, .. } = *report;
-    pages + refused + unreachable > 0 && pages == gone + failed
+/// The exit code of a crawl: 1 when it left something undone that a person should know of.
+fn exit_of(Finished { report, remains }: &Finished, is_once: bool) -> Exit {
+    let Report { pages, moved, gone, failed, refused, unreachable, .. } = *report;
+    let is_in_vain = pages + refused + unreachable > 0 && pages == gone + failed;
+    let is_incomplete = is_once && report.failing + report.held_back.total() > 0;
+    // A seed that fails is told of by its page, unless it leads elsewhere or there is nothing else.
+    let has_content = pages > moved + gone + failed;
+    let has_lost_seed =
+        remains.seeds.iter().any(|seed| seed.is_lost && (!has_content || seed.target.is_some()));
+    if is_in_vain || is_incomplete || has_lost_seed { Exit::Found } else { Exit::Done }
 }

@@ -213,7 +213,8 @@ impl Scene {
         };
         let (pages, time, is_verbose) = (args.pages, Some(args.time), args.verbose);
         let teller = Teller::new(&context.output, Shown { pages, time, line_pause: LINE_PAUSE, is_verbose });
-        running::run(works, settings, stop, &teller, &context.output).await
+        let finished = running::run(works, settings, stop, &teller, &context.output).await?;
+        Ok(finished.report)
     }
 
     /// The real door, through which only this machine can be reached, and only by the simulated web's names.

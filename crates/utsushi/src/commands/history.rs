@@ -117,6 +117,7 @@ impl History {
         if context.output.json() {
             let mut object = told::capture(entry);
             object.extend(told::validity(validity));
+            object.insert("target".to_owned(), target(entry, reader).into());
             object.insert("changed".to_owned(), change.map(Change::as_str).into());
             object.insert("why".to_owned(), why.as_ref().map(|(outcome, _)| outcome.as_str()).into());
             object.insert("cause".to_owned(), why.and_then(|(_, cause)| cause).into());
@@ -124,12 +125,22 @@ impl History {
         } else {
             let changed = change.map_or("", Change::in_words);
             let until = validity.map(when::until);
-            let remark = until.or_else(|| why.map(in_words));
+            let target = target(entry, reader).map(|target| format!("to {target}"));
             let truncated = entry.truncated.then(|| "truncated".to_owned());
-            let remark = [remark, truncated].into_iter().flatten().collect::<Vec<_>>().join("; ");
+            let remarks = [target, until.or_else(|| why.map(in_words)), truncated];
+            let remark = remarks.into_iter().flatten().collect::<Vec<_>>().join("; ");
             context.output.line(format!("{}  {changed:<12}  {remark}", told::columns(entry)).trim_end());
         }
         is_readable
+    }
+}
+
+/// Where a visit was sent by a redirect.
+fn target(entry: &Entry, reader: &Reader) -> Option<String> {
+    entry.status.filter(|status| (300..400).contains(status) && *status != 304)?;
+    match reader.learned(entry).ok()??.ended {
+        archive::Ended::Moved { target } => target.map(|target| target.as_str().to_owned()),
+        _ => None,
     }
 }
 

@@ -45,6 +45,7 @@ impl<'a> Teller<'a> {
     pub(crate) fn tell(&self, event: &Event<'_>, report: &Report) {
         match event {
             Event::Kept(kept) => self.hear(kept),
+            Event::Ended(_) => {}
             Event::Full(error) => self.output.complaint(format!("waiting for room: {error}")),
             Event::Room => self.output.complaint("there is room again; going on"),
         }

@@ -7,7 +7,7 @@ use crate::node::life::Whole;
 use crate::node::metrics::{self, Serving, exposition};
 use crate::node::orders::{self, ORDERS_MAX};
 use crate::output::Output;
-use ::crawl::{Order, Parts, Report, Settings};
+use ::crawl::{Event, Order, Parts, Remains, Report, Settings};
 use anyhow::Context as _;
 use archive::{Archive, Reader};
 use base::clock::{Clock, CrawlClock, RealClock, Strayed};
@@ -37,6 +37,15 @@ pub(crate) struct Works<D> {
     pub(crate) metrics: Option<SocketAddr>,
 }
 
+/// How a crawl ended.
+#[derive(Debug)]
+pub(crate) struct Finished {
+    /// What it did.
+    pub(crate) report: Report,
+    /// What it left undone.
+    pub(crate) remains: Remains,
+}
+
 /// Crawls until `stop` comes, or the settings end it.
 pub(crate) async fn run<D: Door + 'static>(
     works: Works<D>,
@@ -44,7 +53,7 @@ pub(crate) async fn run<D: Door + 'static>(
     stop: impl Future<Output = ()>,
     teller: &Teller<'_>,
     output: &Output,
-) -> anyhow::Result<Report> {
+) -> anyhow::Result<Finished> {
     let (orders, receiver) = mpsc::channel(ORDERS_MAX);
     let (counts, seen) = watch::channel(Report::default());
     let _control = control(&works.data, orders.clone())?;
@@ -58,8 +67,12 @@ pub(crate) async fn run<D: Door + 'static>(
         clock: Arc::clone(&works.clock) as Arc<dyn Clock>,
         orders: receiver,
     };
+    let mut remains = Remains::default();
     let crawl = ::crawl::crawl(parts, settings, stop, |event, report| {
         counts.send_replace(*report);
+        if let Event::Ended(left) = &event {
+            remains = (*left).clone();
+        }
         teller.tell(&event, report);
         if let Some(Strayed { clock, wall }) = works.clock.strayed() {
             output.complaint(format!(
@@ -67,7 +80,8 @@ pub(crate) async fn run<D: Door + 'static>(
             ));
         }
     });
-    crawl.await.context("cannot go on crawling")
+    let report = crawl.await.context("cannot go on crawling")?;
+    Ok(Finished { report, remains })
 }
 
 fn control(data: &Path, orders: mpsc::Sender<Order>) -> anyhow::Result<Control> {

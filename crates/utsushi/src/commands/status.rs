@@ -9,7 +9,7 @@ use crate::exit::{Advised, Exit};
 use crate::node::control::Request;
 use crate::node::directory::{Directory, Owner, Web};
 use crate::node::held_back;
-use crate::node::life::{Drawn, Whole};
+use crate::node::life::{Drawn, Failed, Whole};
 use crate::node::steering::Steering;
 use crate::words::{bytes, count_of, grouped};
 use anyhow::Context as _;
@@ -25,7 +25,11 @@ const EXAMPLES: &str = "\
 Examples:
   utsushi status
   utsushi --data ~/web status --json
+  utsushi --data ~/web status --failed                pages that could not be fetched
   utsushi --data ~/web status --figures figures       how often pages change and servers are asked, drawn";
+
+/// How many failed pages are listed at most.
+const FAILED_MAX: usize = 100_000;
 
 /// What a data directory holds, and how its crawl stands
 #[derive(Debug, clap::Args)]
@@ -34,10 +38,16 @@ pub(crate) struct Args {
     /// Draw the distributions of revisit intervals, change ratios and server intervals into this directory: SVG, JSON and CSV
     #[arg(long, value_name = "DIR")]
     figures: Option<PathBuf>,
+    /// List the pages whose last visit failed, with the reason and the next visit
+    #[arg(long)]
+    failed: bool,
 }
 
 /// Prints what the directory holds.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
+    if args.failed {
+        return list_failed(context).await;
+    }
     let mut held = Held::read(context)?;
     let steering = steering(&held, context, args.figures.is_some()).await?;
     if let Some(steering) = steering {
@@ -58,6 +68,23 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
         steering.close().await?;
     }
     context.output.result(&held.to_json(), || held.to_text());
+    Ok(Exit::Done)
+}
+
+/// Lists the pages whose last visit failed.
+async fn list_failed(context: &Context) -> anyhow::Result<Exit> {
+    let steering = Steering::find_to_read(context).await?;
+    let failed = steering.ask_for::<Failed>(Request::Failing { limit: FAILED_MAX }).await?;
+    steering.close().await?;
+    for page in &failed {
+        let Failed { url, reason, failures, next_due, .. } = page;
+        context
+            .output
+            .result(page, || format!("{url}  {reason}, {failures} in a row, next visit {next_due}"));
+    }
+    if failed.is_empty() {
+        context.output.note("no page failed at its last visit");
+    }
     Ok(Exit::Done)
 }
 
@@ -201,6 +228,11 @@ fn schedule_text(told: &Whole, (requests_max, bytes_max): (u64, u64)) -> String 
     lines.extend(expected(told));
     lines.extend(held_back(told));
     lines.extend(overloaded(told));
+    if told.failing > 0 {
+        let pages = count_of(told.failing, "page");
+        lines
+            .push(format!("failed          {pages} at the last visit; `utsushi status --failed` names them"));
+    }
     if let Some(next) = &told.next {
         lines.push(format!("next            {next}"));
     }

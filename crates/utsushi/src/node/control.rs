@@ -71,6 +71,11 @@ pub(crate) enum Request {
     },
     /// The whole.
     Status {},
+    /// The pages whose last visit failed.
+    Failing {
+        /// So many at most.
+        limit: usize,
+    },
     /// The figures of the paper.
     Figures {},
 }

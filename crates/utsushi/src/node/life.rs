@@ -4,7 +4,7 @@
 
 use super::held_back;
 use base::{Interval, Timestamp};
-use frontier::{Bin, Explanation, Figures, Overview, ServerTold};
+use frontier::{Bin, Explanation, Failing, Figures, Overview, ServerTold};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -94,6 +94,10 @@ pub(crate) struct Server {
     pub(crate) interval: Option<f64>,
     /// The interval between requests that is kept.
     pub(crate) pause: f64,
+    /// Why that is longer than configured: a status, or `latency`.
+    pub(crate) slowed_by: Option<String>,
+    /// Pages whose last visit failed.
+    pub(crate) failing: u64,
     pub(crate) overloaded: bool,
     pub(crate) address_load: f64,
     pub(crate) resolved_load: f64,
@@ -133,6 +137,8 @@ impl From<ServerTold> for Server {
             load: told.load,
             interval: told.interval.map(Interval::as_seconds_f64),
             pause: told.pause.as_seconds_f64(),
+            slowed_by: told.slowed_by,
+            failing: told.failing,
             overloaded: told.overloaded,
             address_load: told.address_load,
             resolved_load: told.resolved_load,
@@ -166,6 +172,8 @@ pub(crate) struct Whole {
     pub(crate) load: f64,
     pub(crate) paused: bool,
     pub(crate) network_down: bool,
+    /// Pages whose last visit failed.
+    pub(crate) failing: u64,
     pub(crate) requests_today: u64,
     pub(crate) bytes_today: u64,
     pub(crate) next: Option<String>,
@@ -197,6 +205,7 @@ impl From<Overview> for Whole {
             load: told.load,
             paused: told.paused,
             network_down: told.network_down,
+            failing: told.failing,
             requests_today: told.requests_today,
             bytes_today: told.bytes_today,
             next: told.next.map(Timestamp::to_rfc3339),
@@ -206,6 +215,28 @@ impl From<Overview> for Whole {
             expected_age: told.expected.map(|expected| expected.age.as_seconds()),
             expected_is_guess: told.expected.map(|expected| expected.is_guess),
             held_back: held_back::by_reason(&told.held_back),
+        }
+    }
+}
+
+/// A page whose last visit failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Failed {
+    pub(crate) url: String,
+    pub(crate) reason: String,
+    pub(crate) failures: u32,
+    pub(crate) last_visit: Option<String>,
+    pub(crate) next_due: String,
+}
+
+impl From<Failing> for Failed {
+    fn from(told: Failing) -> Self {
+        Self {
+            url: told.url,
+            reason: told.reason,
+            failures: told.failures,
+            last_visit: told.last_visit.map(Timestamp::to_rfc3339),
+            next_due: told.next_due.to_rfc3339(),
         }
     }
 }

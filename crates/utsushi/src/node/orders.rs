@@ -1,7 +1,7 @@
 //! Questions as orders to a crawl, and its answers as objects.
 
 use super::control::{Addition, Answer, Request};
-use super::life::{Drawn, Life, Server, Whole};
+use super::life::{Drawn, Failed, Life, Server, Whole};
 use base::PageUrl;
 use crawl::{Added, Directive, Order};
 use frontier::{Role, Selection};
@@ -55,6 +55,10 @@ pub(crate) async fn answer(orders: mpsc::Sender<Order>, request: Request) -> Ans
             objects(chosen.take(limit))
         }
         Request::Status {} => objects([Whole::from(give(&orders, Order::Overview).await?)]),
+        Request::Failing { limit } => {
+            let told = give(&orders, |answer| Order::Failing(limit, answer)).await?;
+            objects(told.into_iter().map(Failed::from))
+        }
         Request::Figures {} => objects([Drawn::from(give(&orders, Order::Figures).await?)]),
     }
 }

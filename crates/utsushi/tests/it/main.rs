@@ -12,6 +12,7 @@ mod damage;
 mod data_directory;
 mod demo;
 mod describing;
+mod failing;
 mod fetch;
 mod figures;
 mod get;

@@ -2,15 +2,20 @@
 
 use crate::commands::counts;
 use crate::node::directory::Writer;
-use crate::words::bytes;
-use ::crawl::Report;
+use crate::words::{bytes, count_of};
+use ::crawl::{Remains, Report};
+use frontier::{Failing, SeedTold};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 
+/// How many pages and seeds are named; `--json` names all.
+const NAMED_MAX: usize = 10;
+
 /// What there is to tell.
 pub(super) struct Summary<'a> {
     pub(super) report: &'a Report,
+    pub(super) remains: &'a Remains,
     pub(super) writer: &'a Writer,
     pub(super) took: Duration,
 }
@@ -19,6 +24,10 @@ impl Summary<'_> {
     /// For programs.
     pub(super) fn to_json(&self) -> Value {
         let mut object = counts::to_json(self.report);
+        let failing = self.remains.failing.iter().map(failing_json).collect::<Vec<_>>();
+        let seeds = self.remains.seeds.iter().map(seed_json).collect::<Vec<_>>();
+        object.insert("failing_pages".to_owned(), failing.into());
+        object.insert("seeds".to_owned(), seeds.into());
         object.insert("seconds".to_owned(), json!(self.took.as_secs_f64()));
         object.into()
     }
@@ -42,9 +51,51 @@ impl Summary<'_> {
             bytes(r.bytes_written),
             self.writer.archive_path().display()
         )?;
+        self.write_remains(text)?;
         let data = self.writer.directory().path().display();
         writeln!(text, "\nutsushi --data {data} crawl           goes on")?;
         writeln!(text, "utsushi --data {data} status          what is there, and what comes next")?;
         writeln!(text, "utsushi --data {data} explain URL     one page: its life, its next visit and why")
     }
+
+    /// Names the pages that could not be fetched, and the seeds that lead elsewhere or nowhere.
+    fn write_remains(&self, text: &mut String) -> std::fmt::Result {
+        let (data, failing) = (self.writer.directory().path().display(), self.report.failing);
+        if failing > 0 {
+            let advice =
+                format!("could not be fetched so far; `utsushi --data {data} status --failed` names them");
+            writeln!(text, "\n{} {advice}", count_of(failing, "page"))?;
+        }
+        for page in self.remains.failing.iter().take(NAMED_MAX) {
+            writeln!(text, "  {}  {}, {}", page.url, page.reason, times(page.failures))?;
+        }
+        for seed in self.remains.seeds.iter().take(NAMED_MAX) {
+            writeln!(text, "{}", seed_line(seed))?;
+        }
+        Ok(())
+    }
+}
+
+fn times(failures: u32) -> String {
+    if failures == 1 { "once".to_owned() } else { format!("{failures} times in a row") }
+}
+
+fn seed_line(seed: &SeedTold) -> String {
+    let leads = seed.target.as_ref().map(|target| format!(" leads to {target}")).unwrap_or_default();
+    let reason = seed.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
+    let ended = if seed.is_lost { format!(": {}{reason}", seed.ended) } else { String::new() };
+    format!("seed {}{leads}{ended}", seed.url)
+}
+
+fn failing_json(page: &Failing) -> Value {
+    json!({
+        "url": page.url, "reason": page.reason, "failures": page.failures,
+        "next_due": page.next_due.to_rfc3339(),
+    })
+}
+fn seed_json(seed: &SeedTold) -> Value {
+    json!({
+        "url": seed.url, "target": seed.target, "outcome": seed.ended, "reason": seed.reason,
+        "lost": seed.is_lost,
+    })
 }

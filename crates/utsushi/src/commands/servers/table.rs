@@ -77,6 +77,9 @@ fn remarks(server: &Server) -> Vec<String> {
     if server.agreed {
         remarks.push("agreed".to_owned());
     }
+    if let Some(why) = &server.slowed_by {
+        remarks.push(format!("slowed: {why}"));
+    }
     if server.failures > 0 {
         remarks.push(count_of(server.failures.into(), "failure"));
     }

@@ -203,6 +203,6 @@ fn told(outcome: &Outcome) -> Told<'_> {
             Told::Failed { status: *status, retry_after: *retry_after }
         }
         Outcome::Refused(refusal) => Told::Refused(refusal),
-        Outcome::Unreachable(_) => Told::Unreachable,
+        Outcome::Unreachable(_) => Told::Unreachable { may_pass: true },
     }
 }
