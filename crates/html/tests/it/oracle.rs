@@ -172,6 +172,10 @@ impl<'a> Walk<'a> {
     }
 
     fn add(&mut self, reference: &str, kind: LinkKind, nofollow: bool) {
+        // What is needed to show the page and is a part of it is no link.
+        if kind == LinkKind::Embed && reference.trim_ascii().starts_with('#') {
+            return;
+        }
         let reference = reference.trim_ascii();
         let Ok(url) = self.base.join(reference) else { return };
         if reference.is_empty() {
