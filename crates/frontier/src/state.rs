@@ -226,7 +226,7 @@ impl State {
     }
     /// Whether the last visit failed. That a page does not exist is an answer.
     pub(crate) fn is_failing(&self) -> bool {
-        matches!(self.outcome, Ended::Failed | Ended::Unreachable)
+        self.removed == 0 && matches!(self.outcome, Ended::Failed | Ended::Unreachable)
     }
     /// Whether it failed with something that may pass, and is visited again soon.
     pub(crate) fn is_retried(&self) -> bool {

@@ -52,6 +52,21 @@ fn a_failure_that_stays_is_named_and_not_waited_for() {
 }
 
 #[test]
+fn a_failing_page_that_was_removed_is_neither_named_nor_waited_for() {
+    let mut world = crawl(500, 1_000, None);
+    while times_of(&world, "/p/1").is_empty() {
+        world.run(Interval::from_seconds(10));
+    }
+    world.run(Interval::from_minutes(1));
+    assert_eq!(world.frontier.failing_pages(), 1);
+    let page = crate::Selection::page(&url("http://a.example/p/1"));
+    world.frontier.remove(&[page], world.now).unwrap();
+    world.run(Interval::from_minutes(1));
+    assert_eq!((world.frontier.failing_pages(), world.frontier.has_nothing_new()), (0, true));
+    assert_eq!(world.frontier.failing(10).unwrap().len(), 0);
+}
+
+#[test]
 fn that_a_page_does_not_exist_or_is_forbidden_is_not_retried() {
     for (status, failing) in [(404, 0), (403, 1)] {
         let mut world = crawl(status, 1_000, None);
