@@ -66,7 +66,7 @@ pub(crate) struct Links {
     base: PageUrl,
     base_is_set: bool,
     found: Vec<Link>,
-    /// Hashes of references whose targets are too long to be taken up.
+    /// Hashes of references to the page's own host whose targets are too long to be taken up.
     pub(crate) too_long: Vec<u32>,
     /// The place of each link by its target and kind.
     by_target: Places<usize>,
@@ -141,7 +141,8 @@ impl Links {
         let url = match self.base.join(reference) {
             Ok(url) => url,
             Err(error) => {
-                if matches!(error, UrlError::TooLong(_)) && self.too_long.len() < TOO_LONG_MAX {
+                let is_kept = self.too_long.len() < TOO_LONG_MAX && self.is_here(reference);
+                if matches!(error, UrlError::TooLong(_)) && is_kept {
                     #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
                     self.too_long.push(hash_bytes(0, reference.as_bytes()) as u32);
                 }
@@ -158,6 +159,12 @@ impl Links {
         self.by_target.insert(key, self.found.len());
         self.found.push(Link { url, kind, nofollow });
         Some(self.found.len() - 1)
+    }
+
+    /// Whether a reference leads to the host of the page.
+    fn is_here(&self, reference: &str) -> bool {
+        let base = self.base.as_url();
+        base.join(reference).is_ok_and(|target| target.host_str() == base.host_str())
     }
 
     pub(crate) fn finish(self) -> Vec<Link> {

@@ -21,7 +21,7 @@ pub struct Page {
     pub lang: Option<String>,
     /// Where the page points to, in order, each target once a kind.
     pub links: Vec<Link>,
-    /// Hashes of references whose targets are longer than any URL that is taken up; at most a thousand.
+    /// Hashes of references to the page's own host that are longer than any URL that is taken up; at most a thousand.
     pub too_long: Vec<u32>,
     /// What its `meta` elements ask of robots, of all and of us by name.
     pub asks: Directives,
@@ -397,8 +397,10 @@ mod tests {
 
     #[test]
     fn links_that_are_too_long_are_told() {
-        let text =
-            format!("<a href=/{0}>x</a><a href=/{0}>x</a><a href=/{0}y>x</a><a href=/ok>", "x".repeat(2_100));
+        let text = format!(
+            "<a href=/{0}>x</a><a href=/{0}>x</a><a href=/{0}y>x</a><a href=/ok><a href=//b.example/{0}>",
+            "x".repeat(2_100)
+        );
         let page = read(&PageUrl::parse("http://a.example/").unwrap(), None, text.as_bytes(), "utsushi");
         assert_eq!((page.links.len(), page.too_long.len()), (1, 2));
     }

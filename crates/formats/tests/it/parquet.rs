@@ -120,7 +120,7 @@ print(table.num_rows, table.column("url").null_count, table.column("valid_to").n
              '%22%27%E2%80%A8%E6%97%A5%E6%9C%AC', {micros}, 200, 1099511627776, False, 'changed', 'response')]"
         )
     );
-    assert_eq!(lines[1], "[('metadata', 1), ('resource', 1), ('response', 5), ('revisit', 4)]");
+    assert_eq!(lines[1], "[('metadata', 1), ('resource', 1), ('response', 5), ('revisit', 5)]");
     assert_eq!(lines[2], "['string', 'timestamp[us, tz=UTC]', 'int32', 'int64', 'string']");
-    assert_eq!(lines[3], "11 0 10");
+    assert_eq!(lines[3], "12 0 11");
 }

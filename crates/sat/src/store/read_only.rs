@@ -13,11 +13,14 @@ use crate::superblock::Superblock;
 use base::disk::{Disk, OverlayDisk};
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How often a store is opened again because its writer finished a checkpoint meanwhile.
 const ATTEMPTS_MAX: u32 = 16;
-/// How often it is opened again after an error. A commit that was being written may have looked like damage.
-const ATTEMPTS_AFTER_ERROR_MAX: u32 = 4;
+/// How often the same error is met before it is believed. A commit that is being written looks like damage, so the writer
+/// is given time to finish it: this, then twice as long, and so on.
+const SAME_ERRORS_MAX: u32 = 8;
+const ERROR_WAIT: Duration = Duration::from_millis(1);
 
 impl Store {
     /// Opens the store in `directory` as it is now, without writing to it, whoever writes to it meanwhile. What is
@@ -27,21 +30,26 @@ impl Store {
     /// [`crate::Error::Damaged`]: open the store again.
     pub fn open_to_read(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Result<Self> {
         let files = Files { disk: Arc::clone(disk), directory: directory.to_owned() };
-        let mut attempt = 1;
-        loop {
+        let (mut last_error, mut same_errors) = (String::new(), 0);
+        for _ in 1..ATTEMPTS_MAX {
             let before = Superblock::current(&files);
             let overlay = Arc::new(OverlayDisk::new(Arc::clone(disk)));
             let opened = Self::open(overlay, directory, options.clone());
             let is_steady = before == Superblock::current(&files);
-            let attempts_max = match (is_steady, &opened) {
-                (true, Ok(_)) => 0,
-                (true, Err(_)) => ATTEMPTS_AFTER_ERROR_MAX,
-                (false, _) => ATTEMPTS_MAX,
-            };
-            if attempt >= attempts_max {
-                return opened;
+            match &opened {
+                Ok(_) if is_steady => return opened,
+                Err(error) if is_steady => {
+                    let error = error.to_string();
+                    same_errors = if error == last_error { same_errors + 1 } else { 1 };
+                    last_error = error;
+                    if same_errors >= SAME_ERRORS_MAX {
+                        return opened;
+                    }
+                    std::thread::sleep(ERROR_WAIT * (1 << same_errors));
+                }
+                _ => same_errors = 0,
             }
-            attempt += 1;
         }
+        Self::open(Arc::new(OverlayDisk::new(Arc::clone(disk))), directory, options.clone())
     }
 }

@@ -151,7 +151,9 @@ fn owner(context: &Context, may_be_absent: bool) -> anyhow::Result<Option<Owner>
 
 /// Asks the process that writes. One that is about to crawl is given time to open its schedule.
 async fn ask_there(data: &Path, owner: &Owner, request: &Request) -> anyhow::Result<Vec<Value>> {
-    let mut tries = if owner.is_crawling() { TRIES } else { 0 };
+    // Who has just taken the lock may not have said yet what for.
+    let may_crawl = owner.is_crawling() || owner.command.is_none();
+    let mut tries = if may_crawl { TRIES } else { 0 };
     loop {
         match control::ask(data, request).await {
             Err(Unreached::Deaf(_)) if tries > 0 => {

@@ -75,7 +75,8 @@ fn looks_back(data: &Path, summary: &Value) {
     on(data, &["verify"]).done();
 }
 
-/// What we write is accepted by the commonest checker of WARC files.
+/// The commonest checker of WARC files finds nothing wrong but the payload digests of chunked answers, of which it digests the
+/// chunks and all.
 fn check_by_peer(data: &Path) {
     let Some(warcio) = std::env::var_os("UTSUSHI_WARCIO") else {
         program::not_tested("our files by a peer, for `UTSUSHI_WARCIO` does not say where warcio is");
@@ -85,9 +86,28 @@ fn check_by_peer(data: &Path) {
     for path in files.filter(|path| path.extension().is_some_and(|extension| extension == "gz")) {
         let said = Command::new(&warcio).arg("check").arg("-v").arg(&path).output().unwrap();
         let text = String::from_utf8_lossy(&said.stdout);
-        assert!(said.status.success() && !text.contains("failed"), "{}: {text}", path.display());
+        let chunked = chunked_answers(&path);
+        let mut id = "";
+        for line in text.lines() {
+            if let Some((_, rest)) = line.split_once("WARC-Record-ID ") {
+                id = rest.split(' ').next().unwrap();
+            }
+            let is_known = line.contains("payload digest failed") && chunked.contains(id);
+            assert!(!line.contains("failed") || is_known, "{}: {id}: {line}", path.display());
+        }
         assert!(text.contains("digest pass"), "it compared digests: {text}");
     }
+}
+
+/// The ids of the chunked answers in a file.
+fn chunked_answers(path: &Path) -> HashSet<String> {
+    let records = warc::Reader::new(std::fs::File::open(path).unwrap(), usize::MAX).map(Result::unwrap);
+    let is_chunked = |record: &warc::Record| {
+        record.kind() == warc::Kind::Response
+            && base::http::is_chunked(archive::split_answer(&record.block).0)
+    };
+    let id = |record: warc::Record| record.fields.get("WARC-Record-ID").unwrap().to_owned();
+    records.filter(is_chunked).map(id).collect()
 }
 
 #[test]
