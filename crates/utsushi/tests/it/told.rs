@@ -141,7 +141,7 @@ fn every_counts_for_pages_that_are_scheduled() {
     on(&data, &["crawl", &site.url("/page/28"), "--once", "--for", "60s"]).done();
     let due = |data: &Path| explained(data, &site.url("/page/29"))["next_due"].as_str().unwrap().to_owned();
     let (before, archived) = (due(&data), site.asked().len());
-    let mut crawl = Running::start(&data, &["--every", "1m", "--policy", "uniform", "--for", "90s"]);
+    let mut crawl = Running::start(&data, &["--every", "1m", "--policy", "uniform", "--for", "240s"]);
     let url = crawl.captures(1)[0]["url"].clone();
     assert!(url.as_str().is_some() && site.asked().len() > archived, "{url}");
     crawl.signal("KILL");
