@@ -25,6 +25,22 @@ SAFE = "%/:=&?~#+!$,;'@()*[]|"
 connection = None
 
 
+def join(base, reference):
+    """Like `urljoin`, which drops empty segments of a path: `a//b` is not `a/b`."""
+    parts = urlsplit(reference)
+    if parts.scheme or parts.netloc or "//" not in parts.path:
+        return urljoin(base, reference)
+    start = urlsplit(base)
+    path = parts.path if parts.path.startswith("/") else start.path.rsplit("/", 1)[0] + "/" + parts.path
+    segments = []
+    for segment in path.split("/")[1:]:
+        if segment == "..":
+            segments = segments[:-1]
+        elif segment != ".":
+            segments.append(segment)
+    return start._replace(path="/" + "/".join(segments), query=parts.query, fragment=parts.fragment).geturl()
+
+
 class Links(HTMLParser):
     """Gathers the references on a page to other pages."""
 
@@ -63,7 +79,7 @@ def absolute(base, reference):
     if not reference:
         return None
     try:
-        url = urlsplit(urldefrag(urljoin(base, reference)).url)
+        url = urlsplit(urldefrag(join(base, reference)).url)
     except ValueError:
         return None
     path = quote(url.path or "/", safe=SAFE)
