@@ -79,19 +79,30 @@ impl Replay {
     pub(crate) fn next(&mut self) -> Result<Option<(FrameHead, Vec<u8>)>> {
         loop {
             let Some(file) = self.file else { return Ok(None) };
-            if let Some((head, end)) = self.whole_frame(file, self.part, self.offset)?
-                && head.frame == self.expected
-            {
-                let at = self.in_window(self.offset);
-                let operations = self.window[at + HEAD_BYTES..at + end].to_vec();
-                self.offset += whole_blocks(end) as u64;
-                self.expected += 1;
-                return Ok(Some((head, operations)));
+            if let Some(frame) = self.expected_frame(file)? {
+                return Ok(Some(frame));
+            }
+            // A writer beside this reader may have gone on since the window was read.
+            self.window_at = None;
+            if let Some(frame) = self.expected_frame(file)? {
+                return Ok(Some(frame));
             }
             if self.part + 1 >= self.first_part + PARTS_MAX || !self.find_part(self.part + 1)? {
                 return Ok(None);
             }
         }
+    }
+    /// The frame that is expected next, if it is whole and where it should be; reading goes on after it.
+    fn expected_frame(&mut self, file: usize) -> Result<Option<(FrameHead, Vec<u8>)>> {
+        let Some((head, end)) = self.whole_frame(file, self.part, self.offset)? else { return Ok(None) };
+        if head.frame != self.expected {
+            return Ok(None);
+        }
+        let at = self.in_window(self.offset);
+        let operations = self.window[at + HEAD_BYTES..at + end].to_vec();
+        self.offset += whole_blocks(end) as u64;
+        self.expected += 1;
+        Ok(Some((head, operations)))
     }
     /// Where the frame that was read last ends.
     pub(crate) fn here(&self) -> (PathBuf, u64) {

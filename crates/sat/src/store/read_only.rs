@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// How often a store is opened again because its writer finished a checkpoint meanwhile.
-const ATTEMPTS_MAX: u32 = 16;
+const ATTEMPTS_MAX: u32 = 64;
 /// How often the same error is met before it is believed. A commit that is being written looks like damage, so the writer
 /// is given time to finish it: this, then twice as long, and so on.
 const SAME_ERRORS_MAX: u32 = 8;
