@@ -20,6 +20,8 @@ PAGE_RELATIONS = {
     "first", "glossary", "help", "home", "index", "last", "license", "next", "prev", "previous", "section", "start",
     "subsection", "toc", "top", "up",
 }
+# Whatever else they say, those with one of these name what a page shows.
+SHOWN_RELATIONS = {"icon", "stylesheet"}
 # Characters of a URL that stay as they are; everything else is escaped.
 SAFE = "%/:=&?~#+!$,;'@()*[]|"
 connection = None
@@ -57,7 +59,7 @@ class Links(HTMLParser):
             self.found.append(values.get("href"))
         elif tag in ("frame", "iframe"):
             self.found.append(values.get("src"))
-        elif tag == "link" and relations & PAGE_RELATIONS and "stylesheet" not in relations:
+        elif tag == "link" and relations & PAGE_RELATIONS and not relations & SHOWN_RELATIONS and "stylesheet" not in relations:
             self.found.append(values.get("href"))
         elif tag == "base" and self.base is None:
             self.base = values.get("href")
