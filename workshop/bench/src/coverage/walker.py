@@ -59,7 +59,7 @@ class Links(HTMLParser):
             self.found.append(values.get("href"))
         elif tag in ("frame", "iframe"):
             self.found.append(values.get("src"))
-        elif tag == "link" and relations & PAGE_RELATIONS and not relations & SHOWN_RELATIONS and "stylesheet" not in relations:
+        elif tag == "link" and relations & PAGE_RELATIONS and not relations & SHOWN_RELATIONS:
             self.found.append(values.get("href"))
         elif tag == "base" and self.base is None:
             self.base = values.get("href")
