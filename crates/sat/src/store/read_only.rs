@@ -6,7 +6,7 @@
 //! names a newer checkpoint; when that changed while the files were read, they are read again.
 
 use super::Store;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::files::Files;
 use crate::options::Options;
 use crate::superblock::Superblock;
@@ -31,7 +31,7 @@ impl Store {
     pub fn open_to_read(disk: &Arc<dyn Disk>, directory: &Path, options: &Options) -> Result<Self> {
         let files = Files { disk: Arc::clone(disk), directory: directory.to_owned() };
         let (mut last_error, mut same_errors) = (String::new(), 0);
-        for _ in 1..ATTEMPTS_MAX {
+        for _ in 0..ATTEMPTS_MAX {
             let before = Superblock::current(&files);
             let overlay = Arc::new(OverlayDisk::new(Arc::clone(disk)));
             let opened = Self::open(overlay, directory, options.clone());
@@ -50,6 +50,7 @@ impl Store {
                 _ => same_errors = 0,
             }
         }
-        Self::open(Arc::new(OverlayDisk::new(Arc::clone(disk))), directory, options.clone())
+        let what = "its writer changes it faster than it can be read: try again";
+        Err(Error::Damaged { path: directory.to_owned(), offset: 0, what })
     }
 }
