@@ -265,8 +265,8 @@ fn held_back(told: &Whole) -> Option<String> {
 
 fn overloaded(told: &Whole) -> Option<String> {
     let (servers, dropped) = (count_of(told.overloaded, "server"), count_of(told.dropped, "page"));
-    let more = "need more than the delay allows";
-    (told.overloaded > 0).then(|| format!("overloaded      {servers} {more}; {dropped} dropped"))
+    let why = "with more due than the delay allows";
+    (told.overloaded > 0).then(|| format!("overloaded      {servers} {why}; {dropped} dropped"))
 }
 
 /// How fresh the pages are expected to be. Pages that were never visited count as not fresh.
