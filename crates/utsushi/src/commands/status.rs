@@ -265,7 +265,7 @@ fn held_back(told: &Whole) -> Option<String> {
 
 fn overloaded(told: &Whole) -> Option<String> {
     let (servers, dropped) = (count_of(told.overloaded, "server"), count_of(told.dropped, "page"));
-    let why = "with more due than the delay allows";
+    let why = "with more due than fits";
     (told.overloaded > 0).then(|| format!("overloaded      {servers} {why}; {dropped} dropped"))
 }
 
