@@ -18,6 +18,8 @@ use crate::workspace::Workspace;
 const STAMP: &str = ".packages";
 /// Names the archives that a tree was unpacked from.
 const VERSIONS: &str = ".versions";
+/// What a failed look-up of packages most likely means.
+const UNKNOWN: &str = "apt knows no such package: run `apt-get update` as root, then try again";
 
 /// Whether packages may be installed here: as root, on a Debian-like system.
 pub(crate) fn may_install() -> bool {
@@ -58,6 +60,10 @@ fn kept_tree(
     let archives = directory.join(format!("{name}.archives"));
     make_empty(&archives)?;
     make_empty(&tree)?;
+    if may_install() {
+        // An old list names versions that the mirror no longer has.
+        process::must_succeed(apt_get().arg("update"))?;
+    }
     download(&resolve(packages)?, &archives)?;
     unpack(&archives, &tree)?;
     write_versions(&archives, &tree)?;
@@ -84,32 +90,17 @@ fn holds_libraries(directory: &Path) -> bool {
 
 /// `packages` and their dependencies that are not installed, as apt would choose them.
 fn with_dependencies(packages: &[&str]) -> Result<BTreeSet<String>> {
-    let plan = || {
-        process::output(apt_get().args(["install", "--simulate", "--no-install-recommends"]).args(packages))
-    };
-    let plan = match plan() {
-        Err(_) if may_install() => {
-            process::must_succeed(apt_get().arg("update"))?;
-            plan()?
-        }
-        first => first.context("apt knows no such package: run `apt-get update` as root, then try again")?,
-    };
+    let mut plan = apt_get();
+    plan.args(["install", "--simulate", "--no-install-recommends"]).args(packages);
+    let plan = process::output(&mut plan).context(UNKNOWN)?;
     Ok(packages.iter().map(ToString::to_string).chain(planned(&plan)).collect())
 }
 
 /// `packages` and the documentation packages that they depend on.
 fn with_documentation(packages: &[&str]) -> Result<BTreeSet<String>> {
-    let depends = || {
-        let mut command = Command::new("apt-cache");
-        process::output(command.env("LC_ALL", "C").args(["depends", "--important"]).args(packages))
-    };
-    let depends = match depends() {
-        Err(_) if may_install() => {
-            process::must_succeed(apt_get().arg("update"))?;
-            depends()?
-        }
-        first => first.context("apt knows no such package: run `apt-get update` as root, then try again")?,
-    };
+    let mut depends = Command::new("apt-cache");
+    depends.env("LC_ALL", "C").args(["depends", "--important"]).args(packages);
+    let depends = process::output(&mut depends).context(UNKNOWN)?;
     Ok(packages.iter().map(ToString::to_string).chain(documentation_of(&depends)).collect())
 }
 
