@@ -9,7 +9,7 @@ mod hostile;
 mod oracle;
 
 use base::PageUrl;
-use sim::{Asked, ORIGIN, Plan, Web};
+use sim::{ORIGIN, Plan, Web, WebRequest};
 
 fn main() {
     let files: Vec<String> = std::env::args().skip(1).collect();
@@ -63,7 +63,7 @@ fn simulated() -> Vec<Vec<u8>> {
     for number in 0..web.plan().servers {
         for page in 0..web.server_pages(number).min(20) {
             let Ok(url) = PageUrl::parse(&web.page_url(number, page, ORIGIN)) else { continue };
-            let asked = Asked {
+            let asked = WebRequest {
                 scheme: url.scheme(),
                 host: url.host(),
                 target: url.target(),

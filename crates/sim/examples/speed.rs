@@ -7,13 +7,13 @@
 
 use base::url::Scheme;
 use base::{Interval, Timestamp};
-use sim::observe::{Coming, Going, Observer, Rules};
-use sim::{Answer, Asked, ORIGIN, Plan, Web};
+use sim::observe::{ArrivedRequest, Observer, PolitenessRules, RequestEnd};
+use sim::{ORIGIN, Plan, Web, WebRequest, WebResponse};
 use std::sync::Arc;
 
-/// How many pages are asked for.
+/// Number of pages requested.
 const PAGES: u64 = 20_000;
-/// How many requests are observed.
+/// Number of requests observed.
 const REQUESTS: usize = 12_000_000;
 
 fn main() {
@@ -34,7 +34,7 @@ fn main() {
     println!("not modified   {micros:>8.2} µs  {unchanged} of {}", answers.len());
 
     let began = cpu_micros();
-    let to_make = urls.iter().filter(|url| web.head(&asked(url, None), now).has_body_to_make()).count();
+    let to_make = urls.iter().filter(|url| web.head(&asked(url, None), now).needs_body()).count();
     println!("head alone     {:>8.2} µs  {to_make} of {}", micros_each(began, urls.len()), urls.len());
 
     let servers: Vec<u32> = (0..2_000).map(|nth| nth * 5).collect();
@@ -53,12 +53,12 @@ fn nth_url(web: &Web, nth: u64, now: Timestamp) -> String {
     web.page_url(number, nth * 7 % web.server_pages(number), now)
 }
 
-fn asked<'a>(url: &'a str, tag: Option<&'a str>) -> Asked<'a> {
+fn asked<'a>(url: &'a str, tag: Option<&'a str>) -> WebRequest<'a> {
     let (scheme, rest) = url.split_once("://").expect("a URL");
     let (host, _) = rest.split_once('/').expect("a path");
     let scheme = if scheme == "http" { Scheme::Http } else { Scheme::Https };
     let target = &rest[host.len()..];
-    Asked {
+    WebRequest {
         scheme,
         host,
         target,
@@ -69,14 +69,14 @@ fn asked<'a>(url: &'a str, tag: Option<&'a str>) -> Asked<'a> {
     }
 }
 
-fn tag(answer: &Answer) -> Option<&str> {
+fn tag(answer: &WebResponse) -> Option<&str> {
     answer.fields.iter().find(|(name, _)| *name == "ETag").map(|(_, value)| value.as_str())
 }
 
-/// The answers to all questions, and how many microseconds one took in the mean.
-fn timed<Q>(questions: &[Q], answer: impl Fn(&Q) -> Answer) -> (Vec<Answer>, f64) {
+/// The responses to all requests, and the mean microseconds of one.
+fn timed<Q>(questions: &[Q], answer: impl Fn(&Q) -> WebResponse) -> (Vec<WebResponse>, f64) {
     let began = cpu_micros();
-    let answers: Vec<Answer> = questions.iter().map(answer).collect();
+    let answers: Vec<WebResponse> = questions.iter().map(answer).collect();
     (answers, micros_each(began, questions.len()))
 }
 
@@ -87,19 +87,19 @@ fn micros_each(began: f64, count: usize) -> f64 {
 /// An observer that sees twelve million requests to ten thousand servers, which is a year of a small crawl.
 fn observe(web: Web, urls: &[String]) {
     let web = Arc::new(web);
-    let rules = Rules { double_window: Interval::from_minutes(30), ..Rules::default() };
+    let rules = PolitenessRules { double_window: Interval::from_minutes(30), ..PolitenessRules::default() };
     let mut observer = Observer::new(web.clone(), rules);
-    let asked: Vec<Asked<'_>> = urls.iter().map(|url| asked(url, None)).collect();
+    let asked: Vec<WebRequest<'_>> = urls.iter().map(|url| asked(url, None)).collect();
     let addresses: Vec<_> = asked.iter().map(|asked| web.address(asked.host).expect("it exists")).collect();
     let began = cpu_micros();
     for nth in 0..REQUESTS {
-        let (Asked { scheme, host, target, .. }, address) =
+        let (WebRequest { scheme, host, target, .. }, address) =
             (asked[nth % asked.len()], addresses[nth % asked.len()]);
         let at = ORIGIN.plus(Interval::from_millis(nth as u64 * 2_600));
-        let coming = Coming { scheme, host, target, address, at };
-        observer.came(&coming);
+        let coming = ArrivedRequest { scheme, host, target, address, at };
+        observer.request_arrived(&coming);
         let at = at.plus(Interval::from_millis(100));
-        observer.went(&coming, &Going { status: 200, retry_after: None, retry_at: None, at });
+        observer.request_ended(&coming, &RequestEnd { status: 200, retry_after: None, retry_at: None, at });
     }
     let micros = micros_each(began, REQUESTS);
     let report = observer.report();
@@ -111,6 +111,6 @@ fn observe(web: Web, urls: &[String]) {
 
 /// The processor time of this process so far.
 fn cpu_micros() -> f64 {
-    let text = std::fs::read_to_string("/proc/self/schedstat").expect("Linux tells");
+    let text = std::fs::read_to_string("/proc/self/schedstat").expect("Linux has this file");
     text.split(' ').next().and_then(|nanos| nanos.parse::<f64>().ok()).expect("a number") / 1e3
 }

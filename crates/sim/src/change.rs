@@ -16,21 +16,26 @@
 //! **Invariant:** the process of a page is a pure function of the mix and the page.
 
 use crate::draw::{below, draw, log_uniform};
-use base::Interval;
+use base::{Interval, Timestamp};
 
 mod instants;
 
 pub(crate) use instants::{Instants, Second, below_second, moment};
 
+/// A second of the simulated web as a timestamp.
+pub(crate) fn timestamp(second: Second) -> Timestamp {
+    Timestamp::from_seconds(second).expect("the simulated web lives in this age")
+}
+
 /// How often the main text of a page changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Process {
+pub enum ChangeProcess {
     /// At random, with this mean interval.
     Poisson {
         /// The mean time between changes.
         mean: Interval,
     },
-    /// By the clock.
+    /// At fixed times.
     Periodic {
         /// The time between changes.
         every: Interval,
@@ -40,16 +45,16 @@ pub enum Process {
         /// The mean time between the bursts.
         mean: Interval,
     },
-    /// Not at all.
+    /// Never.
     Never,
-    /// Not at all; but the advert block does, at random.
+    /// Never; only the advert block changes, at random.
     AdvertOnly {
         /// The mean time between changes of the advert block.
         mean: Interval,
     },
 }
 
-impl Process {
+impl ChangeProcess {
     /// The process in a word or two.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -75,7 +80,7 @@ impl Process {
 
 /// The shares of the processes, in thousandths. The default is the table of this module.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mix {
+pub struct ChangeMix {
     /// Pages that change at random.
     pub poisson: u16,
     /// Pages that change every hour.
@@ -98,15 +103,15 @@ pub struct Mix {
     pub moved: u16,
     /// Servers that are rebuilt from time to time.
     pub rebuilt: u16,
-    /// In how many days before the origin the pages were born that exist then; five years at most.
+    /// Maximum age in days, at the origin, of the pages that exist then; at most five years.
     pub age_days_max: u16,
-    /// The process of every page, whatever the shares say.
-    pub only: Option<Process>,
-    /// Servers whose pages follow the shares of the default, whatever these say, by number.
+    /// The process of every page; overrides the shares.
+    pub only: Option<ChangeProcess>,
+    /// Numbers of the servers whose pages follow the default shares, whatever the shares above are.
     pub busy: Vec<u32>,
 }
 
-impl Default for Mix {
+impl Default for ChangeMix {
     fn default() -> Self {
         Self {
             poisson: 470,
@@ -127,19 +132,19 @@ impl Default for Mix {
     }
 }
 
-impl Mix {
+impl ChangeMix {
     /// Every page changes by `process` and by nothing else: none is born late, deleted, moved, rebuilt or dated.
     #[must_use]
-    pub fn uniform(process: Process) -> Self {
+    pub fn uniform(process: ChangeProcess) -> Self {
         let none = Self { dated: 0, born_late: 0, deleted: 0, moved: 0, rebuilt: 0, ..Self::default() };
         Self { only: Some(process), ..none }
     }
 
     /// The process of the page with this seed on this server.
-    pub(crate) fn process_on(&self, server: u32, seed: u64) -> Process {
+    pub(crate) fn process_on(&self, server: u32, seed: u64) -> ChangeProcess {
         if self.busy.contains(&server) { Self::default().process(seed) } else { self.process(seed) }
     }
-    fn process(&self, seed: u64) -> Process {
+    fn process(&self, seed: u64) -> ChangeProcess {
         if let Some(process) = self.only {
             return process;
         }
@@ -147,13 +152,13 @@ impl Mix {
         let seconds = |from, octaves| Interval::from_seconds(log_uniform(size, from, octaves));
         let shares = [self.poisson, self.hourly, self.daily, self.weekly, self.bursty, self.advert_only];
         match place(kind, &shares) {
-            0 => Process::Poisson { mean: seconds(3_600, OCTAVES_HOUR_TO_400_DAYS) },
-            1 => Process::Periodic { every: Interval::from_hours(1) },
-            2 => Process::Periodic { every: Interval::from_days(1) },
-            3 => Process::Periodic { every: Interval::from_days(7) },
-            4 => Process::Bursty { mean: seconds(20 * 86_400, OCTAVES_20_TO_120_DAYS) },
-            5 => Process::AdvertOnly { mean: seconds(300, OCTAVES_5_MINUTES_TO_6_HOURS) },
-            _ => Process::Never,
+            0 => ChangeProcess::Poisson { mean: seconds(3_600, OCTAVES_HOUR_TO_400_DAYS) },
+            1 => ChangeProcess::Periodic { every: Interval::from_hours(1) },
+            2 => ChangeProcess::Periodic { every: Interval::from_days(1) },
+            3 => ChangeProcess::Periodic { every: Interval::from_days(7) },
+            4 => ChangeProcess::Bursty { mean: seconds(20 * 86_400, OCTAVES_20_TO_120_DAYS) },
+            5 => ChangeProcess::AdvertOnly { mean: seconds(300, OCTAVES_5_MINUTES_TO_6_HOURS) },
+            _ => ChangeProcess::Never,
         }
     }
 }
@@ -163,7 +168,7 @@ const OCTAVES_HOUR_TO_400_DAYS: f64 = 13.228_818_690_495_88;
 const OCTAVES_20_TO_120_DAYS: f64 = 2.584_962_500_721_156;
 const OCTAVES_5_MINUTES_TO_6_HOURS: f64 = 6.169_925_001_442_312;
 
-/// Into which of the consecutive shares a draw falls; the number of shares when into none.
+/// The index of the consecutive share that a draw falls into; the number of shares if it falls into none.
 fn place(draw: u64, shares: &[u16]) -> usize {
     let mut rest = below(draw, 1_000);
     for (place, share) in shares.iter().enumerate() {
@@ -182,7 +187,7 @@ mod tests {
 
     #[test]
     fn the_shares_are_those_of_the_table() {
-        let mix_of_pages = Mix::default();
+        let mix_of_pages = ChangeMix::default();
         let count =
             |word: &str| (0..20_000).filter(|n| mix_of_pages.process(mix(*n)).as_str() == word).count();
         for (word, per_mille) in

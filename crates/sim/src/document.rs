@@ -3,20 +3,25 @@
 //! **Invariant:** a strong `ETag` stands for one sequence of bytes: it is made from the page, the instant of its last
 //! byte change and the coding. `Last-Modified` is that instant.
 
-use crate::answer::{Answer, Asked, Head, Manner, Source};
-use crate::change::Second;
+use crate::change::{Second, timestamp};
 use crate::draw::{draw, push_all, push_hex};
 use crate::history::History;
 use crate::page::Page;
 use crate::render;
+use crate::response::{Delivery, Source, WebRequest, WebResponse, WebResponseHead};
 use crate::server::{Charset, Server, Validators};
 use base::Timestamp;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::Write;
 
-/// The head of what is answered to a request for a page, under the old or the new name of its directory.
-pub(crate) fn head(page: &Page<'_>, under_new_name: bool, asked: &Asked<'_>, now: Timestamp) -> Head {
+/// The response head for a page, requested under the old or the new name of its directory.
+pub(crate) fn head(
+    page: &Page<'_>,
+    under_new_name: bool,
+    request: &WebRequest<'_>,
+    now: Timestamp,
+) -> WebResponseHead {
     let second = now.as_seconds();
     if page.born() > second {
         return missing(&page.server, 404).into();
@@ -25,26 +30,31 @@ pub(crate) fn head(page: &Page<'_>, under_new_name: bool, asked: &Asked<'_>, now
         return missing(&page.server, page.deleted_status()).into();
     }
     match (under_new_name, page.has_moved(second)) {
-        (false, true) if page.server.leaves_redirects() => redirect_to(page, asked.host).into(),
+        (false, true) if page.server.leaves_redirects() => redirect_to(page, request.host).into(),
         (old, new) if old != new => missing(&page.server, 404).into(),
-        _ => present(page, asked, second),
+        _ => present(page, request, second),
     }
 }
 
-fn present(page: &Page<'_>, asked: &Asked<'_>, now: Second) -> Head {
+fn present(page: &Page<'_>, request: &WebRequest<'_>, now: Second) -> WebResponseHead {
     let changed = History::of(page).bytes_changed(now);
     let server = &page.server;
-    let compressed = server.compresses() && asked.accepts_gzip;
+    let compressed = server.compresses() && request.accepts_gzip;
     let mut fields =
         vec![("Server", server.software().to_owned()), ("Content-Type", content_type(server.charset()))];
     push_validators(&mut fields, page, changed, compressed);
     push_further(&mut fields, page, compressed);
-    if is_unchanged(&fields, asked, changed) {
+    if is_unchanged(&fields, request, changed) {
         fields.retain(|(name, _)| !matches!(*name, "Content-Type" | "Content-Encoding"));
-        return Head { status: 304, fields, manner: Manner::Plain, source: Source::Made(Vec::new()) };
+        return WebResponseHead {
+            status: 304,
+            fields,
+            delivery: Delivery::Plain,
+            source: Source::Made(Vec::new()),
+        };
     }
     let source = Source::Page { server: server.number, page: page.number, now, compressed };
-    Head { status: 200, fields, manner: manner(server), source }
+    WebResponseHead { status: 200, fields, delivery: delivery(server), source }
 }
 
 /// The body of a page as it is sent.
@@ -73,7 +83,7 @@ fn push_validators(
         fields.push(("ETag", tag(draw(page.seed, changed.cast_unsigned()), compressed)));
     }
     if kind == Validators::Both {
-        fields.push(("Last-Modified", moment(changed).to_http_date()));
+        fields.push(("Last-Modified", timestamp(changed).to_http_date()));
     }
 }
 
@@ -92,11 +102,11 @@ fn push_further(fields: &mut Vec<(&'static str, String)>, page: &Page<'_>, compr
     }
 }
 
-/// Whether the visitor has these very bytes: by `If-None-Match`, which wins, or by `If-Modified-Since` (RFC 9110, 13.2.2).
-fn is_unchanged(fields: &[(&'static str, String)], asked: &Asked<'_>, changed: Second) -> bool {
+/// Whether the client has these bytes already: by `If-None-Match`, which takes precedence, or by `If-Modified-Since` (RFC 9110, 13.2.2).
+fn is_unchanged(fields: &[(&'static str, String)], request: &WebRequest<'_>, changed: Second) -> bool {
     let value =
         |wanted: &str| fields.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str());
-    match (asked.if_none_match, asked.if_modified_since) {
+    match (request.if_none_match, request.if_modified_since) {
         (Some(tags), _) => value("ETag").is_some_and(|tag| names(tags, tag)),
         (None, Some(date)) if value("Last-Modified").is_some() => {
             Timestamp::parse_http_date(date).is_some_and(|date| date.as_seconds() >= changed)
@@ -120,11 +130,11 @@ fn tag(version: u64, compressed: bool) -> String {
     tag
 }
 
-fn manner(server: &Server<'_>) -> Manner {
-    server.chunk_bytes().map_or(Manner::Plain, Manner::Chunked)
+fn delivery(server: &Server<'_>) -> Delivery {
+    server.chunk_bytes().map_or(Delivery::Plain, Delivery::Chunked)
 }
 
-/// The text in the server's charset. All that is written here exists in each of them.
+/// The text in the server's charset. Every character used here exists in each charset.
 fn in_charset(text: String, charset: Charset) -> Vec<u8> {
     match charset.name {
         "Shift_JIS" => encoding_rs::SHIFT_JIS.encode(&text).0.into_owned(),
@@ -133,28 +143,28 @@ fn in_charset(text: String, charset: Charset) -> Vec<u8> {
     }
 }
 
-/// `bytes` compressed, quickly rather than well.
+/// `bytes` compressed at the fastest level.
 pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::with_capacity(bytes.len() / 3), Compression::new(1));
     encoder.write_all(bytes).and_then(|()| encoder.finish()).expect("writing to memory succeeds")
 }
 
-/// The moment of a second of the simulated web.
-pub(crate) fn moment(second: Second) -> Timestamp {
-    Timestamp::from_seconds(second).expect("the simulated web lives in this age")
-}
-
 /// A file that is sent as it is.
-pub(crate) fn file(server: &Server<'_>, media_type: &str, body: Vec<u8>) -> Answer {
-    let mut answer = Answer::plain(200, media_type, body);
+pub(crate) fn file(server: &Server<'_>, media_type: &str, body: Vec<u8>) -> WebResponse {
+    let mut answer = WebResponse::plain(200, media_type, body);
     answer.fields.insert(0, ("Server", server.software().to_owned()));
     answer
 }
 
-/// A file whose tag is made from its bytes; the answer is 304 for whoever has them.
-pub(crate) fn tagged_file(server: &Server<'_>, media_type: &str, body: Vec<u8>, asked: &Asked<'_>) -> Answer {
+/// A file whose `ETag` is a hash of its bytes; 304 if the client sends that tag.
+pub(crate) fn tagged_file(
+    server: &Server<'_>,
+    media_type: &str,
+    body: Vec<u8>,
+    request: &WebRequest<'_>,
+) -> WebResponse {
     let tag = tag(base::chance::hash_bytes(server.seed, &body), false);
-    let unchanged = asked.if_none_match.is_some_and(|tags| names(tags, &tag));
+    let unchanged = request.if_none_match.is_some_and(|tags| names(tags, &tag));
     let mut answer = file(server, media_type, body);
     answer.fields.push(("ETag", tag));
     if unchanged {
@@ -164,34 +174,34 @@ pub(crate) fn tagged_file(server: &Server<'_>, media_type: &str, body: Vec<u8>, 
     answer
 }
 
-/// The head of a list of pages: its tag is made from a question and the moment at which anything on it last changed.
+/// The response head for a list of pages: its `ETag` depends on a salt and on the time of the last change to the list.
 pub(crate) fn list(
     server: &Server<'_>,
     media_type: &str,
     (question, changed): (u64, Second),
-    asked: &Asked<'_>,
+    request: &WebRequest<'_>,
     source: Source,
-) -> Head {
+) -> WebResponseHead {
     let tag = tag(draw(draw(server.seed, question), changed.cast_unsigned()), false);
-    let is_unchanged = asked.if_none_match.is_some_and(|tags| names(tags, &tag));
+    let is_unchanged = request.if_none_match.is_some_and(|tags| names(tags, &tag));
     let fields = vec![
         ("Server", server.software().to_owned()),
         ("Content-Type", media_type.to_owned()),
         ("ETag", tag),
     ];
     let (status, source) = if is_unchanged { (304, Source::Made(Vec::new())) } else { (200, source) };
-    Head { status, fields, manner: Manner::Plain, source }
+    WebResponseHead { status, fields, delivery: Delivery::Plain, source }
 }
 
-/// The answer where nothing is, or nothing any more.
-pub(crate) fn missing(server: &Server<'_>, status: u16) -> Answer {
+/// The response for a page that does not exist or no longer exists.
+pub(crate) fn missing(server: &Server<'_>, status: u16) -> WebResponse {
     let mut body = String::with_capacity(512);
     render::missing(&mut body, server, status);
     file_of_status(server, status, body)
 }
 
-/// The way to another URL.
-pub(crate) fn redirect(server: &Server<'_>, to: &str) -> Answer {
+/// A redirect to another URL.
+pub(crate) fn redirect(server: &Server<'_>, to: &str) -> WebResponse {
     let mut body = String::with_capacity(256);
     push_all(
         &mut body,
@@ -202,19 +212,19 @@ pub(crate) fn redirect(server: &Server<'_>, to: &str) -> Answer {
     answer
 }
 
-/// Attribute text; a target may carry anything a visitor chose to send.
+/// Text as an attribute value; a request target may contain anything.
 fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('"', "&quot;").replace('<', "&lt;")
 }
 
-fn redirect_to(page: &Page<'_>, host: &str) -> Answer {
+fn redirect_to(page: &Page<'_>, host: &str) -> WebResponse {
     let mut to = String::with_capacity(80);
     push_all(&mut to, &[page.server.scheme().as_str(), "://", host]);
     page.push_target(&mut to, true);
     redirect(&page.server, &to)
 }
 
-fn file_of_status(server: &Server<'_>, status: u16, body: String) -> Answer {
+fn file_of_status(server: &Server<'_>, status: u16, body: String) -> WebResponse {
     let mut answer = file(server, "text/html; charset=utf-8", body.into_bytes());
     answer.status = status;
     answer

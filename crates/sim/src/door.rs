@@ -1,12 +1,12 @@
-//! The simulated web behind the door of `base`: no socket, no wait, in the time of whatever clock is handed in.
+//! The simulated web as a `base` door: no socket, no wait, in the time of the given clock.
 //!
-//! An honest answer comes at once, byte for byte as the HTTP form sends it. What a hostile server does over time is
-//! turned into what a client with the limits of [`base::limits`] would be left with.
+//! An honest response comes at once, byte for byte as over HTTP. The behaviour of a hostile server over time is
+//! turned into what a client with the limits of [`base::limits`] would have received.
 //!
-//! **Invariant:** an exchange is a pure function of (web, request, moment); durations are made up from the server and the
-//! page, and nobody waits for them.
+//! **Invariant:** an exchange is a pure function of (web, request, moment); durations are computed from the server and the
+//! page, and no call waits for them.
 
-use crate::{Answer, Asked, Head, Manner, Web};
+use crate::{Delivery, Web, WebRequest, WebResponse, WebResponseHead};
 use base::chance::hash_bytes;
 use base::door::{Cause, Door, Exchange, Failure, Found, Marks, Phase, Request, Times, Truncation};
 use base::http::Framing;
@@ -24,22 +24,22 @@ use receive::Arrived;
 /// The door to a simulated web.
 #[derive(Clone, Debug)]
 pub struct SimulatedDoor {
-    /// The web behind it.
+    /// The web it leads to.
     pub web: Arc<Web>,
-    /// What tells the time there.
+    /// The clock of that web.
     pub clock: Arc<dyn Clock>,
-    /// As much of a body as is taken; above it the exchange is marked as truncated. Smaller than the limit of the
+    /// Maximum bytes of a body; longer ones are cut and the exchange is marked as truncated. Smaller than the limit of the
     /// real door, so that endless bodies cost little.
     pub body_bytes_max: usize,
 }
 
-/// How long an answer to a look-up may be used.
+/// Lifetime of a look-up result.
 const LOOK_UP_LIFETIME: Interval = Interval::from_hours(1);
-/// As much of a body as is taken unless told otherwise.
+/// Default maximum bytes of a body.
 const BODY_BYTES_MAX: usize = 1024 * 1024;
-/// How long the usual page is.
+/// Assumed length of a page.
 const USUAL_BYTES: usize = 8_000;
-/// How fast bodies seem to come.
+/// Simulated transfer rate of bodies.
 const BYTES_PER_MILLISECOND: usize = 1_000;
 
 impl SimulatedDoor {
@@ -57,32 +57,43 @@ impl SimulatedDoor {
         Ok(Found { addresses, lifetime: LOOK_UP_LIFETIME })
     }
 
-    /// Sends a request at `now`, and takes in the head of the answer: all that politeness wants to know. The body of a
-    /// page is left to [`SimulatedDoor::complete`], which may be called on another thread, and later.
+    /// Sends a request at `now` and receives the response head, which is all that politeness needs. The body of a
+    /// page is left to [`SimulatedDoor::complete`], which may be called later and on another thread.
     ///
     /// # Errors
-    /// When there is no answer.
-    pub fn begin(&self, to: SocketAddr, request: &Request, now: Timestamp) -> Result<Begun, Failure> {
+    /// When there is no response.
+    pub fn begin(
+        &self,
+        to: SocketAddr,
+        request: &Request,
+        now: Timestamp,
+    ) -> Result<StartedExchange, Failure> {
         let host = request.url.host();
         let stands_there = self.web.address(host).is_some_and(|address| IpAddr::V4(address) == to.ip());
         if !stands_there {
-            let cause = Cause::Broken("nobody of this name listens at this address".to_owned());
+            let cause = Cause::Broken("no server of this name listens at this address".to_owned());
             return Err(Failure::new(Phase::Connect, cause, pace(host, 2, 20)));
         }
-        let (times, head) = (times(request), self.web.head(&asked(request), now));
+        let (times, head) = (times(request), self.web.head(&to_web_request(request), now));
         let (status, head_only) = (head.status, request.head_only);
-        if head.has_body_to_make() {
+        if head.needs_body() {
             let took = with_body(times, USUAL_BYTES).total;
-            return Ok(Begun { to, status, took, now, rest: Rest::Page(head, times) });
+            return Ok(StartedExchange { to, status, took, now, rest: Rest::Page(head, times) });
         }
         let arrived = self.arrived(self.web.complete(head), now, head_only, times)?;
-        Ok(Begun { to, status: arrived.status, took: arrived.times.total, now, rest: Rest::Arrived(arrived) })
+        Ok(StartedExchange {
+            to,
+            status: arrived.status,
+            took: arrived.times.total,
+            now,
+            rest: Rest::Arrived(arrived),
+        })
     }
 
-    /// The exchange that was begun by `request`.
+    /// Completes the exchange that `request` started.
     #[must_use]
-    pub fn complete(&self, begun: Begun, request: &Request) -> Exchange {
-        let Begun { to, now, rest, .. } = begun;
+    pub fn complete(&self, begun: StartedExchange, request: &Request) -> Exchange {
+        let StartedExchange { to, now, rest, .. } = begun;
         let arrived = match rest {
             Rest::Arrived(arrived) => arrived,
             Rest::Page(head, times) => {
@@ -96,24 +107,24 @@ impl SimulatedDoor {
         Ok(self.complete(self.begin(to, request, self.clock.now())?, request))
     }
 
-    /// What a client is left with of an answer.
+    /// What a client receives of a response.
     fn arrived(
         &self,
-        answer: Answer,
+        answer: WebResponse,
         now: Timestamp,
         head_only: bool,
         times: Times,
     ) -> Result<Arrived, Failure> {
         let limit = self.body_bytes_max;
-        match answer.manner {
-            Manner::Plain | Manner::Chunked(_) => Ok(whole(answer, now, head_only, times, limit)),
-            Manner::Late(wait) if wait > FIRST_BYTE_TIME_MAX => Err(silence()),
-            Manner::Late(wait) => {
+        match answer.delivery {
+            Delivery::Plain | Delivery::Chunked(_) => Ok(whole(answer, now, head_only, times, limit)),
+            Delivery::Late(wait) if wait > FIRST_BYTE_TIME_MAX => Err(silence()),
+            Delivery::Late(wait) => {
                 let late = Times { first_byte: wait, total: times.total + wait, ..times };
                 Ok(whole(answer, now, head_only, late, limit))
             }
-            Manner::Hang => Err(silence()),
-            Manner::Close => {
+            Delivery::Hang => Err(silence()),
+            Delivery::Close => {
                 let cause = Cause::Broken("the connection was closed without an answer".to_owned());
                 Err(Failure::new(Phase::Head, cause, times.total))
             }
@@ -122,13 +133,13 @@ impl SimulatedDoor {
     }
 }
 
-/// An exchange whose head has come.
+/// An exchange whose head has arrived.
 #[derive(Debug)]
-pub struct Begun {
+pub struct StartedExchange {
     to: SocketAddr,
     /// The status.
     pub status: u16,
-    /// How long the whole exchange takes; that of a page is as long as the usual page takes.
+    /// Duration of the whole exchange; for a page, that of a page of the assumed length.
     pub took: Duration,
     now: Timestamp,
     rest: Rest,
@@ -136,16 +147,16 @@ pub struct Begun {
 
 #[derive(Debug)]
 enum Rest {
-    /// All of it came.
+    /// It arrived completely.
     Arrived(Arrived),
-    /// The body of a page is yet to be made.
-    Page(Head, Times),
+    /// The body of a page is not built yet.
+    Page(WebResponseHead, Times),
 }
 
-impl Begun {
-    /// Whether the body is yet to be made: it is that of a page that came whole.
+impl StartedExchange {
+    /// Whether the body is not built yet, which means that it is a complete page.
     #[must_use]
-    pub fn has_body_to_make(&self) -> bool {
+    pub fn needs_body(&self) -> bool {
         matches!(self.rest, Rest::Page(..))
     }
     /// The exchange as it would be if the page were empty.
@@ -154,8 +165,8 @@ impl Begun {
         let arrived = match &self.rest {
             Rest::Arrived(arrived) => Arrived { body: Vec::new(), head: arrived.head.clone(), ..*arrived },
             Rest::Page(head, times) => {
-                let (fields, manner) = (head.fields.clone(), Manner::Plain);
-                let empty = Answer { status: head.status, fields, body: Vec::new(), manner };
+                let (fields, delivery) = (head.fields.clone(), Delivery::Plain);
+                let empty = WebResponse { status: head.status, fields, body: Vec::new(), delivery };
                 whole(empty, self.now, request.head_only, *times, 0)
             }
         };
@@ -186,17 +197,17 @@ impl Door for SimulatedDoor {
     }
 }
 
-/// Nothing came in the time there is for the first byte.
+/// No byte arrived within the time-out for the first byte.
 fn silence() -> Failure {
     Failure::new(Phase::Head, Cause::TimeOut(FIRST_BYTE_TIME_MAX), FIRST_BYTE_TIME_MAX)
 }
 
-fn asked(request: &Request) -> Asked<'_> {
+fn to_web_request(request: &Request) -> WebRequest<'_> {
     let field = |wanted: &str| {
         let mut all = request.fields.iter();
         all.find(|(name, _)| name.eq_ignore_ascii_case(wanted)).map(|(_, value)| value.as_str())
     };
-    Asked {
+    WebRequest {
         scheme: request.url.scheme(),
         host: request.url.host(),
         target: request.url.target(),
@@ -222,13 +233,13 @@ fn request_head(request: &Request) -> Vec<u8> {
     head
 }
 
-/// An answer that comes as it should.
-fn whole(answer: Answer, now: Timestamp, head_only: bool, times: Times, limit: usize) -> Arrived {
+/// A response that arrives completely.
+fn whole(answer: WebResponse, now: Timestamp, head_only: bool, times: Times, limit: usize) -> Arrived {
     let head = answer.head(now);
     let status = answer.status;
-    let (mut body, framing) = match answer.manner {
+    let (mut body, framing) = match answer.delivery {
         _ if head_only || matches!(status, 204 | 304) => (Vec::new(), Framing::None),
-        Manner::Chunked(_) => (answer.wire_body().into_owned(), Framing::Chunked),
+        Delivery::Chunked(_) => (answer.wire_body().into_owned(), Framing::Chunked),
         _ => {
             let length = answer.body.len() as u64;
             (answer.body, Framing::Length(length))
@@ -245,7 +256,7 @@ fn with_body(times: Times, bytes: usize) -> Times {
     Times { total: times.total + transfer, ..times }
 }
 
-/// Durations that seem real: a server has its distance and its speed.
+/// Plausible durations: each server has a distance and a speed.
 fn times(request: &Request) -> Times {
     let host = request.url.host();
     let connect = pace(host, 2, 60);

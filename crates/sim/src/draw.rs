@@ -1,11 +1,11 @@
-//! Draws: numbers that belong to a thing and a question about it, the same whenever they are asked for.
+//! Draws: pseudo-random numbers that are a function of a seed and a salt.
 //!
 //! **Invariant:** only whole numbers and the operations that IEEE 754 fixes exactly (+, ×, ÷, √) are used, so a seed
 //! gives the same web on every machine.
 
 use base::chance::mix;
 
-/// The draw of the thing `seed` for the question `salt`.
+/// The draw of `seed` and `salt`.
 pub(crate) const fn draw(seed: u64, salt: u64) -> u64 {
     mix(seed.wrapping_add(mix(salt)))
 }
@@ -15,13 +15,13 @@ pub(crate) const fn below(draw: u64, bound: u64) -> u64 {
     ((draw as u128 * bound as u128) >> 64) as u64
 }
 
-/// A draw as a place in a list of `length`.
+/// A draw as an index into a list of `length`.
 #[expect(clippy::cast_possible_truncation, reason = "the result is below `length`, a usize")]
 pub(crate) const fn index(draw: u64, length: usize) -> usize {
     below(draw, length as u64) as usize
 }
 
-/// Whether a draw falls into so many of a thousand.
+/// Whether a draw falls into this many thousandths.
 pub(crate) const fn happens(draw: u64, per_mille: u16) -> bool {
     below(draw, 1_000) < per_mille as u64
 }

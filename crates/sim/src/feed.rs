@@ -1,46 +1,45 @@
-//! Feeds: what changed last among the first pages of a server.
+//! Feeds: the latest changes among the first pages of a server.
 //!
 //! **Invariant:** the entries are the [`ENTRIES`] pages, among the first [`CANDIDATES`], whose main text changed last, the
 //! latest first; their moments are exact.
 
-use crate::answer::{Asked, Head, Source};
-use crate::change::Second;
-use crate::document::{self, moment};
+use crate::change::{Second, timestamp};
+use crate::document;
 use crate::draw::push_all;
 use crate::history;
 use crate::page::Page;
+use crate::response::{Source, WebRequest, WebResponseHead};
 use crate::server::{Feed, Server};
-use crate::{sitemap, text};
+use crate::sitemap::{self, CANDIDATES};
+use crate::text;
 use base::Timestamp;
 use serde_json::json;
 
-/// How many pages are looked at.
-pub(crate) const CANDIDATES: u64 = 200;
-/// The most entries in a feed.
+/// Maximum number of entries in a feed.
 pub(crate) const ENTRIES: usize = 20;
 
 /// One entry.
-struct Entry {
+struct FeedEntry {
     url: String,
     title: String,
     summary: String,
     changed: Timestamp,
 }
 
-/// The question behind the feed's tag.
+/// Salt of the feed's `ETag`.
 const TAG: u64 = 0x6665_6564_0001;
 
-/// The head of what is answered to a request for the feed.
-pub(crate) fn head(server: &Server<'_>, asked: &Asked<'_>, now: Timestamp) -> Head {
+/// The response head for the feed.
+pub(crate) fn head(server: &Server<'_>, request: &WebRequest<'_>, now: Timestamp) -> WebResponseHead {
     let now = now.as_seconds();
     let changed = sitemap::list_changed(server, 1, CANDIDATES, now);
     let source = Source::Feed { server: server.number, now };
-    document::list(server, server.feed().media_type(), (TAG, changed), asked, source)
+    document::list(server, server.feed().media_type(), (TAG, changed), request, source)
 }
 
 /// The feed as it is sent.
 pub(crate) fn body(server: &Server<'_>, now: Second) -> Vec<u8> {
-    let latest: Vec<Entry> =
+    let latest: Vec<FeedEntry> =
         latest(server, now).iter().map(|(changed, page)| entry(page, *changed, now)).collect();
     let body = match server.feed() {
         Feed::Rss => rss(server, &latest),
@@ -59,12 +58,12 @@ fn latest<'w>(server: &Server<'w>, now: Second) -> Vec<(Second, Page<'w>)> {
     latest
 }
 
-fn entry(page: &Page<'_>, changed: Second, now: Second) -> Entry {
+fn entry(page: &Page<'_>, changed: Second, now: Second) -> FeedEntry {
     let (mut url, mut title, mut summary) = (String::new(), String::new(), String::new());
     page.push_url(&mut url, now);
     page.push_title(&mut title);
     text::sentence(&mut summary, page.server.language, page.topic());
-    Entry { url, title, summary, changed: moment(changed) }
+    FeedEntry { url, title, summary, changed: timestamp(changed) }
 }
 
 fn site(server: &Server<'_>) -> (String, String) {
@@ -75,7 +74,7 @@ fn site(server: &Server<'_>) -> (String, String) {
     (name, home)
 }
 
-fn rss(server: &Server<'_>, entries: &[Entry]) -> String {
+fn rss(server: &Server<'_>, entries: &[FeedEntry]) -> String {
     let (name, home) = site(server);
     let mut xml = String::with_capacity(10 * 1_024);
     push_all(
@@ -96,7 +95,7 @@ fn rss(server: &Server<'_>, entries: &[Entry]) -> String {
     xml
 }
 
-fn atom(server: &Server<'_>, entries: &[Entry]) -> String {
+fn atom(server: &Server<'_>, entries: &[FeedEntry]) -> String {
     let (name, home) = site(server);
     let updated = entries.first().map_or(crate::ORIGIN, |entry| entry.changed).to_rfc3339();
     let mut xml = String::with_capacity(10 * 1_024);
@@ -119,9 +118,9 @@ fn atom(server: &Server<'_>, entries: &[Entry]) -> String {
     xml
 }
 
-fn json_feed(server: &Server<'_>, entries: &[Entry]) -> String {
+fn json_feed(server: &Server<'_>, entries: &[FeedEntry]) -> String {
     let (name, home) = site(server);
-    let item = |entry: &Entry| {
+    let item = |entry: &FeedEntry| {
         json!({
             "id": entry.url, "url": entry.url, "title": entry.title, "content_text": entry.summary,
             "date_modified": entry.changed.to_rfc3339(),

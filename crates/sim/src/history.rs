@@ -1,7 +1,7 @@
-//! When a page changed and will change: its own process, what it lists, and what its server does, taken together.
+//! When a page changes: by its own process, by the pages it lists, and by its server.
 //!
-//! The *main text* changes by the page's process, and when a child is born or deleted (the listing stands in the main
-//! text). The *bytes* change then too, and besides with the advert block, the date line, a new template of the
+//! The *main text* changes by the page's process, and when a child is born or deleted (the listing is part of the main
+//! text). The *bytes* change then too, and also with the advert block, the date line, a new template of the
 //! server, the birth of the target of any link, and the move of a directory that the page links to or lies in.
 //!
 //! **Invariant:** the body of a page at two moments of its life is the same exactly when no byte change lies between;
@@ -12,7 +12,7 @@ use crate::change::{Instants, Second};
 use crate::links::{self, Link};
 use crate::page::Page;
 
-/// How many of the last text changes show in a page; older ones are forgotten.
+/// Number of the latest text changes that a page shows; older ones are ignored.
 pub(crate) const SHOWN: usize = 8;
 /// Before any page is born.
 const FOUNDED: Second = ORIGIN.as_seconds() - 6 * 365 * 86_400;
@@ -108,7 +108,7 @@ impl<'w> History<'w> {
     }
 }
 
-/// When the main text of a page last changed, for those who need nothing else of its history.
+/// When the main text of a page last changed, without computing the rest of its history.
 pub(crate) fn text_changed(page: &Page<'_>, now: Second) -> Second {
     let born = page.born();
     let own = Instants::of_text(page.process(), page.seed).last(born, now).unwrap_or(born);

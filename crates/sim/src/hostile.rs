@@ -1,10 +1,10 @@
 //! Servers that misbehave, each in one way, all known by name (`hang-00012.example`).
 //!
-//! Every one has an honest home page that links to whatever is bad on it, so that a crawler walks into it, and a
-//! robots file that forbids `/private/` unless robots files are what it is bad at.
+//! Each has an honest home page that links to its bad pages, so that a crawler finds them, and a
+//! robots file that disallows `/private/`, unless its fault is the robots file.
 //!
-//! **Invariant:** an answer is a pure function of seed, number, question and moment; how badly it is sent is part of
-//! it ([`Manner`]). No answer takes more than a few megabytes to make.
+//! **Invariant:** a response is a pure function of seed, number, request and time, including how it is sent
+//! ([`Delivery`]). No response takes more than a few megabytes of memory.
 
 mod body;
 mod bomb;
@@ -16,15 +16,15 @@ mod refuse;
 mod slow;
 mod trap;
 
-use crate::answer::{Answer, Asked, Manner};
+use crate::response::{Delivery, WebRequest, WebResponse};
 use base::{Chance, Timestamp, chance};
 
-/// How many further names a crowd has, so that even one crowd is many names on one address.
+/// Number of extra names of a crowd server, all on one address.
 pub const CROWD_NAMES: u32 = 20;
 
 /// The ways in which a server can misbehave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum HostileKind {
     /// Answers a few bytes at a time.
     Slow,
     /// Never answers.
@@ -33,7 +33,7 @@ pub enum Kind {
     Endless,
     /// `Content-Length` is wrong, too long or too short.
     WrongLength,
-    /// Redirects in circles, and ever on.
+    /// Redirects in loops and without end.
     RedirectLoop,
     /// A calendar without end.
     Calendar,
@@ -59,11 +59,11 @@ pub enum Kind {
     Facets,
     /// Paging that goes on after the last entry.
     Paging,
-    /// Ever new names for one page.
+    /// A new name for the same page on every visit.
     Listing,
 }
 
-impl Kind {
+impl HostileKind {
     /// All of them; hostile server `n` is of kind `n % ALL.len()`.
     pub const ALL: [Self; 18] = [
         Self::Slow,
@@ -111,8 +111,8 @@ impl Kind {
         }
     }
 
-    /// How many different pages there are beneath the names without number of a trap, home included; none for what is
-    /// no trap. Two pages that differ in nothing but their links or a date are one.
+    /// Number of different pages of a trap, home included, under its endless URLs; none for kinds that are
+    /// not traps. Two pages that differ only in links or a date count as one.
     #[must_use]
     pub const fn pages(self) -> Option<u64> {
         match self {
@@ -128,8 +128,8 @@ impl Kind {
 
 /// The kind of hostile server `number`.
 #[must_use]
-pub fn kind(number: u32) -> Kind {
-    Kind::ALL[number as usize % Kind::ALL.len()]
+pub fn kind(number: u32) -> HostileKind {
+    HostileKind::ALL[number as usize % HostileKind::ALL.len()]
 }
 
 /// The host of hostile server `number`.
@@ -141,7 +141,7 @@ pub fn host(number: u32) -> String {
 /// One of the further names of a crowd, `crowd-00013-07.example`; all of them are on one address.
 #[must_use]
 pub fn crowd_host(number: u32, member: u32) -> String {
-    format!("{}-{number:05}-{member:02}.example", Kind::Crowd.word())
+    format!("{}-{number:05}-{member:02}.example", HostileKind::Crowd.word())
 }
 
 /// The number of the hostile server called `host`, if there is such a one among `count`.
@@ -153,84 +153,84 @@ pub fn number(host: &str, count: u32) -> Option<u32> {
         return Some(found);
     }
     let member = digits.parse().ok().filter(|member| *member < CROWD_NAMES)?;
-    let found = known(front.rsplit_once('-')?.1).filter(|found| kind(*found) == Kind::Crowd)?;
+    let found = known(front.rsplit_once('-')?.1).filter(|found| kind(*found) == HostileKind::Crowd)?;
     (crowd_host(found, member) == host).then_some(found)
 }
 
-/// Whether the robots file of hostile server `number` lets a polite visitor see `target`. Where the file answers
-/// 5xx everything is forbidden (RFC 9309).
+/// Whether the robots file of hostile server `number` allows `target`. If the file returns
+/// 5xx, everything is disallowed (RFC 9309).
 #[must_use]
 pub fn robots_allows(number: u32, target: &str) -> bool {
-    kind(number) != Kind::RobotsBroken && !target.starts_with("/private/")
+    kind(number) != HostileKind::RobotsBroken && !target.starts_with("/private/")
 }
 
-/// What hostile server `number` answers.
+/// The response of hostile server `number`.
 #[must_use]
-pub fn answer(seed: u64, number: u32, asked: &Asked<'_>, now: Timestamp) -> Answer {
-    let place = Place { seed, number, asked, now };
+pub fn answer(seed: u64, number: u32, request: &WebRequest<'_>, now: Timestamp) -> WebResponse {
+    let place = Place { seed, number, request, now };
     let path = place.path();
-    if path == "/robots.txt" && place.kind() != Kind::RobotsBroken {
-        return Answer::plain(200, "text/plain; charset=utf-8", "User-agent: *\nDisallow: /private/\n");
+    if path == "/robots.txt" && place.kind() != HostileKind::RobotsBroken {
+        return WebResponse::plain(200, "text/plain; charset=utf-8", "User-agent: *\nDisallow: /private/\n");
     }
     if path == "/private/" {
         return place.page("Not for robots", "<p>Whoever reads this has not read robots.txt.</p>");
     }
     match place.kind() {
-        Kind::Slow => slow::answer(&place),
-        Kind::Hang => slow::hang(&place),
-        Kind::Endless => body::endless(&place),
-        Kind::WrongLength => body::wrong_length(&place),
-        Kind::RedirectLoop => trap::redirects(&place),
-        Kind::Calendar => trap::calendar(&place),
-        Kind::SessionIds => trap::sessions(&place),
-        Kind::TooMany => refuse::too_many(&place),
-        Kind::RobotsBroken => refuse::robots_broken(&place),
-        Kind::Bomb => bomb::answer(&place),
-        Kind::WrongCharset => charset::answer(&place),
-        Kind::HugeHead => head::answer(&place),
-        Kind::Malformed => framing::answer(&place),
-        Kind::Crowd => refuse::crowd(&place),
-        Kind::PathEcho => maze::echo(&place),
-        Kind::Facets => maze::facets(&place),
-        Kind::Paging => maze::paging(&place),
-        Kind::Listing => maze::listing(&place),
+        HostileKind::Slow => slow::answer(&place),
+        HostileKind::Hang => slow::hang(&place),
+        HostileKind::Endless => body::endless(&place),
+        HostileKind::WrongLength => body::wrong_length(&place),
+        HostileKind::RedirectLoop => trap::redirects(&place),
+        HostileKind::Calendar => trap::calendar(&place),
+        HostileKind::SessionIds => trap::sessions(&place),
+        HostileKind::TooMany => refuse::too_many(&place),
+        HostileKind::RobotsBroken => refuse::robots_broken(&place),
+        HostileKind::Bomb => bomb::answer(&place),
+        HostileKind::WrongCharset => charset::answer(&place),
+        HostileKind::HugeHead => head::answer(&place),
+        HostileKind::Malformed => framing::answer(&place),
+        HostileKind::Crowd => refuse::crowd(&place),
+        HostileKind::PathEcho => maze::echo(&place),
+        HostileKind::Facets => maze::facets(&place),
+        HostileKind::Paging => maze::paging(&place),
+        HostileKind::Listing => maze::listing(&place),
     }
 }
 
-/// Where and when a hostile server is asked.
+/// A request to a hostile server: its target and time.
 struct Place<'a> {
     seed: u64,
     number: u32,
-    asked: &'a Asked<'a>,
+    request: &'a WebRequest<'a>,
     now: Timestamp,
 }
 
 impl Place<'_> {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> HostileKind {
         kind(self.number)
     }
     fn path(&self) -> &str {
-        self.asked.target.split('?').next().unwrap_or_default()
+        self.request.target.split('?').next().unwrap_or_default()
     }
     /// What follows `prefix` in the path, as a number.
     fn numbered(&self, prefix: &str) -> Option<u64> {
         self.path().strip_prefix(prefix)?.parse().ok()
     }
-    /// A number that belongs to this server and to `what`.
+    /// A number that depends on this server and on `what`.
     fn hash(&self, what: u64) -> u64 {
         chance::hash(&[self.seed, u64::from(self.number), what])
     }
     /// An honest page.
-    fn page(&self, title: &str, body: &str) -> Answer {
+    fn page(&self, title: &str, body: &str) -> WebResponse {
         let host = host(self.number);
         let text = format!(
             "<!doctype html><html lang=en><head><meta charset=utf-8><title>{title} - {host}</title></head>\
              <body><h1>{title}</h1>{body}<p><a href=\"/\">{host}</a></p></body></html>\n"
         );
-        Answer::plain(200, "text/html; charset=utf-8", text)
+        WebResponse::plain(200, "text/html; charset=utf-8", text)
     }
-    /// The home page: an honest list of all that is bad here, and of what is forbidden.
-    fn home(&self, links: &[&str]) -> Answer {
+    /// The home page: an honest list of all bad pages, and of the disallowed ones.
+    fn home(&self, links: &[&str]) -> WebResponse {
         let mut list = String::from("<ul>");
         for link in links.iter().chain(&["/private/"]) {
             list.push_str(&format!("<li><a href=\"{link}\">{link}</a></li>"));
@@ -239,8 +239,8 @@ impl Place<'_> {
         let about = format!("<p>A server of the kind <em>{}</em>.</p>", self.kind().word());
         self.page("Home", &format!("{about}{list}"))
     }
-    fn missing(&self) -> Answer {
-        Answer::plain(404, "text/plain; charset=utf-8", "there is nothing here\n")
+    fn missing(&self) -> WebResponse {
+        WebResponse::plain(404, "text/plain; charset=utf-8", "there is nothing here\n")
     }
     /// Some text of about `bytes`, the same at every moment.
     fn filler(&self, bytes: usize) -> String {
@@ -260,9 +260,9 @@ const WORDS: [&str; 16] = [
     "evening", "market", "mountain", "signal", "orchard", "thread",
 ];
 
-impl Answer {
-    fn sent(mut self, manner: Manner) -> Self {
-        self.manner = manner;
+impl WebResponse {
+    fn sent(mut self, delivery: Delivery) -> Self {
+        self.delivery = delivery;
         self
     }
     fn with(mut self, name: &'static str, value: impl Into<String>) -> Self {

@@ -1,12 +1,12 @@
-//! A web that exists on every machine: servers, pages, changes and faults, all known.
+//! A simulated web: servers, pages, changes and faults, the same on every machine and all known.
 //!
 //! ```
 //! use base::{Interval, PageUrl};
-//! use sim::{Asked, ORIGIN, Plan, Web};
+//! use sim::{ORIGIN, Plan, Web, WebRequest};
 //!
 //! let web = Web::new(Plan { pages: 500, servers: 20, ..Plan::default() });
 //! let home = PageUrl::parse(&web.page_url(0, 0, ORIGIN))?;
-//! let asked = Asked {
+//! let request = WebRequest {
 //!     scheme: home.scheme(),
 //!     host: home.host(),
 //!     target: home.target(),
@@ -18,17 +18,16 @@
 //! let year = ORIGIN.plus(Interval::from_days(365));
 //! let changes = web.truth(&home, ORIGIN, year).map_or(0, |truth| truth.byte_changes.len());
 //! assert!(changes > 0);
-//! assert_ne!(web.answer(&asked, ORIGIN).body, web.answer(&asked, year).body);
+//! assert_ne!(web.answer(&request, ORIGIN).body, web.answer(&request, year).body);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The rooms, from outside to inside: [`web`](Web) answers, [`serve`] and [`door`] carry what it answers, [`truth`] tells
-//! what is so; [`change`] says when pages change, [`text`] and [`image`] what stands on them, [`hostile`] who misbehaves.
+//! The modules, from outside to inside: [`web`](Web) answers requests, [`serve`] and [`door`] deliver the responses, [`truth`]
+//! is the ground truth; [`change`] decides when pages change, [`text`] and [`image`] make their content, [`hostile`] the misbehaving servers.
 //!
 //! **Invariant:** everything served is a pure function of (seed, page, moment): the same seed gives the same web
 //! byte for byte, millions of pages need no memory, and the truth is known at any time.
 
-pub mod answer;
 pub mod change;
 mod document;
 pub mod door;
@@ -37,6 +36,7 @@ mod feed;
 mod history;
 pub mod hostile;
 pub mod image;
+mod layout;
 mod links;
 pub mod log;
 mod name;
@@ -45,6 +45,7 @@ mod page;
 mod path;
 mod render;
 mod requisite;
+pub mod response;
 mod robots;
 pub mod serve;
 mod server;
@@ -54,33 +55,33 @@ pub mod tls;
 pub mod truth;
 mod web;
 
-pub use answer::{Answer, Asked, Head, Manner};
-pub use change::{Mix, Process};
-pub use door::{Begun, SimulatedDoor};
+pub use change::{ChangeMix, ChangeProcess};
+pub use door::{SimulatedDoor, StartedExchange};
+pub use response::{Delivery, WebRequest, WebResponse, WebResponseHead};
 pub use truth::{ServerTruth, Truth};
 pub use web::Web;
 
 use base::Timestamp;
 
-/// What a simulated web is made from.
+/// The parameters of a simulated web.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// The same seed gives the same web.
     pub seed: u64,
-    /// How many pages there are, on all honest servers together, those not yet born included.
+    /// Number of pages on all honest servers together, those not yet born included.
     pub pages: u64,
-    /// How many honest servers there are.
+    /// Number of honest servers.
     pub servers: u32,
-    /// How many hostile servers there are beside them.
+    /// Number of hostile servers in addition.
     pub hostile: u32,
     /// How the pages change.
-    pub mix: Mix,
+    pub mix: ChangeMix,
 }
 
 /// A web of 5,000 pages on 150 servers, none of them hostile.
 impl Default for Plan {
     fn default() -> Self {
-        Self { seed: 1, pages: 5_000, servers: 150, hostile: 0, mix: Mix::default() }
+        Self { seed: 1, pages: 5_000, servers: 150, hostile: 0, mix: ChangeMix::default() }
     }
 }
 

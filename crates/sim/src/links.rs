@@ -9,17 +9,18 @@
 //! | elsewhere | 3 to 6 pages of other servers, the low-numbered ones most |
 //! | partners, on the home page | the home pages of eight servers, so that all are reachable from server 0 |
 //!
-//! A link is left out until its target is born; a listing also drops what is deleted, elsewhere the link stays and is
+//! A link is left out until its target is born. A listing also drops deleted pages; elsewhere the link stays and is
 //! broken. Links follow a directory that moves.
 //!
-//! **Invariant:** the targets of a page never change; only whether and how they are written does, at instants that
+//! **Invariant:** the targets of a page never change; only whether and how they are written changes, at instants that
 //! every [`Link`] knows.
 
 use crate::change::Second;
 use crate::draw::{below, draw, unit};
-use crate::page::{FAN, Page};
+use crate::page::Page;
+use crate::server::{FAN, Server};
 
-/// Where on a page a link stands.
+/// The part of a page that a link is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Spot {
     Navigation,
@@ -30,7 +31,7 @@ pub(crate) enum Spot {
     Partners,
 }
 
-/// A link to a page, and when it is written how.
+/// A link to a page, and when it appears, changes and disappears.
 #[derive(Clone, Copy)]
 pub(crate) struct Link<'w> {
     pub(crate) spot: Spot,
@@ -46,7 +47,7 @@ pub(crate) struct Link<'w> {
 const NAVIGATION_MAX: u64 = 8;
 const PARTNERS: u64 = 8;
 
-// The questions that are put to a page's seed.
+// Salts of the draws from a page's seed.
 const RELATED: u64 = 30;
 const ELSEWHERE: u64 = 31;
 
@@ -121,19 +122,19 @@ fn related<'w>(page: &Page<'w>) -> impl Iterator<Item = Page<'w>> + use<'w> {
     reason = "a share of a count is below the count"
 )]
 fn elsewhere<'w>(page: &Page<'w>) -> impl Iterator<Item = Page<'w>> + use<'w> {
-    let (web, seed) = (page.server.web, page.draw(ELSEWHERE));
-    let (own, servers) = (page.server.number, web.plan().servers);
+    let (layout, seed) = (page.server.layout, page.draw(ELSEWHERE));
+    let (own, servers) = (page.server.number, layout.plan().servers);
     (0..3 + below(seed, 4)).filter_map(move |n| {
         let (server, popular) = (unit(draw(seed, 2 * n)), unit(draw(seed, 2 * n + 1)));
-        let server = web.server((f64::from(servers) * server * server * server) as u32);
+        let server = Server::new(layout, (f64::from(servers) * server * server * server) as u32);
         let number = (server.pages as f64 * popular * popular * popular * popular) as u64;
         (server.number != own).then(|| Page::new(server, number))
     })
 }
 
 fn partners<'w>(page: &Page<'w>) -> impl Iterator<Item = Page<'w>> + use<'w> {
-    let web = page.server.web;
-    let (first, servers) = (u64::from(page.server.number) * PARTNERS + 1, u64::from(web.plan().servers));
+    let layout = page.server.layout;
+    let (first, servers) = (u64::from(page.server.number) * PARTNERS + 1, u64::from(layout.plan().servers));
     let last = if page.number == 0 { (first + PARTNERS).min(servers) } else { 0 };
-    (first..last).filter_map(move |number| Some(web.page(u32::try_from(number).ok()?, 0)))
+    (first..last).filter_map(move |number| Some(Page::home(layout, u32::try_from(number).ok()?)))
 }

@@ -1,6 +1,6 @@
-//! Who asked what, and when: the last requests in memory, and all of them in a file if one is wanted.
+//! The request log: the latest requests in memory, and all of them in a file if one is given.
 //!
-//! **Invariant:** memory is bounded by [`ENTRIES_MAX`] and [`TEXT_BYTES_MAX`], whatever is asked. Sequence numbers
+//! **Invariant:** memory is bounded by [`ENTRIES_MAX`] and [`TEXT_BYTES_MAX`], whatever the requests. Sequence numbers
 //! are dense and rise in the order in which requests were finished. A line of the file is one JSON object, so no
 //! text from a request can forge another line (H24).
 
@@ -13,39 +13,39 @@ use std::net::{Ipv4Addr, SocketAddrV4};
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many requests are remembered.
+/// Maximum number of requests in memory.
 pub const ENTRIES_MAX: usize = 20_000;
-/// How many bytes of hosts, targets and agents are remembered.
+/// Maximum bytes of hosts, targets and agents in memory.
 pub const TEXT_BYTES_MAX: usize = 2 * 1024 * 1024;
-/// How many user agents are kept once for all their requests; the others are kept with each.
+/// Maximum number of user agents that are shared by their requests; any others are stored with each request.
 const AGENTS_MAX: usize = 64;
 
 /// One request and how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
-    /// Its place in the log; given by the log.
+pub struct LogEntry {
+    /// Its sequence number, assigned by the log.
     pub sequence: u64,
     /// When its head had been read, on the simulated clock.
     pub arrived: Timestamp,
-    /// When the last of the answer was about to be sent, or the client was gone.
+    /// When the end of the response was about to be sent, or the client had disconnected.
     pub finished: Timestamp,
-    /// Who asked.
+    /// The client's address.
     pub client: SocketAddrV4,
-    /// The address that was asked.
+    /// The local address of the connection.
     pub local: Ipv4Addr,
-    /// The address of the simulated server that was meant; none when there is no such server.
+    /// The address of the requested simulated server; none if there is no such server.
     pub server: Option<Ipv4Addr>,
     /// The connection it came on.
     pub connection: u64,
     /// http or https.
     pub scheme: Scheme,
-    /// The status of the answer; 0 when there was none.
+    /// The status of the response; 0 if there was none.
     pub status: u16,
-    /// How many bytes were sent.
+    /// Number of bytes sent.
     pub bytes: u64,
-    /// How long after its end the answer asks to stay away.
+    /// The `Retry-After` of the response, if it is a duration.
     pub retry_after: Option<Interval>,
-    /// Until when the answer asks to stay away, if it names a date.
+    /// The `Retry-After` of the response, if it is a date.
     pub retry_at: Option<Timestamp>,
     /// The `User-Agent`.
     pub agent: Arc<str>,
@@ -53,7 +53,7 @@ pub struct Entry {
     host_bytes: u16,
 }
 
-impl Entry {
+impl LogEntry {
     /// A request for `target` of `host` that has just arrived. The rest is for the caller to fill in.
     ///
     /// # Panics
@@ -79,7 +79,7 @@ impl Entry {
             host_bytes,
         }
     }
-    /// The host that was asked.
+    /// The requested host.
     #[must_use]
     pub fn host(&self) -> &str {
         &self.place[..usize::from(self.host_bytes)]
@@ -136,13 +136,13 @@ pub struct Log {
 
 #[derive(Debug)]
 struct Ring {
-    entries: VecDeque<Entry>,
+    entries: VecDeque<LogEntry>,
     text_bytes: usize,
     next: u64,
     agents: HashSet<Arc<str>>,
 }
 
-/// The file; once it has failed nothing more is written to it, and the simulated web serves on.
+/// The file; after a failed write nothing more is written to it, and the simulated web continues.
 #[derive(Debug)]
 struct Output {
     file: BufWriter<File>,
@@ -151,7 +151,7 @@ struct Output {
 }
 
 impl Log {
-    /// A log that also writes to `file`, if there is one; an existing file is begun anew.
+    /// A log that also writes to `file`, if there is one; an existing file is truncated.
     pub fn open(file: Option<&Path>) -> io::Result<Self> {
         let file = file.map(File::create).transpose()?.map(|file| {
             Mutex::new(Output {
@@ -163,8 +163,8 @@ impl Log {
         Ok(Self { ring: Mutex::new(Ring::new()), file })
     }
 
-    /// Takes in a finished request and gives it its number.
-    pub fn append(&self, mut entry: Entry) {
+    /// Adds a finished request and assigns its number.
+    pub fn append(&self, mut entry: LogEntry) {
         let mut ring = locked(&self.ring);
         entry.sequence = ring.next;
         entry.agent = ring.known_agent(entry.agent);
@@ -176,20 +176,20 @@ impl Log {
 
     /// The remembered requests from number `since` on, at most `limit`.
     #[must_use]
-    pub fn since(&self, since: u64, limit: usize) -> Vec<Entry> {
+    pub fn since(&self, since: u64, limit: usize) -> Vec<LogEntry> {
         let ring = locked(&self.ring);
         let first = ring.next - ring.entries.len() as u64;
         let skipped = usize::try_from(since.saturating_sub(first)).unwrap_or(usize::MAX);
         ring.entries.iter().skip(skipped).take(limit).cloned().collect()
     }
 
-    /// How many requests there were in all; the number of the next.
+    /// Number of requests so far, which is the number of the next one.
     #[must_use]
     pub fn count(&self) -> u64 {
         locked(&self.ring).next
     }
 
-    /// Hands what is still buffered to the operating system.
+    /// Writes buffered lines to the operating system.
     pub fn flush(&self) {
         if let Some(file) = &self.file {
             locked(file).flush();
@@ -198,7 +198,7 @@ impl Log {
 }
 
 impl Ring {
-    /// All the room there will ever be; the system gives the memory only when it is used.
+    /// Reserved once; the system allocates the memory only when it is used.
     fn new() -> Self {
         let entries = VecDeque::with_capacity(ENTRIES_MAX + 1);
         Self { entries, text_bytes: 0, next: 0, agents: HashSet::new() }
@@ -212,7 +212,7 @@ impl Ring {
         }
         agent
     }
-    fn push(&mut self, entry: Entry) {
+    fn push(&mut self, entry: LogEntry) {
         self.next += 1;
         self.text_bytes += entry.text_bytes();
         self.entries.push_back(entry);
@@ -224,7 +224,7 @@ impl Ring {
 }
 
 impl Output {
-    fn append(&mut self, entry: &Entry) {
+    fn append(&mut self, entry: &LogEntry) {
         if self.failed {
             return;
         }
@@ -247,7 +247,7 @@ impl Output {
     }
 }
 
-/// The log is whole between any two calls, so a panic elsewhere does not spoil it.
+/// The log is consistent between any two calls, so a panic elsewhere does not corrupt it.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -256,8 +256,8 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
-    fn entry(target: &str, agent: &str) -> Entry {
-        Entry::new("a.example", target, agent, crate::ORIGIN)
+    fn entry(target: &str, agent: &str) -> LogEntry {
+        LogEntry::new("a.example", target, agent, crate::ORIGIN)
     }
 
     #[test]

@@ -1,15 +1,15 @@
-//! The names and addresses of servers, both ways, without a table.
+//! Maps servers to names and addresses, and names back to servers, without a table.
 //!
-//! Servers stand in blocks of four. By the draw of its block a server has a registrable domain of its own or shares
+//! Servers are grouped in blocks of four. By the draw of its block a server has its own registrable domain or shares
 //! one with its neighbours under another label (`www.sakura-12.example`, `blog.sakura-12.example`). The domain
-//! carries the number of its first server, so a name is read by making the few names it could be and comparing.
+//! contains the number of its first server, so a name is resolved by building the few candidates and comparing.
 //!
-//! **Invariant:** names are unique; two servers have one address exactly when they share a host by [`Names::address`]'s
+//! **Invariant:** names are unique; two servers have one address exactly if they share one by [`Names::address`]'s
 //! groups.
 
 use crate::draw::{draw, happens, index, push_number};
-use crate::hostile::{self, Kind};
-use crate::text::Language;
+use crate::hostile::{self, HostileKind};
+use crate::text::TextLanguage;
 use std::net::Ipv4Addr;
 
 /// The names of a web's servers.
@@ -20,7 +20,7 @@ pub(crate) struct Names {
     hostile: u32,
 }
 
-/// Whom a host name belongs to.
+/// The server that a host name belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// An honest server, and whether this is its other name.
@@ -42,7 +42,7 @@ const ENGLISH: [&str; 24] = [
     "quill", "saffron", "thistle", "walnut",
 ];
 
-// The questions that are put to the seeds of blocks, domains, servers and address groups.
+// Salts of the draws for blocks, domains, servers and address groups.
 const LAYOUT: u64 = 0x6e61_6d65_0001;
 const LANGUAGE: u64 = 0x6e61_6d65_0002;
 const WORD: u64 = 0x6e61_6d65_0003;
@@ -61,6 +61,12 @@ impl Names {
         draw(draw(self.seed, question), u64::from(number))
     }
 
+    /// The host name of server `number`.
+    pub(crate) fn host(&self, number: u32) -> String {
+        let mut host = String::new();
+        self.push_host(&mut host, number);
+        host
+    }
     /// Appends the host name of server `number`.
     pub(crate) fn push_host(&self, out: &mut String, number: u32) {
         self.push_labelled(out, number, self.label(number));
@@ -91,9 +97,9 @@ impl Names {
     }
 
     /// The language of a server's domain.
-    pub(crate) fn language(&self, number: u32) -> Language {
+    pub(crate) fn language(&self, number: u32) -> TextLanguage {
         let japanese = happens(self.draw(LANGUAGE, self.domain(number)), 600);
-        if japanese { Language::Japanese } else { Language::English }
+        if japanese { TextLanguage::Japanese } else { TextLanguage::English }
     }
 
     /// The first server of the registrable domain that server `number` is in.
@@ -104,7 +110,7 @@ impl Names {
 
     fn push_labelled(&self, out: &mut String, number: u32, label: &str) {
         let domain = self.domain(number);
-        let words = if self.language(number) == Language::Japanese { &JAPANESE } else { &ENGLISH };
+        let words = if self.language(number) == TextLanguage::Japanese { &JAPANESE } else { &ENGLISH };
         out.push_str(label);
         out.push_str(words[index(self.draw(WORD, domain), words.len())]);
         out.push('-');
@@ -112,7 +118,7 @@ impl Names {
         out.push_str(ZONE);
     }
 
-    /// Whom `host` belongs to.
+    /// The server that `host` belongs to.
     pub(crate) fn owner(&self, host: &str) -> Option<Owner> {
         if let Some(number) = hostile::number(host, self.hostile) {
             return Some(Owner::Hostile(number));
@@ -132,10 +138,10 @@ impl Names {
         self.alias(number).filter(|alias| alias == host).map(|_| Owner::Honest { number, alias: true })
     }
 
-    /// The address of whoever owns a name.
+    /// The address of a server.
     ///
-    /// Servers form groups of up to ten, far apart in size; in half of the groups the first two to ten share the first
-    /// one's address, which makes three servers in ten. Hostile servers have their own, but a crowd has one.
+    /// Servers form groups of up to ten of very different size. In half of the groups the first two to ten share the first
+    /// one's address, which is three servers in ten. Hostile servers have one each; the servers of a crowd share one.
     pub(crate) fn address(&self, owner: Owner) -> Ipv4Addr {
         match owner {
             Owner::Honest { number, .. } => nth_address(u64::from(self.address_group(number))),
@@ -162,16 +168,18 @@ fn shares(layout: u64, place: u32) -> bool {
     }
 }
 
-/// All of a crowd stand where the first of them does.
+/// All servers of a crowd have the address of the first.
 fn hostile_address_group(number: u32) -> u32 {
-    let crowd =
-        Kind::ALL.iter().position(|kind| *kind == Kind::Crowd).and_then(|place| u32::try_from(place).ok());
-    if hostile::kind(number) == Kind::Crowd { crowd.unwrap_or(number) } else { number }
+    let crowd = HostileKind::ALL
+        .iter()
+        .position(|kind| *kind == HostileKind::Crowd)
+        .and_then(|place| u32::try_from(place).ok());
+    if hostile::kind(number) == HostileKind::Crowd { crowd.unwrap_or(number) } else { number }
 }
 
 /// From 127.1.0.0 to 127.254.255.254.
 const ADDRESSES: u64 = 254 * 65_536 - 1;
-/// Without a common divisor with [`ADDRESSES`], so that consecutive numbers lie far apart and none meet.
+/// Without a common divisor with [`ADDRESSES`], so that consecutive numbers lie far apart and no two are equal.
 const STRIDE: u64 = 6_364_139;
 const _: () = assert!(common_divisor(ADDRESSES, STRIDE) == 1);
 

@@ -1,17 +1,17 @@
-//! Politeness judged from the server's side: what a server and an address felt of whoever crawled them.
+//! Politeness judged from the server's side: the load that crawlers put on each server and address.
 //!
 //! Nothing here is shared with a crawler. Every request is reported twice, when it arrives and when it is finished,
-//! so that whatever happens between the two is known to have happened at the same time.
+//! so that overlapping requests are known.
 //!
-//! **Invariant:** memory grows with the servers of the web, and with what is asked within two double windows, not with
-//! requests. A request is finished, for this judgement, no later than the client can have seen its end, so a client that
-//! keeps its pauses is never accused.
+//! **Invariant:** memory grows with the servers of the web, and with the requests within two double windows, not with all
+//! requests. A request counts as finished no later than the client can have seen its end, so a client that
+//! keeps its delays is never reported.
 
 use crate::Web;
-use crate::hostile::{self, Kind};
-use crate::log::Entry;
+use crate::hostile::{self, HostileKind};
+use crate::log::LogEntry;
 use crate::name::Owner;
-use crate::robots::{self, Robots};
+use crate::server::Robots;
 use base::url::Scheme;
 use base::{Interval, Timestamp, chance};
 use serde_json::{Value, json};
@@ -23,49 +23,49 @@ mod recent;
 
 use recent::Recent;
 
-/// How many offenders a report names.
+/// Maximum number of offenders that a report names.
 pub const OFFENDERS_MAX: usize = 20;
 
-/// What is asked of a polite client.
+/// The rules for a polite client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rules {
-    /// The pause between two requests to one server, and to one address.
+pub struct PolitenessRules {
+    /// The minimum delay between two requests to one server, and to one address.
     pub pause: Interval,
     /// Whether a server's `Crawl-delay` counts if it is longer.
     pub crawl_delay: bool,
-    /// Within this time a page needs no second look: the time between two moments at which a page can be due.
+    /// A second request for a page within this time is a double: the time between two moments at which a page can be due.
     pub double_window: Interval,
 }
 
-/// A request as a server sees it come.
+/// A request that arrives at a server.
 #[derive(Clone, Copy, Debug)]
-pub struct Coming<'a> {
+pub struct ArrivedRequest<'a> {
     /// http or https.
     pub scheme: Scheme,
-    /// The host that is asked.
+    /// The requested host.
     pub host: &'a str,
     /// Path and query.
     pub target: &'a str,
-    /// Where the server stands.
+    /// The address of the server.
     pub address: Ipv4Addr,
-    /// When it came.
+    /// When it arrived.
     pub at: Timestamp,
 }
 
 /// How a request ended.
 #[derive(Clone, Copy, Debug)]
-pub struct Going {
-    /// The status of the answer; 0 when there was none.
+pub struct RequestEnd {
+    /// The status of the response; 0 if there was none.
     pub status: u16,
-    /// How long after its end the answer asks to stay away.
+    /// The `Retry-After` of the response, if it is a duration.
     pub retry_after: Option<Interval>,
-    /// Until when the answer asks to stay away, if it names a date.
+    /// The `Retry-After` of the response, if it is a date.
     pub retry_at: Option<Timestamp>,
     /// When it ended.
     pub at: Timestamp,
 }
 
-impl Default for Rules {
+impl Default for PolitenessRules {
     fn default() -> Self {
         Self { pause: Interval::from_seconds(1), crawl_delay: true, double_window: Interval::from_minutes(1) }
     }
@@ -75,7 +75,7 @@ impl Default for Rules {
 #[derive(Debug)]
 pub struct Observer {
     web: Arc<Web>,
-    rules: Rules,
+    rules: PolitenessRules,
     servers: HashMap<Box<str>, Server>,
     addresses: HashMap<Ipv4Addr, Traffic>,
     recent: Recent,
@@ -84,43 +84,43 @@ pub struct Observer {
 impl Observer {
     /// An observer that has seen nothing yet.
     #[must_use]
-    pub fn new(web: Arc<Web>, rules: Rules) -> Self {
+    pub fn new(web: Arc<Web>, rules: PolitenessRules) -> Self {
         let recent = Recent::new(rules.double_window);
         Self { web, rules, servers: HashMap::new(), addresses: HashMap::new(), recent }
     }
 
-    /// A request has arrived. Those for servers that do not exist are nobody's concern.
-    pub fn arrived(&mut self, request: &Entry) {
+    /// A request has arrived. Requests for servers that do not exist are ignored.
+    pub fn arrived(&mut self, request: &LogEntry) {
         if let Some(coming) = coming(request) {
-            self.came(&coming);
+            self.request_arrived(&coming);
         }
     }
 
-    /// A request that had arrived is finished.
-    pub fn finished(&mut self, request: &Entry) {
-        let Entry { status, retry_after, retry_at, .. } = *request;
+    /// A request that arrived earlier has ended.
+    pub fn finished(&mut self, request: &LogEntry) {
+        let LogEntry { status, retry_after, retry_at, .. } = *request;
         if let Some(coming) = coming(request) {
-            self.went(&coming, &Going { status, retry_after, retry_at, at: request.finished });
+            self.request_ended(&coming, &RequestEnd { status, retry_after, retry_at, at: request.finished });
         }
     }
 
     /// A request has arrived at a server that exists.
-    pub fn came(&mut self, request: &Coming<'_>) {
+    pub fn request_arrived(&mut self, request: &ArrivedRequest<'_>) {
         if !self.servers.contains_key(request.host) {
             let server = self.stranger(request.host);
             self.servers.insert(request.host.into(), server);
         }
         let double = self.recent.note(page_hash(request), request.at);
         if let Some(server) = self.servers.get_mut(request.host) {
-            server.came(request, double);
+            server.request_arrived(request, double);
         }
         self.addresses.entry(request.address).or_default().arrived(request.at, self.rules.pause);
     }
 
-    /// A request that came is finished.
-    pub fn went(&mut self, request: &Coming<'_>, how: &Going) {
+    /// A request that arrived at a server that exists has ended.
+    pub fn request_ended(&mut self, request: &ArrivedRequest<'_>, how: &RequestEnd) {
         if let Some(server) = self.servers.get_mut(request.host) {
-            server.went(how);
+            server.request_ended(how);
             if request.target == "/robots.txt" && how.status == 200 {
                 server.required = server.required.max(server.asked_for);
             }
@@ -134,9 +134,9 @@ impl Observer {
     }
 
     /// Plays back finished requests, such as those of a log, in the order in which things happened.
-    pub fn replay(&mut self, entries: &[Entry]) {
-        // At one moment ends come before beginnings: whoever asks again at once has at least not overlapped.
-        let lasted = |entry: &&Entry| entry.arrived < entry.finished;
+    pub fn replay(&mut self, entries: &[LogEntry]) {
+        // At equal times, ends come before beginnings: a request sent right after the end of another does not overlap it.
+        let lasted = |entry: &&LogEntry| entry.arrived < entry.finished;
         let begins = entries.iter().map(|entry| (entry.arrived, true, entry));
         let ends = entries.iter().filter(lasted).map(|entry| (entry.finished, false, entry));
         let mut events: Vec<_> = begins.chain(ends).collect();
@@ -151,17 +151,20 @@ impl Observer {
         }
     }
 
-    /// What one server felt so far; nothing when nobody asked it anything.
+    /// The counts of one server so far; none if it got no request.
     #[must_use]
     pub fn counts_of(&self, host: &str) -> Option<Counts> {
         self.servers.get(host).map(Server::counts)
     }
 
-    /// What was seen so far.
+    /// The report so far.
     #[must_use]
-    pub fn report(&self) -> Report {
-        let mut report =
-            Report { servers: self.servers.len(), addresses: self.addresses.len(), ..Report::default() };
+    pub fn report(&self) -> PolitenessReport {
+        let mut report = PolitenessReport {
+            servers: self.servers.len(),
+            addresses: self.addresses.len(),
+            ..PolitenessReport::default()
+        };
         for (host, server) in &self.servers {
             report.at_servers.add(&server.counts());
             report.offenders.push(Offender { name: host.to_string(), counts: server.counts() });
@@ -181,14 +184,14 @@ impl Observer {
         report
     }
 
-    /// A server that nobody asked before, with what it asks of visitors.
+    /// A server that got no request before, with its robots rules.
     fn stranger(&self, host: &str) -> Server {
         let (forbids, delay) = match self.web.names().owner(host) {
-            Some(Owner::Hostile(number)) if hostile::kind(number) == Kind::RobotsBroken => {
+            Some(Owner::Hostile(number)) if hostile::kind(number) == HostileKind::RobotsBroken => {
                 (Forbids::Everything, None)
             }
             Some(Owner::Hostile(_)) => (Forbids::Private, None),
-            Some(Owner::Honest { number, .. }) => match robots::kind(&self.web.server(number)) {
+            Some(Owner::Honest { number, .. }) => match self.web.server(number).robots() {
                 Robots::Missing | Robots::Open | Robots::OtherRobot => (Forbids::Nothing, None),
                 Robots::Private => (Forbids::Private, None),
                 Robots::Delay(seconds) => (Forbids::Private, Some(Interval::from_seconds(seconds))),
@@ -200,33 +203,33 @@ impl Observer {
     }
 }
 
-fn coming(request: &Entry) -> Option<Coming<'_>> {
+fn coming(request: &LogEntry) -> Option<ArrivedRequest<'_>> {
     let (scheme, at) = (request.scheme, request.arrived);
     let address = request.server?;
-    Some(Coming { scheme, host: request.host(), target: request.target(), address, at })
+    Some(ArrivedRequest { scheme, host: request.host(), target: request.target(), address, at })
 }
 
-/// What was counted, of one server, one address or all of them.
+/// Counts of one server, one address or all of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Requests.
     pub requests: u64,
     /// Requests that arrived while another was in progress.
     pub overlaps: u64,
-    /// Requests that arrived sooner after the end of the one before than they should.
+    /// Requests that arrived too soon after the end of the one before.
     pub short_gaps: u64,
     /// The shortest time from the end of a request to the arrival of the next.
     pub gap_min: Option<Interval>,
-    /// Requests for what robots.txt forbids.
+    /// Requests that robots.txt disallows.
     pub forbidden: u64,
-    /// Requests before the time that a `Retry-After` asked to wait for.
+    /// Requests before a `Retry-After` had passed.
     pub early: u64,
-    /// Requests for what had just been answered. Needless, but no violation as long as the pauses are kept.
+    /// Requests for a page that had just been answered. Wasteful, but no violation if the delays are kept.
     pub doubles: u64,
 }
 
 impl Counts {
-    /// How often politeness was violated.
+    /// Number of violations.
     #[must_use]
     pub fn violations(&self) -> u64 {
         self.overlaps + self.short_gaps + self.forbidden + self.early
@@ -257,18 +260,18 @@ impl Counts {
     }
 }
 
-/// What an observer has seen.
+/// The report of an observer.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Report {
-    /// How many servers were asked anything.
+pub struct PolitenessReport {
+    /// Number of servers that got requests.
     pub servers: usize,
-    /// How many addresses were.
+    /// Number of addresses that got requests.
     pub addresses: usize,
-    /// What the servers felt, together.
+    /// Counts of all servers together.
     pub at_servers: Counts,
-    /// What the addresses felt, together; what concerns pages is counted at the servers alone.
+    /// Counts of all addresses together; counts about pages are kept for servers only.
     pub at_addresses: Counts,
-    /// Who was treated worst, worst first.
+    /// The servers and addresses with most violations, most first.
     pub offenders: Vec<Offender>,
 }
 
@@ -281,7 +284,7 @@ pub struct Offender {
     pub counts: Counts,
 }
 
-impl Report {
+impl PolitenessReport {
     /// How often politeness was violated, at servers and at addresses.
     #[must_use]
     pub fn violations(&self) -> u64 {
@@ -334,7 +337,7 @@ impl Traffic {
 struct Server {
     traffic: Traffic,
     required: Interval,
-    /// The pause that its robots file asks for: nobody can know of it who has not had the file.
+    /// The `Crawl-delay` of its robots file; it applies once the client has fetched the file.
     asked_for: Interval,
     forbids: Forbids,
     not_before: Option<Timestamp>,
@@ -343,7 +346,7 @@ struct Server {
     doubles: u64,
 }
 
-/// What a server's robots file forbids. The file itself may always be seen.
+/// What a server's robots file disallows. The file itself is always allowed.
 #[derive(Clone, Copy, Debug, Default)]
 enum Forbids {
     #[default]
@@ -363,13 +366,13 @@ impl Forbids {
 }
 
 impl Server {
-    fn came(&mut self, request: &Coming<'_>, double: bool) {
+    fn request_arrived(&mut self, request: &ArrivedRequest<'_>, double: bool) {
         self.traffic.arrived(request.at, self.required);
         self.forbidden += u64::from(self.forbids.covers(request.target));
         self.early += u64::from(self.not_before.is_some_and(|moment| request.at < moment));
         self.doubles += u64::from(double);
     }
-    fn went(&mut self, how: &Going) {
+    fn request_ended(&mut self, how: &RequestEnd) {
         self.traffic.finished(how.at);
         let wait = how.retry_after.map(|wait| how.at.plus(wait));
         self.not_before = self.not_before.max(wait).max(how.retry_at);
@@ -380,12 +383,12 @@ impl Server {
     }
 }
 
-/// Whether the status leaves nothing to ask again for.
+/// Whether a status means that the request was answered.
 fn is_answer(status: u16) -> bool {
     (200..500).contains(&status) && status != 429
 }
 
-fn page_hash(request: &Coming<'_>) -> u64 {
+fn page_hash(request: &ArrivedRequest<'_>) -> u64 {
     let host = chance::hash_bytes(u64::from(request.scheme.default_port()), request.host.as_bytes());
     chance::hash_bytes(host, request.target.as_bytes())
 }

@@ -5,26 +5,22 @@
 //! directory of the section it descends from.
 //!
 //! **Invariant:** a page with children exists before the origin and is never deleted, and a section is never deleted,
-//! so what exists can always be reached.
+//! so every existing page can be reached.
 
 use crate::ORIGIN;
-use crate::change::{Instants, Process, Second, below_second, moment};
+use crate::change::{ChangeProcess, Instants, Second, below_second, moment};
 use crate::draw::{draw, happens, index, push_number};
-use crate::server::Server;
-use crate::text::Language;
-use crate::{robots, text};
+use crate::layout::Layout;
+use crate::server::{FAN, PRIVATE, Server};
+use crate::text::{self, TextLanguage};
 use base::Interval;
-
-/// How many children a page has at most.
-pub(crate) const FAN: u64 = 12;
-const _: () = assert!(FAN <= text::SECTIONS as u64, "every section has a name of its own");
 
 /// One page of a server.
 #[derive(Clone, Copy)]
 pub(crate) struct Page<'w> {
     pub(crate) server: Server<'w>,
     pub(crate) number: u64,
-    /// What its draws are made from.
+    /// The seed of its draws.
     pub(crate) seed: u64,
 }
 
@@ -32,7 +28,7 @@ pub(crate) struct Page<'w> {
 pub(crate) const SPAN: Second = 3 * 365 * DAY;
 const DAY: Second = 86_400;
 
-// The questions that are put to a page's seed.
+// Salts of the draws from a page's seed.
 const BIRTH: u64 = 10;
 const DEATH: u64 = 11;
 const AGE: u64 = 12;
@@ -44,7 +40,7 @@ const WORD: u64 = 17;
 const DATED: u64 = 18;
 const UNLISTED: u64 = 19;
 const UNLISTED_HOW: u64 = 20;
-/// The questions that are put to a server's seed, with the slot.
+/// Salts of the draws from a server's seed and a section number.
 const MOVED: u64 = 0x7061_6765_0001;
 const NEW_NAME: u64 = 0x7061_6765_0002;
 
@@ -53,6 +49,10 @@ impl<'w> Page<'w> {
     pub(crate) fn new(server: Server<'w>, number: u64) -> Self {
         assert!(number < server.pages, "page {number} of {}", server.pages);
         Self { server, number, seed: draw(server.seed ^ 0x7061_6765, number) }
+    }
+    /// The home page of server `number`.
+    pub(crate) fn home(layout: &'w Layout, number: u32) -> Self {
+        Self::new(Server::new(layout, number), 0)
     }
     pub(crate) fn draw(&self, question: u64) -> u64 {
         draw(self.seed, question)
@@ -80,23 +80,24 @@ impl<'w> Page<'w> {
         number
     }
 
-    /// When it came into being.
+    /// When it is created.
     pub(crate) fn born(&self) -> Second {
-        let late = if self.is_leaf() && self.number > 0 { self.server.web.plan().mix.born_late } else { 0 };
+        let late =
+            if self.is_leaf() && self.number > 0 { self.server.layout.plan().mix.born_late } else { 0 };
         moment(self.draw(BIRTH), late, ORIGIN.as_seconds(), SPAN)
             .unwrap_or_else(|| ORIGIN.as_seconds() - DAY - below_second(self.draw(AGE), self.age_max()))
     }
-    /// Pages that exist at the origin were born within this time before it.
+    /// Maximum age of the pages that exist at the origin.
     fn age_max(&self) -> Second {
-        Second::from(self.server.web.plan().mix.age_days_max) * DAY
+        Second::from(self.server.layout.plan().mix.age_days_max) * DAY
     }
-    /// When it ceases to be, if it does.
+    /// When it is deleted, if it is.
     pub(crate) fn deleted(&self) -> Option<Second> {
         if !self.is_leaf() || self.number <= FAN {
             return None;
         }
         let from = self.born().max(ORIGIN.as_seconds()) + DAY;
-        moment(self.draw(DEATH), self.server.web.plan().mix.deleted, from, SPAN)
+        moment(self.draw(DEATH), self.server.layout.plan().mix.deleted, from, SPAN)
     }
     /// The status it answers with once it is deleted.
     pub(crate) fn deleted_status(&self) -> u16 {
@@ -109,12 +110,12 @@ impl<'w> Page<'w> {
             return None;
         }
         let seed = draw(draw(self.server.seed, MOVED), slot);
-        moment(seed, self.server.web.plan().mix.moved, ORIGIN.as_seconds(), SPAN)
+        moment(seed, self.server.layout.plan().mix.moved, ORIGIN.as_seconds(), SPAN)
     }
 
     /// How its main text changes.
-    pub(crate) fn process(&self) -> Process {
-        self.server.web.plan().mix.process_on(self.server.number, self.seed)
+    pub(crate) fn process(&self) -> ChangeProcess {
+        self.server.layout.plan().mix.process_on(self.server.number, self.seed)
     }
     /// When its day and counter change, if it shows them.
     pub(crate) fn day_changes(&self) -> Instants {
@@ -125,14 +126,14 @@ impl<'w> Page<'w> {
         }
     }
     pub(crate) fn is_dated(&self) -> bool {
-        happens(self.draw(DATED), self.server.web.plan().mix.dated)
+        happens(self.draw(DATED), self.server.layout.plan().mix.dated)
     }
-    /// How far local time is ahead.
+    /// Offset of the local time from UTC.
     pub(crate) fn local_seconds(&self) -> Second {
-        if self.server.language == Language::Japanese { 9 * 3_600 } else { 0 }
+        if self.server.language == TextLanguage::Japanese { 9 * 3_600 } else { 0 }
     }
 
-    /// What it asks of robots, and whether in a field instead of in the page. One leaf in a hundred asks.
+    /// Its robots directive, and whether that is sent as a field instead of in the page. One leaf in a hundred has one.
     pub(crate) fn robots_wish(&self) -> Option<(&'static str, bool)> {
         const WISHES: [&str; 3] = ["noindex", "nofollow", "noindex, nofollow"];
         let asks = self.number > 0 && self.is_leaf() && happens(self.draw(UNLISTED), 10);
@@ -148,7 +149,7 @@ impl<'w> Page<'w> {
             _ => text::title(out, self.server.language, self.topic()),
         }
     }
-    /// What it is about: the seed of its title and, with other low bits, of its paragraphs.
+    /// Its topic: the seed of its title and, with other low bits, of its paragraphs.
     pub(crate) fn topic(&self) -> u64 {
         self.draw(TITLE) & !0xff
     }
@@ -178,7 +179,7 @@ impl<'w> Page<'w> {
     fn push_directory(&self, out: &mut String, moved: bool) {
         let slot = self.slot();
         if self.server.private == Some(slot) {
-            return out.push_str(robots::PRIVATE);
+            return out.push_str(PRIVATE);
         }
         out.push_str(self.server.section(slot).0);
         if moved {
@@ -212,7 +213,7 @@ const WORDS: [&str; 12] = [
     "essay",
 ];
 
-/// A year and a month, as in `2026/03/`.
+/// Appends a year and a month, such as `2026/03/`.
 fn push_dated(out: &mut String, draw: u64, end: &str) {
     push_number(out, 2019 + draw % 8);
     let month = 1 + (draw >> 32) % 12;
@@ -221,9 +222,9 @@ fn push_dated(out: &mut String, draw: u64, end: &str) {
     out.push_str(end);
 }
 
-fn query_end(language: Language) -> &'static str {
+fn query_end(language: TextLanguage) -> &'static str {
     match language {
-        Language::Japanese => "&lang=ja",
-        Language::English => "&lang=en",
+        TextLanguage::Japanese => "&lang=ja",
+        TextLanguage::English => "&lang=en",
     }
 }

@@ -1,13 +1,12 @@
-//! From a request target to what lies there.
+//! From a request target to the resource it names.
 //!
-//! **Invariant:** a target is a page's only if the page writes it so: the number is read out of the target, and the
-//! target made from the number is compared.
+//! **Invariant:** a target names a page only if it is the page's exact path: the number is parsed from the target, and the
+//! path built from the number is compared with it.
 
-use crate::page::{FAN, Page};
-use crate::requisite::{IMAGES, STYLES};
-use crate::server::Server;
+use crate::page::Page;
+use crate::server::{FAN, IMAGES, STYLES, Server};
 
-/// What lies at a target of an honest server.
+/// The resource that a target of an honest server names.
 pub(crate) enum Place<'w> {
     Page {
         page: Page<'w>,
@@ -32,7 +31,7 @@ pub(crate) enum Part {
     News,
 }
 
-/// What lies at `target`, whether or not it exists at the moment.
+/// The resource that `target` names, whether or not it exists at the moment.
 pub(crate) fn read<'w>(server: &Server<'w>, target: &str) -> Option<Place<'w>> {
     match target {
         "/" => Some(Place::Page { page: Page::new(*server, 0), moved: false }),

@@ -1,29 +1,27 @@
 //! A page as HTML.
 //!
 //! The main text has 8 to 14 paragraphs. A text change rewrites one of them, chosen by its instant; the last
-//! [`SHOWN`] changes show, and a paragraph that only older ones touched is back in its first wording. So two consecutive
-//! versions differ in one or two paragraphs, and a version is made without going through all before it.
+//! [`SHOWN`] changes show, and a paragraph changed only by older ones has its first wording. So two consecutive
+//! versions differ in one or two paragraphs, and a version is built without the versions before it.
 //!
-//! **Invariant:** every change that [`History`] knows shows in the bytes: text changes in the line that tells the time
-//! of the last one, adverts in their campaign, templates in their build, dates and links as they are.
+//! **Invariant:** every change in [`History`] shows in the bytes: text changes in the line with the time
+//! of the last one, adverts in their campaign, templates in their build number, dates and links directly.
 
-use crate::change::Second;
-use crate::document::moment;
+use crate::change::{Second, timestamp};
 use crate::draw::{below, draw, happens, index, push_all, push_hex, push_number};
 use crate::history::{History, SHOWN};
 use crate::hostile;
 use crate::links::{Link, Spot};
 use crate::page::Page;
-use crate::requisite::{IMAGES, STYLES};
-use crate::server::{Feed, Server};
-use crate::text::{self, Language};
+use crate::server::{Feed, IMAGES, STYLES, Server};
+use crate::text::{self, TextLanguage};
 use base::url::Scheme;
 
 mod phrases;
 
 use phrases::Phrases;
 
-// The questions that are put to a page's seed.
+// Salts of the draws from a page's seed.
 const PARAGRAPHS: u64 = 40;
 const PICTURES: u64 = 41;
 const COUNTER: u64 = 42;
@@ -31,19 +29,19 @@ const ADVERT: u64 = 43;
 const ALTERNATE: u64 = 44;
 const OLD_LINK: u64 = 45;
 
-/// How many wordings a paragraph has; the low eight bits of a topic hold paragraph and wording.
+/// Number of wordings of a paragraph; the low eight bits of a topic hold paragraph and wording.
 const WORDINGS: u64 = 17;
 const PARAGRAPHS_MIN: usize = 8;
 const PARAGRAPHS_MAX: usize = 14;
 const DESCRIPTION: u64 = 250;
 const _: () = assert!(PARAGRAPHS_MAX as u64 * WORDINGS < DESCRIPTION);
 
-/// What is needed on every line of a page.
+/// The state of rendering one page.
 struct Sheet<'a> {
     page: &'a Page<'a>,
     history: &'a History<'a>,
     now: Second,
-    language: Language,
+    language: TextLanguage,
     phrases: &'static Phrases,
     /// The draw of the server's present template.
     template: u64,
@@ -146,7 +144,7 @@ impl Sheet<'_> {
     fn main(&mut self) {
         self.put(&["<main>\n<article>\n<h1>"]);
         self.page.push_title(&mut self.out);
-        let changed = moment(self.history.text_changed(self.now)).to_rfc3339();
+        let changed = timestamp(self.history.text_changed(self.now)).to_rfc3339();
         self.put(&["</h1>\n<p class=\"updated\">", self.phrases.updated, ": "]);
         self.put(&[&changed[..10], " ", &changed[11..19], "</p>\n"]);
         self.paragraphs();
@@ -171,7 +169,7 @@ impl Sheet<'_> {
         }
     }
 
-    /// Which wording each of so many paragraphs has.
+    /// The wording of each of the first `count` paragraphs.
     fn wordings(&self, count: usize) -> [u64; PARAGRAPHS_MAX] {
         let mut recent = [0; SHOWN];
         let shown = self.history.recent(self.now, &mut recent);
@@ -239,7 +237,7 @@ impl Sheet<'_> {
         escape_from(&mut self.out, start);
     }
 
-    /// One in ten links to an https server was written before it was one.
+    /// One in ten links to an https server still uses http.
     fn written_scheme(&self, target: &Page<'_>) -> Scheme {
         let old = happens(draw(self.page.draw(OLD_LINK), target.seed), 100);
         if old { Scheme::Http } else { target.server.scheme() }
@@ -247,7 +245,7 @@ impl Sheet<'_> {
 
     /// On the home page: hostile servers, each linked from one server.
     fn hostile_items(&mut self) {
-        let plan = self.page.server.web.plan();
+        let plan = self.page.server.layout.plan();
         if self.page.number > 0 {
             return;
         }
@@ -272,7 +270,7 @@ impl Sheet<'_> {
     /// The day, and a counter that counts the visitors of the days so far.
     fn day(&mut self) {
         let local = self.history.day_since(self.now) + self.page.local_seconds();
-        let date = moment(local).to_rfc3339();
+        let date = timestamp(local).to_rfc3339();
         let counted = self.page.draw(COUNTER);
         let day = local.div_euclid(86_400).unsigned_abs();
         self.put(&[
@@ -313,7 +311,7 @@ fn escape_from(out: &mut String, start: usize) {
     }
 }
 
-/// The body of an answer for what does not exist.
+/// The body of the response for a missing page.
 pub(crate) fn missing(out: &mut String, server: &Server<'_>, status: u16) {
     let language = server.language;
     let phrases = phrases::of(language);

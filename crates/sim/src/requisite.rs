@@ -1,18 +1,13 @@
-//! What pages are made up of besides text: style sheets and images. They never change.
+//! Page requisites: style sheets and images. They never change.
 
-use crate::answer::{Answer, Asked};
 use crate::document;
 use crate::draw::{draw, push_all, push_hex, push_number};
 use crate::image;
-use crate::server::Server;
-
-/// How many style sheets a server has.
-pub(crate) const STYLES: u64 = 8;
-/// How many images a server has.
-pub(crate) const IMAGES: u64 = 200;
+use crate::response::{WebRequest, WebResponse};
+use crate::server::{IMAGES, Server};
 
 /// `/style-N.css`.
-pub(crate) fn style(server: &Server<'_>, number: u64, asked: &Asked<'_>) -> Answer {
+pub(crate) fn style(server: &Server<'_>, number: u64, request: &WebRequest<'_>) -> WebResponse {
     let mut sheet = String::with_capacity(800);
     let seed = draw(server.seed, number);
     sheet.push_str("body { max-width: ");
@@ -27,7 +22,7 @@ pub(crate) fn style(server: &Server<'_>, number: u64, asked: &Asked<'_>) -> Answ
         push_number(&mut sheet, (seed >> 8).wrapping_add(image) % IMAGES);
         sheet.push_str(".png\"); }\n");
     }
-    long_lived(document::tagged_file(server, "text/css", sheet.into_bytes(), asked))
+    long_lived(document::tagged_file(server, "text/css", sheet.into_bytes(), request))
 }
 
 const RULES: &str = "nav ul { display: flex; flex-wrap: wrap; gap: 1rem; list-style: none; padding: 0; }\n\
@@ -37,13 +32,13 @@ const RULES: &str = "nav ul { display: flex; flex-wrap: wrap; gap: 1rem; list-st
     footer { border-top: 1px solid; font-size: small; }\n";
 
 /// `/images/N.png`.
-pub(crate) fn image(server: &Server<'_>, number: u64, asked: &Asked<'_>) -> Answer {
+pub(crate) fn image(server: &Server<'_>, number: u64, request: &WebRequest<'_>) -> WebResponse {
     let mut bytes = Vec::with_capacity(4_096);
     image::png(draw(server.seed ^ 0x696d_6167, number), &mut bytes);
-    long_lived(document::tagged_file(server, "image/png", bytes, asked))
+    long_lived(document::tagged_file(server, "image/png", bytes, request))
 }
 
-fn long_lived(mut answer: Answer) -> Answer {
+fn long_lived(mut answer: WebResponse) -> WebResponse {
     answer.fields.push(("Cache-Control", "public, max-age=31536000, immutable".to_owned()));
     answer
 }

@@ -1,11 +1,11 @@
 //! The simulated web as HTTP/1.1 and HTTPS on loopback: for any crawler, directly or as a proxy.
 //!
-//! Every simulated server has an address of its own in 127/8 (D19), and one listener answers for all of them. Asked
-//! by the name `localhost` or by an address it answers with the truth about the web instead: what changed when, who
-//! asked for what, and how politely.
+//! Every simulated server has an address of its own in 127/8 (D19), and one listener answers for all of them. Requested
+//! by the name `localhost` or by an address, it serves the truth about the web instead: what changed when, the
+//! request log and a politeness report.
 //!
-//! **Invariant:** no connection from outside this machine is answered. Whatever is served for a simulated name is
-//! what [`Web::answer`] says at that moment of the clock, byte for byte. After [`Serving::stop`] no task is left.
+//! **Invariant:** no connection from outside this machine is answered. The response for a simulated name is
+//! that of [`Web::answer`] at the clock's current time, byte for byte. After [`RunningWeb::stop`] no task is left.
 //!
 //! Not here: what the pages say ([`crate::Web`]), how servers misbehave ([`crate::hostile`]).
 
@@ -18,15 +18,15 @@ mod send;
 mod truth;
 mod wire;
 
-pub use ledger::Stats;
+pub use ledger::ServeStats;
 
 use crate::Web;
 use crate::log::Log;
-use crate::observe::{Observer, Report, Rules};
-use crate::tls::Authority;
+use crate::observe::{Observer, PolitenessReport, PolitenessRules};
+use crate::tls::CertificateAuthority;
 use base::Clock;
 use base::url::{Origin, Scheme};
-use connection::House;
+use connection::Context;
 use ledger::Ledger;
 use std::io;
 use std::net::{SocketAddr, SocketAddrV4};
@@ -42,18 +42,18 @@ use tokio_rustls::TlsAcceptor;
 pub struct Settings {
     /// The port for http; 0 for any that is free.
     pub http_port: u16,
-    /// The port for https; 0 for any that is free, none for no https but through the proxy.
+    /// The port for https; 0 for any that is free, none for https only through the proxy.
     pub https_port: Option<u16>,
-    /// How many connections may stand at once, two at least; the others wait.
+    /// Maximum number of open connections, at least two; further ones wait.
     pub connections_max: usize,
-    /// How long an idle connection, and a client that does not read, is borne with.
+    /// Time-out of idle connections and of clients that do not read.
     pub patience: Duration,
-    /// By how much the waits of slow servers are stretched: 1 as they are, 0.01 for a test in a hurry.
+    /// Factor applied to the waits of slow servers: 1 for real time, 0.01 for fast tests.
     pub slowness: f64,
-    /// Where every request is noted, besides in memory.
+    /// File to which every request is logged.
     pub log_file: Option<PathBuf>,
-    /// By which rules politeness is judged.
-    pub rules: Rules,
+    /// The rules by which politeness is judged.
+    pub rules: PolitenessRules,
 }
 
 impl Default for Settings {
@@ -65,31 +65,31 @@ impl Default for Settings {
             patience: Duration::from_secs(30),
             slowness: 1.0,
             log_file: None,
-            rules: Rules::default(),
+            rules: PolitenessRules::default(),
         }
     }
 }
 
 /// A simulated web that is being served.
 #[derive(Debug)]
-pub struct Serving {
+pub struct RunningWeb {
     /// The port for http.
     pub http: u16,
     /// The port for https, if there is one.
     pub https: Option<u16>,
     /// The certificate that a client has to trust for https, as PEM.
     pub authority_pem: String,
-    house: Arc<House>,
+    context: Arc<Context>,
     closing: watch::Sender<bool>,
     tasks: JoinSet<()>,
 }
 
-/// Serves `web` as it is at the moment of `clock`, until [`Serving::stop`] or the drop of what is returned.
-pub async fn start(web: Arc<Web>, clock: Arc<dyn Clock>, settings: Settings) -> io::Result<Serving> {
+/// Serves `web` as it is at the moment of `clock`, until [`RunningWeb::stop`] or the drop of what is returned.
+pub async fn start(web: Arc<Web>, clock: Arc<dyn Clock>, settings: Settings) -> io::Result<RunningWeb> {
     let plain = listen::open(settings.http_port)?;
     let secure = settings.https_port.map(listen::open).transpose()?;
     let (http, https) = (plain.local_addr()?.port(), secure.as_ref().map(listen::port).transpose()?);
-    let authority = Authority::new().map_err(io::Error::other)?;
+    let authority = CertificateAuthority::new().map_err(io::Error::other)?;
     let acceptor = TlsAcceptor::from(authority.server_config().map_err(io::Error::other)?);
     let log = Log::open(settings.log_file.as_deref())?;
     let observer = Observer::new(web.clone(), settings.rules);
@@ -97,12 +97,12 @@ pub async fn start(web: Arc<Web>, clock: Arc<dyn Clock>, settings: Settings) -> 
     let authority_pem = authority.pem();
     let facts = truth::Facts { http, https, authority_pem: authority_pem.clone() };
     let (patience, slowness) = (settings.patience, settings.slowness.max(0.0));
-    let house = Arc::new(House { web, ledger, acceptor, facts, patience, slowness });
-    let mut serving = Serving {
+    let context = Arc::new(Context { web, ledger, acceptor, facts, patience, slowness });
+    let mut serving = RunningWeb {
         http,
         https,
         authority_pem,
-        house,
+        context,
         closing: watch::Sender::new(false),
         tasks: JoinSet::new(),
     };
@@ -110,38 +110,38 @@ pub async fn start(web: Arc<Web>, clock: Arc<dyn Clock>, settings: Settings) -> 
     Ok(serving)
 }
 
-impl Serving {
-    /// Where an origin of the simulated web answers; nothing for an origin that is not part of it.
+impl RunningWeb {
+    /// The socket address of an origin; none if it is not part of the simulated web.
     #[must_use]
     pub fn socket_for(&self, origin: &Origin) -> Option<SocketAddr> {
         let ours = match origin.scheme {
             Scheme::Http => self.http,
             Scheme::Https => self.https?,
         };
-        let address = self.house.web.address(origin.server.host())?;
+        let address = self.context.web.address(origin.server.host())?;
         let known = origin.server.port().is_none_or(|port| port == ours);
         known.then(|| SocketAddrV4::new(address, ours).into())
     }
-    /// Who asked what.
+    /// The request log.
     #[must_use]
     pub fn log(&self) -> &Log {
-        &self.house.ledger.log
+        &self.context.ledger.log
     }
-    /// How politely.
+    /// The politeness report.
     #[must_use]
-    pub fn politeness(&self) -> Report {
-        self.house.ledger.report()
+    pub fn politeness(&self) -> PolitenessReport {
+        self.context.ledger.report()
     }
-    /// What was done so far.
+    /// Counters so far.
     #[must_use]
-    pub fn stats(&self) -> Stats {
-        self.house.ledger.stats()
+    pub fn stats(&self) -> ServeStats {
+        self.context.ledger.stats()
     }
     /// Closes every connection, ends every task and completes the log.
     pub async fn stop(mut self) {
         self.closing.send_replace(true);
         while self.tasks.join_next().await.is_some() {}
-        self.house.ledger.log.flush();
+        self.context.ledger.log.flush();
     }
 
     fn spawn_all(
@@ -150,22 +150,22 @@ impl Serving {
         secure: Option<tokio::net::TcpListener>,
         settings: &Settings,
     ) {
-        // Each listener holds a place for the connection it is waiting for, so there are at least as many.
+        // Each listener holds a permit for the connection it is waiting for, so there are at least two.
         let room = Arc::new(Semaphore::new(settings.connections_max.clamp(2, Semaphore::MAX_PERMITS)));
         let listeners = [(Some(plain), Scheme::Http), (secure, Scheme::Https)];
         for (listener, scheme) in listeners {
             let Some(listener) = listener else { continue };
-            let (house, room, closing) = (self.house.clone(), room.clone(), self.closing.subscribe());
-            self.tasks.spawn(listen::accept(house, listener, scheme, room, closing));
+            let (context, room, closing) = (self.context.clone(), room.clone(), self.closing.subscribe());
+            self.tasks.spawn(listen::accept(context, listener, scheme, room, closing));
         }
         if settings.log_file.is_some() {
-            self.tasks.spawn(flush_each_second(self.house.clone(), self.closing.subscribe()));
+            self.tasks.spawn(flush_each_second(self.context.clone(), self.closing.subscribe()));
         }
     }
 }
 
-async fn flush_each_second(house: Arc<House>, mut closing: watch::Receiver<bool>) {
+async fn flush_each_second(context: Arc<Context>, mut closing: watch::Receiver<bool>) {
     while tokio::time::timeout(Duration::from_secs(1), closing.changed()).await.is_err() {
-        house.ledger.log.flush();
+        context.ledger.log.flush();
     }
 }

@@ -18,23 +18,34 @@
 
 use crate::change::Instants;
 use crate::draw::{below, draw, happens, index};
-use crate::robots;
-use crate::text::{self, Language};
-use crate::web::Web;
+use crate::layout::Layout;
+use crate::text::{self, TextLanguage};
 use base::Interval;
 use base::url::Scheme;
+
+mod robots;
+
+pub(crate) use robots::{PRIVATE, Robots};
+
+/// Maximum number of children of a page, and so of sections of a server.
+pub(crate) const FAN: u64 = 12;
+const _: () = assert!(FAN <= text::SECTIONS as u64, "every section has a name of its own");
+/// Number of style sheets of a server.
+pub(crate) const STYLES: u64 = 8;
+/// Number of images of a server.
+pub(crate) const IMAGES: u64 = 200;
 
 /// One server of a web.
 #[derive(Clone, Copy)]
 pub(crate) struct Server<'w> {
-    pub(crate) web: &'w Web,
+    pub(crate) layout: &'w Layout,
     pub(crate) number: u32,
-    /// How many pages it has, home included, those not yet born too.
+    /// Number of its pages, home and those not yet born included.
     pub(crate) pages: u64,
-    /// What its draws are made from.
+    /// The seed of its draws.
     pub(crate) seed: u64,
-    pub(crate) language: Language,
-    /// The section whose directory visitors are asked to leave alone, if there is one.
+    pub(crate) language: TextLanguage,
+    /// The section whose directory the robots file disallows, if there is one.
     pub(crate) private: Option<u64>,
 }
 
@@ -46,7 +57,7 @@ pub(crate) enum Validators {
     Both,
 }
 
-/// How a server writes its pages, and where it says so.
+/// The charset of a server's pages, and where it is declared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Charset {
     pub(crate) name: &'static str,
@@ -79,13 +90,13 @@ impl Feed {
     }
 }
 
-/// How often a server that is rebuilt is rebuilt.
+/// Mean time between two rebuilds of a server that is rebuilt.
 const REBUILD_MEAN: Interval = Interval::from_days(180);
 
-/// The question behind the seeds of servers.
+/// Salt of the draw of a server's seed.
 const SERVER: u64 = 0x7765_6200_0001;
 
-// The questions that are put to a server's seed.
+// Salts of the draws from a server's seed.
 const SECURE: u64 = 1;
 const NEWS: u64 = 2;
 const VALIDATORS: u64 = 3;
@@ -102,15 +113,16 @@ const REBUILDS: u64 = 13;
 const SECTIONS: u64 = 14;
 const SOFTWARE: u64 = 15;
 const CHUNK: u64 = 16;
-/// The question behind the site's name.
+/// Salt of the draw of the site's name.
 const NAME: u64 = 17;
 
 impl<'w> Server<'w> {
-    /// Server `number`, which has so many pages.
-    pub(crate) fn new(web: &'w Web, number: u32, pages: u64) -> Self {
-        let seed = draw(draw(web.plan().seed, SERVER), u64::from(number));
-        let language = web.names().language(number);
-        Self { web, number, pages, seed, language, private: robots::private_slot(seed, pages) }
+    /// Server `number`.
+    pub(crate) fn new(layout: &'w Layout, number: u32) -> Self {
+        let seed = draw(draw(layout.plan().seed, SERVER), u64::from(number));
+        let language = layout.names().language(number);
+        let pages = layout.server_pages(number);
+        Self { layout, number, pages, seed, language, private: robots::private_section(seed, pages) }
     }
     fn draw(&self, question: u64) -> u64 {
         draw(self.seed, question)
@@ -119,7 +131,11 @@ impl<'w> Server<'w> {
         if happens(self.draw(SECURE), 200) { Scheme::Https } else { Scheme::Http }
     }
     pub(crate) fn is_news(&self) -> bool {
-        happens(self.draw(NEWS), 50) || self.web.names().label(self.number) == "news."
+        happens(self.draw(NEWS), 50) || self.layout.names().label(self.number) == "news."
+    }
+    /// Which robots file it has.
+    pub(crate) fn robots(&self) -> Robots {
+        Robots::of(self.seed)
     }
     pub(crate) fn validators(&self) -> Validators {
         match below(self.draw(VALIDATORS), 100) {
@@ -141,8 +157,8 @@ impl<'w> Server<'w> {
     pub(crate) fn charset(&self) -> Charset {
         let in_field = happens(self.draw(CHARSET_IN_FIELD), 500);
         match (self.language, below(self.draw(CHARSET), 100)) {
-            (Language::Japanese, 0..12) => Charset { name: "Shift_JIS", in_field },
-            (Language::Japanese, 12..20) => Charset { name: "EUC-JP", in_field },
+            (TextLanguage::Japanese, 0..12) => Charset { name: "Shift_JIS", in_field },
+            (TextLanguage::Japanese, 12..20) => Charset { name: "EUC-JP", in_field },
             _ => Charset { name: "utf-8", in_field: true },
         }
     }
@@ -161,7 +177,7 @@ impl<'w> Server<'w> {
     }
     /// When the whole server gets another template.
     pub(crate) fn rebuilds(&self) -> Instants {
-        if happens(self.draw(REBUILT), self.web.plan().mix.rebuilt) {
+        if happens(self.draw(REBUILT), self.layout.plan().mix.rebuilt) {
             Instants::poisson(self.draw(REBUILDS), REBUILD_MEAN)
         } else {
             Instants::NEVER
@@ -173,7 +189,7 @@ impl<'w> Server<'w> {
         let slot = usize::try_from(slot).unwrap_or_default();
         text::section(self.language, (first + slot) % text::SECTIONS)
     }
-    /// What it calls its own software.
+    /// The value of its `Server` field.
     pub(crate) fn software(&self) -> &'static str {
         const ALL: [&str; 4] = ["Apache/2.4.62 (Unix)", "nginx/1.26.2", "Apache", "Kumiki"];
         ALL[index(self.draw(SOFTWARE), ALL.len())]
@@ -182,7 +198,7 @@ impl<'w> Server<'w> {
         text::site_name(out, self.language, self.draw(NAME));
     }
     pub(crate) fn push_host(&self, out: &mut String) {
-        self.web.names().push_host(out, self.number);
+        self.layout.names().push_host(out, self.number);
     }
     /// Appends `https://host`.
     pub(crate) fn push_origin(&self, out: &mut String, scheme: Scheme) {

@@ -1,23 +1,24 @@
-//! Sitemaps: every page that exists and may be visited, with the moment its main text last changed.
+//! Sitemaps: every page that exists and is allowed by robots.txt, with the time its main text last changed.
 //!
 //! A server with more than [`PART_PAGES`] pages has an index of parts. A news server also lists what changed in the
 //! last two days among its first pages.
 //!
-//! **Invariant:** `lastmod` is exact; an answer looks at no more than [`PART_PAGES`] pages.
+//! **Invariant:** `lastmod` is exact; a response needs at most [`PART_PAGES`] pages.
 
-use crate::answer::{Asked, Head, Source};
-use crate::change::Second;
-use crate::document::{self, moment};
+use crate::change::{Second, timestamp};
+use crate::document;
 use crate::draw::{push_all, push_number};
-use crate::feed;
 use crate::history;
 use crate::page::Page;
 use crate::path::Part;
+use crate::response::{Source, WebRequest, WebResponseHead};
 use crate::server::Server;
 use base::Timestamp;
 
-/// The most pages in one part.
+/// Maximum number of pages in one part.
 pub(crate) const PART_PAGES: u64 = 1_000;
+/// Number of pages, from the first, that feeds and news sitemaps choose from.
+pub(crate) const CANDIDATES: u64 = 200;
 /// How long something is news.
 const NEWS_SECONDS: Second = 2 * 86_400;
 
@@ -26,32 +27,43 @@ const PROLOGUE: &str = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
 const NAMESPACE: &str = "http://www.sitemaps.org/schemas/sitemap/0.9";
 const NEWS_NAMESPACE: &str = "http://www.google.com/schemas/sitemap-news/0.9";
 
-/// The question behind a part's tag.
+/// Salt of a part's `ETag`.
 const TAG: u64 = 0x736d_6170_0001;
 
-/// The head of what is answered to a request for a part of the sitemap.
-pub(crate) fn head(server: &Server<'_>, part: Part, asked: &Asked<'_>, now: Timestamp) -> Head {
+/// The response head for a part of the sitemap.
+pub(crate) fn head(
+    server: &Server<'_>,
+    part: Part,
+    request: &WebRequest<'_>,
+    now: Timestamp,
+) -> WebResponseHead {
     let now = now.as_seconds();
     let parts = server.pages.div_ceil(PART_PAGES);
     let xml = match part {
-        Part::Whole if parts == 1 => return pages_head(server, 0, false, asked, now),
+        Part::Whole if parts == 1 => return pages_head(server, 0, false, request, now),
         Part::Whole => index(server, parts),
         Part::Numbered { number, compressed }
             if parts > 1 && number < parts && compressed == server.compresses_sitemaps() =>
         {
-            return pages_head(server, number, compressed, asked, now);
+            return pages_head(server, number, compressed, request, now);
         }
         Part::News if server.is_news() => news(server, now),
         _ => return document::missing(server, 404).into(),
     };
-    document::tagged_file(server, XML, xml.into_bytes(), asked).into()
+    document::tagged_file(server, XML, xml.into_bytes(), request).into()
 }
 
-fn pages_head(server: &Server<'_>, part: u64, compressed: bool, asked: &Asked<'_>, now: Second) -> Head {
+fn pages_head(
+    server: &Server<'_>,
+    part: u64,
+    compressed: bool,
+    request: &WebRequest<'_>,
+    now: Second,
+) -> WebResponseHead {
     let changed = list_changed(server, part * PART_PAGES, PART_PAGES, now);
     let media_type = if compressed { "application/gzip" } else { XML };
     let source = Source::Sitemap { server: server.number, part, now, compressed };
-    document::list(server, media_type, (TAG + part, changed), asked, source)
+    document::list(server, media_type, (TAG + part, changed), request, source)
 }
 
 /// A part that lists pages, as it is sent.
@@ -81,7 +93,7 @@ fn pages(server: &Server<'_>, part: u64, now: Second) -> String {
     for page in listed(server, part * PART_PAGES, PART_PAGES, now) {
         xml.push_str("<url>");
         push_location(&mut xml, &page, now);
-        let changed = moment(history::text_changed(&page, now)).to_rfc3339();
+        let changed = timestamp(history::text_changed(&page, now)).to_rfc3339();
         push_all(&mut xml, &["<lastmod>", &changed, "</lastmod></url>\n"]);
     }
     xml.push_str("</urlset>\n");
@@ -94,7 +106,7 @@ fn news(server: &Server<'_>, now: Second) -> String {
         &mut xml,
         &[PROLOGUE, "<urlset xmlns=\"", NAMESPACE, "\" xmlns:news=\"", NEWS_NAMESPACE, "\">\n"],
     );
-    for page in listed(server, 1, feed::CANDIDATES, now) {
+    for page in listed(server, 1, CANDIDATES, now) {
         let changed = history::text_changed(&page, now);
         if changed > now - NEWS_SECONDS {
             push_news(&mut xml, &page, changed, now);
@@ -110,7 +122,7 @@ fn push_news(xml: &mut String, page: &Page<'_>, changed: Second, now: Second) {
     xml.push_str("<news:news><news:publication><news:name>");
     page.server.push_site_name(xml);
     push_all(xml, &["</news:name><news:language>", page.server.language.code(), "</news:language>"]);
-    let date = moment(changed).to_rfc3339();
+    let date = timestamp(changed).to_rfc3339();
     push_all(
         xml,
         &["</news:publication><news:publication_date>", &date, "</news:publication_date><news:title>"],
@@ -125,7 +137,7 @@ fn push_location(xml: &mut String, page: &Page<'_>, now: Second) {
     push_all(xml, &["<loc>", &url.replace('&', "&amp;"), "</loc>"]);
 }
 
-/// The pages from `first` on, so many at most, that exist and may be visited.
+/// Of the `count` pages from `first` on, those that exist and are allowed by robots.txt.
 pub(crate) fn listed<'w>(
     server: &Server<'w>,
     first: u64,
@@ -141,7 +153,7 @@ pub(crate) fn listed<'w>(
         })
 }
 
-/// When a list of these pages last changed, at or before `now`: one came into being, ceased to be or moved, or its main
+/// When a list of these pages last changed, at or before `now`: one was created, deleted or moved, or its main
 /// text changed. It is the same at two moments only if every list of them is.
 pub(crate) fn list_changed(server: &Server<'_>, first: u64, count: u64, now: Second) -> Second {
     let all = (first..first.saturating_add(count).min(server.pages)).map(|number| Page::new(*server, number));

@@ -1,13 +1,13 @@
 //! Words for the pages of the simulated web: titles, sentences and paragraphs in Japanese and English.
 //!
 //! A seed picks a topic, a place, a thing and a person, and every sentence of a paragraph keeps to them, so that
-//! language detection, sentence splitting, near-duplicates and word statistics meet something like real prose. Ordinary
+//! language detection, sentence splitting, near-duplicates and word statistics see something like real prose. Ordinary
 //! synonyms (図書館 and ライブラリー, car and automobile) occur across texts.
 //!
-//! The lowest 8 bits of a seed leave topic, place and register alone: `page_seed ^ 0`, `page_seed ^ 1` … give the
+//! The lowest 8 bits of a seed do not affect topic, place and register: `page_seed ^ 0`, `page_seed ^ 1` … give the
 //! paragraphs of one page. Title and paragraph of the same seed share thing and person too.
 //!
-//! **Invariant:** what is written needs no HTML escaping; English is ASCII, and Japanese stays inside JIS X 0208, so
+//! **Invariant:** the text needs no HTML escaping; English is ASCII, and Japanese stays inside JIS X 0208, so
 //! that `Shift_JIS`, EUC-JP and ISO-2022-JP can carry it.
 
 mod english;
@@ -17,14 +17,14 @@ use base::chance::{Chance, mix};
 
 /// The language of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Language {
+pub enum TextLanguage {
     /// 日本語.
     Japanese,
     /// English.
     English,
 }
 
-impl Language {
+impl TextLanguage {
     /// The code that stands in `lang` and `Content-Language`.
     #[must_use]
     pub const fn code(self) -> &'static str {
@@ -42,22 +42,22 @@ impl Language {
 }
 
 /// Appends the title of a page.
-pub fn title(out: &mut String, language: Language, seed: u64) {
+pub fn title(out: &mut String, language: TextLanguage, seed: u64) {
     Scene::new(language, seed).one_of(out, language.tongue().titles);
 }
 
 /// Appends the name of a web site.
-pub fn site_name(out: &mut String, language: Language, seed: u64) {
+pub fn site_name(out: &mut String, language: TextLanguage, seed: u64) {
     Scene::new(language, seed).one_of(out, language.tongue().site_names);
 }
 
 /// Appends a short advertisement.
-pub fn advert(out: &mut String, language: Language, seed: u64) {
+pub fn advert(out: &mut String, language: TextLanguage, seed: u64) {
     Scene::new(language, seed).one_of(out, language.tongue().adverts);
 }
 
 /// Appends one sentence that can stand alone.
-pub fn sentence(out: &mut String, language: Language, seed: u64) {
+pub fn sentence(out: &mut String, language: TextLanguage, seed: u64) {
     let mut scene = Scene::new(language, seed);
     let lines = match scene.chance.below(8) {
         0..=2 => scene.tongue.openers,
@@ -69,32 +69,32 @@ pub fn sentence(out: &mut String, language: Language, seed: u64) {
     scene.say(out, "", line);
 }
 
-/// Appends a paragraph of so many sentences.
-pub fn paragraph(out: &mut String, language: Language, seed: u64, sentences: usize) {
+/// Appends a paragraph of `sentences` sentences.
+pub fn paragraph(out: &mut String, language: TextLanguage, seed: u64, sentences: usize) {
     let mut scene = Scene::new(language, seed);
-    let mut told = Told::default();
+    let mut used = UsedLines::default();
     for nth in 0..sentences {
         if nth > 0 {
             out.push_str(scene.tongue.gap);
         }
-        let (link, line) = scene.next_line(&mut told, nth, sentences);
+        let (link, line) = scene.next_line(&mut used, nth, sentences);
         scene.say(out, link, line);
     }
 }
 
-/// How many sections a site can have.
+/// Maximum number of sections of a site.
 pub const SECTIONS: usize = 12;
 
 /// The path name and the label of a section; numbers from [`SECTIONS`] on start over.
 #[must_use]
-pub fn section(language: Language, n: usize) -> (&'static str, &'static str) {
+pub fn section(language: TextLanguage, n: usize) -> (&'static str, &'static str) {
     language.tongue().sections[n % SECTIONS]
 }
 
-/// Appends a date as it stands under a headline, with its weekday.
+/// Appends a date with its weekday, as shown under a headline.
 pub fn date_line(
     out: &mut String,
-    language: Language,
+    language: TextLanguage,
     year: impl Into<i64>,
     month: impl Into<i64>,
     day: impl Into<i64>,
@@ -104,7 +104,7 @@ pub fn date_line(
     let month_name = tongue.months[place_in(month - 1, 12)];
     let weekday = tongue.weekdays[weekday(year, month, day)];
     match language {
-        Language::Japanese => {
+        TextLanguage::Japanese => {
             push_number(out, year.unsigned_abs());
             out.push('年');
             out.push_str(month_name);
@@ -113,7 +113,7 @@ pub fn date_line(
             out.extend(weekday.chars().next());
             out.push('）');
         }
-        Language::English => {
+        TextLanguage::English => {
             out.push_str(weekday);
             out.push_str(", ");
             push_number(out, day.unsigned_abs());
@@ -125,7 +125,7 @@ pub fn date_line(
     }
 }
 
-/// The place of a weekday in the week that begins on Monday (the method of Sakamoto).
+/// The day of the week, from Monday (Sakamoto's method).
 fn weekday(year: i64, month: i64, day: i64) -> usize {
     const SHIFT: [i64; 12] = [0, 3, 2, 5, 0, 3, 5, 1, 4, 6, 2, 4];
     let year = if month < 3 { year - 1 } else { year };
@@ -164,7 +164,7 @@ struct Topic {
     facts: &'static [Line],
 }
 
-/// All that one language knows. A list of lines has at most 64.
+/// All lines and words of one language. A list of lines has at most 64.
 struct Tongue {
     topics: &'static [Topic],
     /// Sentences that begin a paragraph, carry it on, answer the one before, and end it.
@@ -172,9 +172,9 @@ struct Tongue {
     bodies: &'static [Line],
     followers: &'static [Line],
     closers: &'static [Line],
-    /// What may stand before a body to tie it to the sentence before.
+    /// Connectives that join a body to the sentence before.
     links: &'static [&'static str],
-    /// What stands between sentences.
+    /// The separator between sentences.
     gap: &'static str,
     titles: &'static [&'static str],
     site_names: &'static [&'static str],
@@ -194,16 +194,16 @@ struct Tongue {
     sections: [(&'static str, &'static str); SECTIONS],
 }
 
-/// What a paragraph has said already.
+/// The lines that a paragraph has used already.
 #[derive(Default)]
-struct Told {
+struct UsedLines {
     /// A bit for each line of each list.
     lines: [u64; 5],
     /// The list of the sentence before.
     last: usize,
 }
 
-/// The places of the lists in [`Told`].
+/// The indexes of the lists in [`UsedLines`].
 const OPENERS: usize = 0;
 const FACTS: usize = 1;
 const BODIES: usize = 2;
@@ -222,13 +222,13 @@ struct Scene {
     role: &'static str,
     family: &'static str,
     given: &'static str,
-    /// The other thing and the verb of the sentence at hand.
+    /// The other thing and the verb of the current sentence.
     other: usize,
     verb: Word,
 }
 
 impl Scene {
-    fn new(language: Language, seed: u64) -> Self {
+    fn new(language: TextLanguage, seed: u64) -> Self {
         let tongue = language.tongue();
         let mut page = Chance::new(seed >> 8);
         let mut chance = Chance::new(mix(seed));
@@ -254,31 +254,36 @@ impl Scene {
         self.say(out, "", &(template, "", ""));
     }
 
-    /// The line for the `nth` sentence, not told before where possible, and the link in front of it.
-    fn next_line(&mut self, told: &mut Told, nth: usize, sentences: usize) -> (&'static str, &'static Line) {
+    /// The line for the `nth` sentence, an unused one if possible, and the connective in front of it.
+    fn next_line(
+        &mut self,
+        used: &mut UsedLines,
+        nth: usize,
+        sentences: usize,
+    ) -> (&'static str, &'static Line) {
         let list = match (nth, self.chance.below(20)) {
             (0, 0..=14) => OPENERS,
             (_, 0..=9) if nth > 1 && nth + 1 == sentences => CLOSERS,
             (0, _) | (_, 0..=6) => FACTS,
-            (_, 15..) if told.last != FOLLOWERS => FOLLOWERS,
+            (_, 15..) if used.last != FOLLOWERS => FOLLOWERS,
             _ => BODIES,
         };
         let tongue = self.tongue;
         let lists = [tongue.openers, self.topic.facts, tongue.bodies, tongue.followers, tongue.closers];
-        let all_told = told.lines[list].count_ones() as usize == lists[list].len();
+        let all_told = used.lines[list].count_ones() as usize == lists[list].len();
         let list = if all_told { BODIES } else { list };
         let lines = lists[list];
-        told.last = list;
+        used.last = list;
         let linked = list == BODIES && nth > 1 && self.chance.below(3) == 0;
         let link = if linked { one(&mut self.chance, tongue.links) } else { "" };
-        (link, &lines[self.untold(&mut told.lines[list], lines.len())])
+        (link, &lines[self.untold(&mut used.lines[list], lines.len())])
     }
 
-    fn untold(&mut self, told: &mut u64, length: usize) -> usize {
+    fn untold(&mut self, used: &mut u64, length: usize) -> usize {
         let start = self.chance.index(length);
-        let free = |line: &usize| *told & (1 << line) == 0;
+        let free = |line: &usize| *used & (1 << line) == 0;
         let line = (start..length).chain(0..start).find(free).unwrap_or(start);
-        *told |= 1 << line;
+        *used |= 1 << line;
         line
     }
 
@@ -301,9 +306,9 @@ impl Scene {
         out.push_str(first);
         let mut article = None;
         while !rest.is_empty() {
-            let (slot, behind) = rest.split_at(1);
+            let (slot, after) = rest.split_at(1);
             let text;
-            (text, rest) = at_slot(behind);
+            (text, rest) = at_slot(after);
             let start = out.len();
             self.fill(out, slot.as_bytes()[0]);
             if let Some(at) = article.take()
@@ -400,7 +405,7 @@ mod tests {
     use expect_test::{Expect, expect};
     use std::collections::HashSet;
 
-    const BOTH: [Language; 2] = [Language::Japanese, Language::English];
+    const BOTH: [TextLanguage; 2] = [TextLanguage::Japanese, TextLanguage::English];
 
     fn written(write: impl FnOnce(&mut String)) -> String {
         let mut out = String::new();
@@ -408,8 +413,8 @@ mod tests {
         out
     }
 
-    /// A little of everything that a seed gives.
-    fn sample(language: Language, seed: u64) -> String {
+    /// A sample of every kind of text.
+    fn sample(language: TextLanguage, seed: u64) -> String {
         written(|out| {
             for write in [title, site_name, advert, sentence] {
                 write(out, language, seed);
@@ -460,7 +465,7 @@ mod tests {
     #[test]
     fn japanese_stays_inside_the_characters_of_jis_x_0208() {
         for seed in 0..5_000 {
-            let text = sample(Language::Japanese, mix(seed)).replace('\n', "");
+            let text = sample(TextLanguage::Japanese, mix(seed)).replace('\n', "");
             for encoding in [SHIFT_JIS, EUC_JP, ISO_2022_JP] {
                 let (bytes, _, lossy) = encoding.encode(&text);
                 assert!(!lossy, "{} cannot carry {text}", encoding.name());
@@ -486,7 +491,7 @@ mod tests {
         {
             let text = sample(language, mix(seed));
             assert!(!text.contains(['<', '>', '&', '"', '\'', '$']), "{text}");
-            assert!(language == Language::Japanese || text.is_ascii(), "{text}");
+            assert!(language == TextLanguage::Japanese || text.is_ascii(), "{text}");
         }
     }
 
@@ -537,8 +542,8 @@ mod tests {
             let count = |seed| written(|out| sentence(out, language, mix(seed))).chars().count();
             (0..5_000).map(count).sum::<usize>() / 5_000
         };
-        assert!((28..50).contains(&mean(Language::Japanese)), "{}", mean(Language::Japanese));
-        assert!((60..110).contains(&mean(Language::English)), "{}", mean(Language::English));
+        assert!((28..50).contains(&mean(TextLanguage::Japanese)), "{}", mean(TextLanguage::Japanese));
+        assert!((60..110).contains(&mean(TextLanguage::English)), "{}", mean(TextLanguage::English));
     }
 
     #[test]
@@ -555,14 +560,17 @@ mod tests {
             assert!(words.len() > 800, "{language:?}: {} words", words.len());
             assert!(all_lines(tongue).count() > 150, "{language:?}: {} lines", all_lines(tongue).count());
             let longest = [tongue.openers, tongue.bodies, tongue.followers, tongue.closers].map(<[_]>::len);
-            assert!(longest.iter().all(|length| *length <= 64), "a bit of `Told` for each line: {longest:?}");
+            assert!(
+                longest.iter().all(|length| *length <= 64),
+                "a bit of `UsedLines` for each line: {longest:?}"
+            );
         }
     }
 
     #[test]
     fn english_articles_agree_with_what_follows() {
         for seed in 0..20_000 {
-            let text = sample(Language::English, mix(seed)).to_ascii_lowercase();
+            let text = sample(TextLanguage::English, mix(seed)).to_ascii_lowercase();
             let words: Vec<_> = text.split([' ', '\n']).collect();
             for pair in words.windows(2) {
                 let vowel = pair[1].starts_with(['a', 'e', 'i', 'o', 'u']);
@@ -575,8 +583,8 @@ mod tests {
     #[test]
     fn polite_and_plain_endings_do_not_mix() {
         for seed in 0..2_000 {
-            let polite = Scene::new(Language::Japanese, mix(seed)).polite;
-            let text = written(|out| paragraph(out, Language::Japanese, mix(seed), 6));
+            let polite = Scene::new(TextLanguage::Japanese, mix(seed)).polite;
+            let text = written(|out| paragraph(out, TextLanguage::Japanese, mix(seed), 6));
             for sentence in text.split_terminator('。') {
                 let ends = [
                     "です",
@@ -607,14 +615,14 @@ mod tests {
     #[test]
     fn dates_are_written_with_their_weekday() {
         let date = |language, y: i16, m: i8, d: i8| written(|out| date_line(out, language, y, m, d));
-        assert_eq!(date(Language::Japanese, 2026, 1, 1), "2026年1月1日（木）");
-        assert_eq!(date(Language::English, 2026, 1, 1), "Thursday, 1 January 2026");
-        assert_eq!(date(Language::English, 2024, 2, 29), "Thursday, 29 February 2024");
-        assert_eq!(date(Language::Japanese, 2000, 12, 31), "2000年12月31日（日）");
+        assert_eq!(date(TextLanguage::Japanese, 2026, 1, 1), "2026年1月1日（木）");
+        assert_eq!(date(TextLanguage::English, 2026, 1, 1), "Thursday, 1 January 2026");
+        assert_eq!(date(TextLanguage::English, 2024, 2, 29), "Thursday, 29 February 2024");
+        assert_eq!(date(TextLanguage::Japanese, 2000, 12, 31), "2000年12月31日（日）");
     }
 
     #[track_caller]
-    fn check(language: Language, expected: &Expect) {
+    fn check(language: TextLanguage, expected: &Expect) {
         let mut out = String::new();
         for seed in (1..=5).map(mix) {
             title(&mut out, language, seed);
@@ -630,7 +638,7 @@ mod tests {
     #[test]
     fn japanese_reads_well() {
         check(
-            Language::Japanese,
+            TextLanguage::Japanese,
             &expect![[r#"
                 運転手の三浦航さんに聞く：軽自動車と車検の費用
                 軽自動車を洗うとき、まず気になるのは燃費ではないでしょうか。新しい車種は、一回の充電で約800キロメートルを走ります。特に新型の軽自動車は、家族連れの関心を集めています。軽自動車を整備する一日は、こうして静かに終わりました。
@@ -659,7 +667,7 @@ mod tests {
     #[test]
     fn english_reads_well() {
         check(
-            Language::English,
+            TextLanguage::English,
             &expect![[r#"
                 Meet Vera Norton, the driver who drives motorcycles
                 Many young families in Kestrelbrook have taken a new interest in motorcycles. On one charge the new model travels about eight hundred kilometres. Meanwhile, the vehicle museum in Brackenwick has started to inspect fire engines as well. Vera Norton hopes to go on selling motorcycles for many years.

@@ -1,5 +1,5 @@
-//! The authority behind every certificate of the simulated web: made anew at each start, trusted by nobody who is
-//! not told to.
+//! The certificate authority of the simulated web. It is created at each start; a client trusts it only if
+//! configured to.
 //!
 //! **Invariant:** the authority's key never leaves the process; only its certificate does. At most
 //! [`LEAVES_MAX`] certificates are kept, and making one again costs less than a millisecond.
@@ -16,13 +16,13 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How many certificates are kept.
+/// Maximum number of certificates in memory.
 pub const LEAVES_MAX: usize = 1_024;
-/// The names on the certificate of those who ask for no name.
+/// The names on the certificate for clients that send no server name.
 const NAMELESS: [&str; 2] = ["localhost", "127.0.0.1"];
 
-/// A certificate authority that vouches for every simulated name.
-pub struct Authority {
+/// A certificate authority for every simulated name.
+pub struct CertificateAuthority {
     issuer: CertifiedIssuer<'static, KeyPair>,
     leaf_key: KeyPair,
     signer: Arc<dyn SigningKey>,
@@ -34,7 +34,7 @@ pub struct Authority {
 #[error("cannot make certificates for the simulated web: {0}")]
 pub struct TlsError(String);
 
-impl Authority {
+impl CertificateAuthority {
     /// A new authority with a key of its own.
     pub fn new() -> Result<Arc<Self>, TlsError> {
         let leaf_key = KeyPair::generate().map_err(refuse)?;
@@ -51,7 +51,7 @@ impl Authority {
         self.issuer.pem()
     }
 
-    /// The settings of a server that shows a certificate for whatever name it is asked for.
+    /// The configuration of a server that presents a certificate for any requested name.
     pub fn server_config(self: &Arc<Self>) -> Result<Arc<rustls::ServerConfig>, TlsError> {
         let builder = rustls::ServerConfig::builder_with_provider(Arc::new(ring::default_provider()));
         let builder = builder.with_safe_default_protocol_versions().map_err(refuse)?;
@@ -60,7 +60,7 @@ impl Authority {
         Ok(Arc::new(config))
     }
 
-    /// The certificate for `name`, made on first use.
+    /// The certificate for `name`, created on first use.
     fn leaf(&self, name: Option<&str>) -> Option<Arc<CertifiedKey>> {
         let key = name.unwrap_or_default();
         let mut leaves = self.leaves.lock().unwrap_or_else(PoisonError::into_inner);
@@ -95,7 +95,7 @@ fn authority_parameters() -> CertificateParams {
     parameters
 }
 
-/// Any one will do: all are made again as cheaply.
+/// Any one will do: each is cheap to create again.
 fn forget_one(leaves: &mut HashMap<Box<str>, Arc<CertifiedKey>>) {
     if let Some(name) = leaves.keys().next().cloned() {
         leaves.remove(&name);
@@ -106,15 +106,15 @@ fn refuse(error: impl fmt::Display) -> TlsError {
     TlsError(error.to_string())
 }
 
-impl ResolvesServerCert for Authority {
+impl ResolvesServerCert for CertificateAuthority {
     fn resolve(&self, hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
         self.leaf(hello.server_name())
     }
 }
 
-impl fmt::Debug for Authority {
+impl fmt::Debug for CertificateAuthority {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Authority")
+        f.write_str("CertificateAuthority")
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn certificates_are_made_once_and_few_are_kept() {
-        let authority = Authority::new().unwrap();
+        let authority = CertificateAuthority::new().unwrap();
         let first = authority.leaf(Some("a.example")).unwrap();
         assert!(Arc::ptr_eq(&first, &authority.leaf(Some("a.example")).unwrap()));
         assert!(!Arc::ptr_eq(&first, &authority.leaf(None).unwrap()));
@@ -136,7 +136,7 @@ mod tests {
 
     #[test]
     fn only_the_certificate_leaves() {
-        let pem = Authority::new().unwrap().pem();
+        let pem = CertificateAuthority::new().unwrap().pem();
         assert!(pem.starts_with("-----BEGIN CERTIFICATE-----") && !pem.contains("PRIVATE"));
     }
 }

@@ -1,21 +1,19 @@
-//! What is really so: the truth that a visitor's findings are compared with.
+//! The ground truth about pages and servers, which a crawler's findings are compared with.
 //!
-//! **Invariant:** the changes listed for a page are those that show in what it answers: between two of them every
-//! answer has the same body.
+//! **Invariant:** the changes listed for a page are those that show in its responses: between two of them every
+//! response has the same body.
 
 use crate::Web;
-use crate::change::{Process, Second};
-use crate::document::moment;
+use crate::change::{ChangeProcess, Second, timestamp};
 use crate::history::History;
 use crate::name::Owner;
 use crate::page::Page;
 use crate::path::{self, Place};
-use crate::robots::{self, Robots};
-use crate::server::{Server, Validators};
+use crate::server::{Robots, Server, Validators};
 use base::{Interval, PageUrl, Timestamp};
 use serde_json::{Value, json};
 
-/// The longest part of a period whose changes are listed: what changes every few minutes changes a million times in it.
+/// Maximum length of the period whose changes are listed: a page that changes every few minutes changes a million times in it.
 const LISTED_SECONDS_MAX: Second = 10 * 365 * 86_400;
 
 /// The truth about a page.
@@ -27,19 +25,19 @@ pub struct Truth {
     pub page: u64,
     /// Its title.
     pub title: String,
-    /// Its URL before and after its directory moved; the same twice if it does not.
+    /// Its URLs before and after its directory moves; equal if it does not.
     pub urls: [String; 2],
     /// How its main text, or its advert block, changes.
-    pub process: Process,
+    pub process: ChangeProcess,
     /// The mean time between two changes by that process.
     pub mean_interval: Option<Interval>,
-    /// When it came into being.
+    /// When it is created.
     pub born: Timestamp,
-    /// When it ceases to be, and the status from then on.
+    /// When it is deleted, and the status from then on.
     pub deleted: Option<(Timestamp, u16)>,
     /// When its directory gets another name.
     pub moved: Option<Timestamp>,
-    /// Whether its server's robots file lets visitors see it.
+    /// Whether its server's robots file allows it.
     pub robots_allow: bool,
     /// Changes of the bytes in the period, its birth included; in its first ten years if it is longer.
     pub byte_changes: Vec<Timestamp>,
@@ -58,7 +56,7 @@ pub struct ServerTruth {
     pub number: u32,
     /// Its host.
     pub host: String,
-    /// The other host it answers under.
+    /// Its alias, if it has one.
     pub alias: Option<String>,
     /// Its address.
     pub address: std::net::Ipv4Addr,
@@ -66,13 +64,13 @@ pub struct ServerTruth {
     pub scheme: &'static str,
     /// `ja` or `en`.
     pub language: &'static str,
-    /// How its pages are written.
+    /// The charset of its pages.
     pub charset: &'static str,
     /// How many pages it has, those not yet born included.
     pub pages: u64,
     /// What its robots file says, in words.
     pub robots: &'static str,
-    /// The pause its robots file asks for.
+    /// The `Crawl-delay` of its robots file.
     pub crawl_delay: Option<Interval>,
     /// Whether it sends `ETag` and `Last-Modified`.
     pub validators: (bool, bool),
@@ -80,7 +78,7 @@ pub struct ServerTruth {
     pub feed: &'static str,
     /// Whether it has a news sitemap.
     pub news: bool,
-    /// Whether a directory that moved leaves redirects behind.
+    /// Whether URLs of a moved directory redirect to the new ones.
     pub leaves_redirects: bool,
 }
 
@@ -111,7 +109,7 @@ impl Web {
     #[must_use]
     pub fn next_change(&self, url: &PageUrl, now: Timestamp, end: Timestamp) -> Option<Timestamp> {
         let page = self.page_at(url)?;
-        History::of(&page).next_change(now.as_seconds(), first_second(end)).map(moment)
+        History::of(&page).next_change(now.as_seconds(), first_second(end)).map(timestamp)
     }
 
     fn page_at(&self, url: &PageUrl) -> Option<Page<'_>> {
@@ -140,14 +138,14 @@ fn truth_of(page: &Page<'_>, from: Timestamp, to: Timestamp) -> Truth {
         urls,
         process,
         mean_interval: process.mean_interval(),
-        born: moment(page.born()),
-        deleted: page.deleted().map(|at| (moment(at), page.deleted_status())),
-        moved: page.moved().map(moment),
+        born: timestamp(page.born()),
+        deleted: page.deleted().map(|at| (timestamp(at), page.deleted_status())),
+        moved: page.moved().map(timestamp),
         robots_allow: page.server.private.is_none_or(|slot| slot != page.slot()),
         byte_changes: moments(&history.byte_changes(first, listed)),
         text_changes: moments(&history.text_changes(first, listed)),
-        bytes_changed_at: is_born.then(|| moment(history.bytes_changed(end))),
-        text_changed_at: is_born.then(|| moment(history.text_changed(end))),
+        bytes_changed_at: is_born.then(|| timestamp(history.bytes_changed(end))),
+        text_changed_at: is_born.then(|| timestamp(history.text_changed(end))),
     }
 }
 
@@ -158,7 +156,7 @@ fn first_second(at: Timestamp) -> Second {
 }
 
 fn moments(seconds: &[Second]) -> Vec<Timestamp> {
-    seconds.iter().map(|second| moment(*second)).collect()
+    seconds.iter().map(|second| timestamp(*second)).collect()
 }
 
 fn url(page: &Page<'_>, moved: bool) -> String {
@@ -169,12 +167,12 @@ fn url(page: &Page<'_>, moved: bool) -> String {
 }
 
 fn server_truth(server: &Server<'_>) -> ServerTruth {
-    let names = server.web.names();
-    let kind = robots::kind(server);
+    let names = server.layout.names();
+    let kind = server.robots();
     let validators = server.validators();
     ServerTruth {
         number: server.number,
-        host: server.web.host(server.number),
+        host: names.host(server.number),
         alias: names.alias(server.number),
         address: names.address(Owner::Honest { number: server.number, alias: false }),
         scheme: server.scheme().as_str(),

@@ -10,7 +10,7 @@ use anyhow::{Context, Result, ensure};
 use base::url::Scheme;
 use base::{Chance, PageUrl, Timestamp};
 use serde_json::{Value, json};
-use sim::{Asked, Plan, Web};
+use sim::{Plan, Web, WebRequest};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -139,8 +139,8 @@ fn sample(web: &Web, count: u64) -> Result<Vec<PageUrl>> {
     Ok(pages)
 }
 
-fn answer(web: &Web, url: &PageUrl) -> sim::Answer {
-    let asked = Asked {
+fn answer(web: &Web, url: &PageUrl) -> sim::WebResponse {
+    let asked = WebRequest {
         scheme: url.scheme(),
         host: url.host(),
         target: url.target(),

@@ -9,8 +9,8 @@ use base::{Interval, PageUrl};
 use crawl::{Added, Event, Parts, Report};
 use fetch::{Policy, Range, Resolver, WebDoor};
 use guard::Guard;
-use sim::observe::Rules;
-use sim::serve::{self, Serving};
+use sim::observe::PolitenessRules;
+use sim::serve::{self, RunningWeb};
 use sim::{Plan, Web};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,9 +20,9 @@ use std::time::Duration;
 const PAUSE: Duration = Duration::from_millis(100);
 const CRAWL: Duration = Duration::from_secs(6);
 
-async fn serve(clock: &Arc<RealClock>) -> (Arc<Web>, Serving) {
+async fn serve(clock: &Arc<RealClock>) -> (Arc<Web>, RunningWeb) {
     let web = Arc::new(Web::new(Plan { seed: 12, pages: 2_000, servers: 50, ..Plan::default() }));
-    let rules = Rules { pause: PAUSE.into(), crawl_delay: false, ..Rules::default() };
+    let rules = PolitenessRules { pause: PAUSE.into(), crawl_delay: false, ..PolitenessRules::default() };
     let settings = serve::Settings { rules, ..serve::Settings::default() };
     let serving =
         serve::start(Arc::clone(&web), Arc::clone(clock) as Arc<dyn Clock>, settings).await.unwrap();
@@ -43,7 +43,7 @@ async fn guard(directory: &Path, wait_max: Duration) -> Guard {
 /// Crawls without any pause of its own; what came of the visits, by name.
 async fn crawl(
     web: &Arc<Web>,
-    serving: &Serving,
+    serving: &RunningWeb,
     clock: &Arc<RealClock>,
     guard: &Guard,
     directory: &Path,

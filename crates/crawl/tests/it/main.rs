@@ -25,8 +25,8 @@ use fetch::robots::{Need, Standing};
 use frontier::{Frontier, Next, Policy, Step, Task};
 use rig::{at_once, finish, frontier, next, seed, settings, step};
 use sim::door::SimulatedDoor;
-use sim::log::Entry;
-use sim::observe::{Observer, Report, Rules};
+use sim::log::LogEntry;
+use sim::observe::{Observer, PolitenessReport, PolitenessRules};
 use sim::{ORIGIN, Plan, Web};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, HashSet};
@@ -43,7 +43,7 @@ struct Crawl {
     fetched: HashSet<PageUrl>,
     unchanged: u64,
     changed: u64,
-    politeness: Report,
+    politeness: PolitenessReport,
 }
 
 /// Crawls a simulated web for `days`, with this pause.
@@ -53,16 +53,16 @@ fn crawl(plan: Plan, days: u64, pause: Interval) -> Crawl {
     let door = SimulatedDoor::new(Arc::clone(&web), Arc::clone(&clock) as Arc<dyn Clock>);
     let mut queue = frontier(settings(pause), Policy::paper(), ORIGIN);
     seed(&mut queue, &PageUrl::parse(&format!("http://{}/", web.host(0))).unwrap(), ORIGIN);
-    let mut entries: Vec<Entry> = Vec::new();
+    let mut entries: Vec<LogEntry> = Vec::new();
     let mut contents = HashMap::new();
-    let rules = Rules { pause: PAUSE, ..Rules::default() };
+    let rules = PolitenessRules { pause: PAUSE, ..PolitenessRules::default() };
     let mut crawl = Crawl {
         trace: 0,
         requests: 0,
         fetched: HashSet::new(),
         unchanged: 0,
         changed: 0,
-        politeness: Report::default(),
+        politeness: PolitenessReport::default(),
     };
     let end = ORIGIN.plus(Interval::from_days(days));
     drive(
@@ -139,9 +139,9 @@ fn drive_through<D: Door>(
 }
 
 /// The request as the server saw it.
-fn entry(web: &Web, task: &Task, ended: &Ended, now: Timestamp) -> Option<Entry> {
+fn entry(web: &Web, task: &Task, ended: &Ended, now: Timestamp) -> Option<LogEntry> {
     let (Step::Robots(to, request) | Step::Visit(_, to, request)) = &task.step else { return None };
-    let mut entry = Entry::new(request.url.host(), request.url.target(), "utsushi", now);
+    let mut entry = LogEntry::new(request.url.host(), request.url.target(), "utsushi", now);
     assert_eq!(web.address(request.url.host()).map(IpAddr::V4), Some(to.ip()));
     entry.server = web.address(request.url.host());
     entry.scheme = request.url.scheme();

@@ -11,8 +11,8 @@ use crawl::recall_robots;
 use fetch::robots::Need;
 use frontier::{Policy, Step};
 use sim::door::SimulatedDoor;
-use sim::log::Entry;
-use sim::observe::{Observer, Rules};
+use sim::log::LogEntry;
+use sim::observe::{Observer, PolitenessRules};
 use sim::{ORIGIN, Web};
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
@@ -25,7 +25,7 @@ struct World {
     web: Arc<Web>,
     clock: Arc<SimulatedClock>,
     disk: SimulatedDisk,
-    log: Vec<Entry>,
+    log: Vec<LogEntry>,
 }
 
 impl World {
@@ -96,7 +96,10 @@ impl World {
     }
 
     fn violations(&self) -> u64 {
-        let mut observer = Observer::new(Arc::clone(&self.web), Rules { pause: PAUSE, ..Rules::default() });
+        let mut observer = Observer::new(
+            Arc::clone(&self.web),
+            PolitenessRules { pause: PAUSE, ..PolitenessRules::default() },
+        );
         observer.replay(&self.log);
         observer.report().violations()
     }

@@ -17,7 +17,7 @@ const DAYS: u64 = 3;
 
 #[test]
 fn survives_h10_traps_while_a_server_of_ten_thousand_pages_is_covered_whole() {
-    let kinds = u32::try_from(hostile::Kind::ALL.len()).unwrap();
+    let kinds = u32::try_from(hostile::HostileKind::ALL.len()).unwrap();
     let plan = Plan { seed: 3, pages: 10_000, servers: 1, hostile: kinds, ..Plan::default() };
     let web = Arc::new(Web::new(plan));
     let clock = SimulatedClock::new(ORIGIN);

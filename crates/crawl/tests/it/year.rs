@@ -12,7 +12,7 @@ use base::clock::Start;
 use base::{Interval, Timestamp};
 use drive::{Driver, Outcomes, Year};
 use frontier::{Bin, Frontier};
-use sim::{Mix, ORIGIN, Plan, Web};
+use sim::{ChangeMix, ORIGIN, Plan, Web};
 use std::path::Path;
 
 /// The pause between requests to one server; that of the crawler's default settings.
@@ -29,16 +29,24 @@ fn year(pages: u64, days: u64) -> Year {
     let servers = u32::try_from(pages / 100).unwrap().max(20);
     let plan = Plan { seed, pages, servers, hostile: 18, mix: slow() };
     let busy = busy(&Web::new(plan.clone()));
-    let plan = Plan { mix: Mix { busy, ..plan.mix }, ..plan };
+    let plan = Plan { mix: ChangeMix { busy, ..plan.mix }, ..plan };
     Year { plan, days, pause: PAUSE, network_down: None, disk_full: None }
 }
 
 /// A young web in which few pages change by themselves: what a year of it costs can be paid in minutes. Pages still change
 /// because what they link to is born, moves or goes, and because servers are rebuilt; and being young, by their own word,
 /// they are looked at often.
-fn slow() -> Mix {
-    let mix = Mix { poisson: 0, hourly: 0, daily: 0, weekly: 0, bursty: 1, advert_only: 0, ..Mix::default() };
-    Mix { dated: 0, born_late: 60, deleted: 30, moved: 30, rebuilt: 150, age_days_max: 60, ..mix }
+fn slow() -> ChangeMix {
+    let mix = ChangeMix {
+        poisson: 0,
+        hourly: 0,
+        daily: 0,
+        weekly: 0,
+        bursty: 1,
+        advert_only: 0,
+        ..ChangeMix::default()
+    };
+    ChangeMix { dated: 0, born_late: 60, deleted: 30, moved: 30, rebuilt: 150, age_days_max: 60, ..mix }
 }
 
 /// The largest servers that ask for a long pause. Their pages change as often as pages do, so they cannot be kept up with.

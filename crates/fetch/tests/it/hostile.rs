@@ -9,7 +9,7 @@ use base::door::{Cause, Door, Exchange, Failure, Request};
 use base::url::Scheme;
 use base::{Outcome, PageUrl};
 use fetch::{Decoded, Limits, Policy, Range, Settings, WebDoor};
-use sim::hostile::{self, Kind};
+use sim::hostile::{self, HostileKind};
 use sim::{Plan, Web};
 use std::collections::BTreeMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -194,7 +194,7 @@ impl Scene {
         }
     }
 
-    fn note(&self, kind: Kind, took: Duration, outcome: &Outcome, failure: Option<&Failure>) {
+    fn note(&self, kind: HostileKind, took: Duration, outcome: &Outcome, failure: Option<&Failure>) {
         let (end, limit) = match (outcome, failure) {
             (Outcome::Fetched { truncated: Some(reason), .. }, _) => {
                 (format!("cut: {}", reason.as_str()), self.limits.visit_time_max)

@@ -4,14 +4,14 @@ use crate::peer::asked;
 use base::{Interval, PageUrl, Timestamp};
 use flate2::{Compression, write::GzEncoder};
 use html::{ENTRIES_MAX, feed, sitemap};
-use sim::{Answer, ORIGIN, Plan, Web};
+use sim::{ORIGIN, Plan, Web, WebResponse};
 use std::io::Write;
 
 fn url(text: &str) -> PageUrl {
     PageUrl::parse(text).unwrap()
 }
 
-fn get(web: &Web, url: &PageUrl, at: Timestamp) -> Answer {
+fn get(web: &Web, url: &PageUrl, at: Timestamp) -> WebResponse {
     let answer = web.answer(&asked(url), at);
     assert_eq!(answer.status, 200, "{url}");
     answer

@@ -2,7 +2,7 @@
 
 use crate::{hostile, oracle};
 use base::{Chance, PageUrl};
-use sim::{Asked, ORIGIN, Plan, Web};
+use sim::{ORIGIN, Plan, Web, WebRequest};
 
 /// Compares the two and tells how many links there are.
 #[track_caller]
@@ -223,8 +223,8 @@ fn the_simulated_web_is_read_as_the_oracle_reads_it() {
 }
 
 /// A plain request for a page.
-pub(crate) fn asked(url: &PageUrl) -> Asked<'_> {
-    Asked {
+pub(crate) fn asked(url: &PageUrl) -> WebRequest<'_> {
+    WebRequest {
         scheme: url.scheme(),
         host: url.host(),
         target: url.target(),

@@ -1,7 +1,7 @@
 //! Sentences in many languages, and the simulated web's own texts.
 
 use lang::{Language, detect};
-use sim::text::{self, Language as Tongue};
+use sim::text::{self, TextLanguage as Tongue};
 
 #[track_caller]
 fn check(code: &str, text: &str) {

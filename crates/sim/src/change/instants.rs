@@ -1,13 +1,13 @@
-//! When things happen: processes that know every instant of theirs without keeping any.
+//! When things happen: processes whose instants are computed on demand and never stored.
 //!
 //! Time is cut into cells. What happens in a cell is drawn from the seed and the number of the cell alone, so the last
 //! instant before a moment, the next one after it and all between two moments are found by looking at the few cells
-//! around. A Poisson process is exact this way: the numbers in disjoint cells are independent and the places in a
+//! around. A Poisson process is exact this way: the counts in disjoint cells are independent and the positions in a
 //! cell are even.
 //!
 //! **Invariant:** every instant is a whole second, as `Last-Modified` can say it; two in one second are one.
 
-use super::Process;
+use super::ChangeProcess;
 use crate::draw::{below, draw, happens, unit};
 use base::Interval;
 
@@ -19,27 +19,27 @@ const BURST_MAX: u64 = 12;
 const BURSTS_A_CELL_MAX: u64 = 4;
 const BURST_GAP_MIN: u64 = 60;
 const BURST_GAP_MAX: u64 = 15 * 60;
-/// How many changes a burst has on average.
+/// Mean number of changes of a burst.
 pub(super) const BURST_MEAN: f64 = (BURST_MIN + BURST_MAX) as f64 / 2.0;
 /// The longest burst. Bursts begin at least this long before the end of their cell, so none reaches the next.
 const BURST_SECONDS: u64 = BURST_MAX * BURST_GAP_MAX;
 const DAY: u64 = 86_400;
 const _: () = assert!(BURST_SECONDS < DAY && BURSTS_A_CELL_MAX * BURST_MAX <= CELL_MAX as u64);
-/// The most instants in a cell; a Poisson number of mean 1 exceeds 16 once in 10^15 cells.
+/// Maximum number of instants in a cell; a Poisson number of mean 1 exceeds 16 once in 10^15 cells.
 const CELL_MAX: usize = 48;
 const POISSON_MAX: u64 = 16;
 
 /// All instants of one process.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Instants {
-    kind: Kind,
+    kind: HostileKind,
     /// The length of a cell in seconds.
     length: Second,
     seed: u64,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum HostileKind {
     Poisson,
     Periodic(Second),
     Bursty,
@@ -64,34 +64,34 @@ impl Cell {
 
 impl Instants {
     /// No instant at all.
-    pub(crate) const NEVER: Self = Self { kind: Kind::Never, length: 1, seed: 0 };
+    pub(crate) const NEVER: Self = Self { kind: HostileKind::Never, length: 1, seed: 0 };
 
     /// A Poisson process.
     pub(crate) fn poisson(seed: u64, mean: Interval) -> Self {
-        Self { kind: Kind::Poisson, length: seconds(mean).max(1), seed }
+        Self { kind: HostileKind::Poisson, length: seconds(mean).max(1), seed }
     }
     /// Every so often, at `phase` after each whole multiple.
     pub(crate) fn periodic(every: Interval, phase: Second) -> Self {
         let length = seconds(every).max(1);
-        Self { kind: Kind::Periodic(phase.rem_euclid(length)), length, seed: 0 }
+        Self { kind: HostileKind::Periodic(phase.rem_euclid(length)), length, seed: 0 }
     }
     /// Bursts with a mean time between them, a day at least.
     pub(crate) fn bursty(seed: u64, mean: Interval) -> Self {
-        Self { kind: Kind::Bursty, length: seconds(mean.max(Interval::from_days(1))), seed }
+        Self { kind: HostileKind::Bursty, length: seconds(mean.max(Interval::from_days(1))), seed }
     }
     /// The changes of the main text by `process` for the page with this seed.
-    pub(crate) fn of_text(process: Process, seed: u64) -> Self {
+    pub(crate) fn of_text(process: ChangeProcess, seed: u64) -> Self {
         match process {
-            Process::Poisson { mean } => Self::poisson(draw(seed, 3), mean),
-            Process::Periodic { every } => Self::periodic(every, phase(seed, every)),
-            Process::Bursty { mean } => Self::bursty(draw(seed, 3), mean),
-            Process::Never | Process::AdvertOnly { .. } => Self::NEVER,
+            ChangeProcess::Poisson { mean } => Self::poisson(draw(seed, 3), mean),
+            ChangeProcess::Periodic { every } => Self::periodic(every, phase(seed, every)),
+            ChangeProcess::Bursty { mean } => Self::bursty(draw(seed, 3), mean),
+            ChangeProcess::Never | ChangeProcess::AdvertOnly { .. } => Self::NEVER,
         }
     }
     /// The changes of the advert block by `process` for the page with this seed.
-    pub(crate) fn of_advert(process: Process, seed: u64) -> Self {
+    pub(crate) fn of_advert(process: ChangeProcess, seed: u64) -> Self {
         match process {
-            Process::AdvertOnly { mean } => Self::poisson(draw(seed, 4), mean),
+            ChangeProcess::AdvertOnly { mean } => Self::poisson(draw(seed, 4), mean),
             _ => Self::NEVER,
         }
     }
@@ -102,7 +102,7 @@ impl Instants {
         (self.recent(after, until, &mut found) > 0).then_some(found[0])
     }
 
-    /// Fills `found` with the last instants in `(after, until]`, the latest first; says how many there are.
+    /// Fills `found` with the last instants in `(after, until]`, the latest first; returns their number.
     pub(crate) fn recent(&self, after: Second, until: Second, found: &mut [Second]) -> usize {
         let mut count = 0;
         let mut cell = self.cell_of(until);
@@ -142,7 +142,7 @@ impl Instants {
     }
 
     fn is_never(&self) -> bool {
-        matches!(self.kind, Kind::Never)
+        matches!(self.kind, HostileKind::Never)
     }
     fn cell_of(&self, at: Second) -> i64 {
         at.div_euclid(self.length)
@@ -152,10 +152,10 @@ impl Instants {
         let mut cell = Cell { at: [0; CELL_MAX], count: 0 };
         let (start, seed) = (number * self.length, draw(self.seed, number.cast_unsigned()));
         match self.kind {
-            Kind::Never => {}
-            Kind::Periodic(phase) => cell.push(start + phase),
-            Kind::Poisson => fill_poisson(&mut cell, seed, start, self.length),
-            Kind::Bursty => fill_bursts(&mut cell, seed, start, self.length),
+            HostileKind::Never => {}
+            HostileKind::Periodic(phase) => cell.push(start + phase),
+            HostileKind::Poisson => fill_poisson(&mut cell, seed, start, self.length),
+            HostileKind::Bursty => fill_bursts(&mut cell, seed, start, self.length),
         }
         let inside = &mut cell.at[..cell.count];
         inside.sort_unstable();
@@ -194,7 +194,7 @@ fn poisson_of_mean_one(draw: u64) -> u64 {
     count
 }
 
-/// Moves the distinct ones of sorted instants to the front; says how many they are.
+/// Moves the distinct ones of sorted instants to the front; returns their number.
 fn without_repeats(sorted: &mut [Second]) -> usize {
     let mut kept = 0;
     for at in 0..sorted.len() {
@@ -218,7 +218,7 @@ fn seconds(interval: Interval) -> Second {
     interval.as_seconds().cast_signed()
 }
 
-/// Whether a thing with this seed is among so many of a thousand, and when, evenly over a span.
+/// The time of an event that happens to this many thousandths of things, uniformly over a span; none if it does not happen.
 pub(crate) fn moment(seed: u64, per_mille: u16, from: Second, span: Second) -> Option<Second> {
     happens(draw(seed, 0), per_mille).then(|| from + below_second(draw(seed, 1), span))
 }

@@ -1,8 +1,8 @@
-//! What is left of an answer that is sent badly: the bytes that arrive within the limits, read as a client reads them.
+//! What a client receives of a response that is sent badly: the bytes that arrive within the limits.
 //!
-//! **Invariant:** nothing longer than the head's limit and the body's limit together is ever made.
+//! **Invariant:** no message longer than the head limit plus the body limit is ever built.
 
-use super::{Answer, Manner, with_body};
+use super::{Delivery, WebResponse, with_body};
 use base::Timestamp;
 use base::door::{Cause, Failure, Phase, Times, Truncation};
 use base::http::{self, Framing};
@@ -12,7 +12,7 @@ use base::limits::{
 };
 use std::time::Duration;
 
-/// What arrived of an answer.
+/// The received part of a response.
 #[derive(Debug)]
 pub(super) struct Arrived {
     pub(super) head: Vec<u8>,
@@ -30,42 +30,42 @@ pub(super) enum Ending {
     Closed,
     /// There were enough.
     Enough,
-    /// They came too slowly; so long was waited.
+    /// They came too slowly; this is how long the client waited.
     Slow(Duration),
 }
 
-/// What a client makes of the bytes that come.
+/// A client's view of the bytes that arrive.
 struct Reading {
     ending: Ending,
     head_only: bool,
     times: Times,
-    /// As much of the body as is taken.
+    /// Maximum number of body bytes that are read.
     limit: usize,
 }
 
-/// An answer that is not sent as it should be.
+/// A response with irregular delivery.
 pub(super) fn odd(
-    answer: &Answer,
+    answer: &WebResponse,
     now: Timestamp,
     head_only: bool,
     times: Times,
     limit: usize,
 ) -> Result<Arrived, Failure> {
     let most = HEAD_BYTES_MAX + limit;
-    let (message, ending) = match answer.manner {
-        Manner::Drip(bytes, wait) => dripped(message(answer, now, head_only), bytes.max(1), wait),
-        Manner::Endless if !head_only => (repeated(&answer.head(now), &answer.body, most), Ending::Enough),
-        Manner::RawEndless(once) => {
+    let (message, ending) = match answer.delivery {
+        Delivery::Drip(bytes, wait) => dripped(message(answer, now, head_only), bytes.max(1), wait),
+        Delivery::Endless if !head_only => (repeated(&answer.head(now), &answer.body, most), Ending::Enough),
+        Delivery::RawEndless(once) => {
             let (first, again) = answer.body.split_at(once.min(answer.body.len()));
             (repeated(first, again, most), Ending::Enough)
         }
-        Manner::Raw => (answer.body.clone(), Ending::Closed),
+        Delivery::Raw => (answer.body.clone(), Ending::Closed),
         _ => (message(answer, now, head_only), Ending::Closed),
     };
     Reading { ending, head_only, times, limit }.read(&message)
 }
 
-fn message(answer: &Answer, now: Timestamp, head_only: bool) -> Vec<u8> {
+fn message(answer: &WebResponse, now: Timestamp, head_only: bool) -> Vec<u8> {
     let mut message = answer.head(now);
     if !head_only && !matches!(answer.status, 204 | 304) {
         message.extend_from_slice(&answer.wire_body());
@@ -81,7 +81,7 @@ fn repeated(first: &[u8], again: &[u8], most: usize) -> Vec<u8> {
     message
 }
 
-/// What comes of a message by so many bytes at a time until the client has had enough.
+/// The received bytes of a message that arrives in small pieces, up to the client's limits.
 fn dripped(mut message: Vec<u8>, bytes: usize, wait: Duration) -> (Vec<u8>, Ending) {
     let pieces = message.len().div_ceil(bytes).saturating_sub(1);
     let whole = wait.saturating_mul(u32::try_from(pieces).unwrap_or(u32::MAX));
@@ -184,7 +184,7 @@ fn chunks(rest: &[u8]) -> (usize, bool) {
     (rest.len(), false)
 }
 
-/// The length of the line that tells the size of a chunk, and that size.
+/// The length of a chunk-size line, and the size.
 fn size_line(rest: &[u8]) -> Option<(usize, usize)> {
     let end = rest.iter().take(4_096).position(|b| *b == b'\n')?;
     let digits = rest[..end].split(|b| *b == b';').next()?;

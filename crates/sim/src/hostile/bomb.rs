@@ -1,14 +1,14 @@
 //! Compression bombs: a megabyte that becomes a gigabyte, and kilobytes that do so in two steps (H5).
 //!
-//! A gigabyte is never made. One block of compressed zeros that ends on a byte boundary is repeated, and the checksum
+//! A gigabyte is never built. One block of compressed zeros that ends on a byte boundary is repeated, and the checksum
 //! of the whole is put together from the checksum of a block.
 
 use super::Place;
-use crate::Answer;
+use crate::WebResponse;
 use flate2::{Compress, Compression, Crc, FlushCompress};
 use std::sync::OnceLock;
 
-/// What one block unfolds to, and how many blocks there are: 1 GiB.
+/// Decompressed bytes of one block, and the number of blocks: 1 GiB.
 const BLOCK_BYTES: usize = 1024 * 1024;
 const BLOCKS: usize = 1024;
 const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff];
@@ -16,16 +16,16 @@ const GZIP_HEAD: [u8; 10] = [0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 0xff];
 const DEFLATE_END: [u8; 2] = [0x03, 0x00];
 
 /// Pages that grow when they are unpacked.
-pub(super) fn answer(place: &Place<'_>) -> Answer {
+pub(super) fn answer(place: &Place<'_>) -> WebResponse {
     let html = |codings: &str, body: &[u8]| {
-        Answer::plain(200, "text/html; charset=utf-8", body).with("Content-Encoding", codings)
+        WebResponse::plain(200, "text/html; charset=utf-8", body).with("Content-Encoding", codings)
     };
     match place.path() {
         "/" => place.home(&["/bomb.html", "/twice.html", "/four-times.html", "/bomb.gz", "/not-gzip.html"]),
         "/bomb.html" => html("gzip", once()),
         "/twice.html" => html("gzip, gzip", twice()),
         "/four-times.html" => html("gzip, gzip, gzip, gzip", &gzip(&gzip(twice()))),
-        "/bomb.gz" => Answer::plain(200, "application/gzip", once()),
+        "/bomb.gz" => WebResponse::plain(200, "application/gzip", once()),
         "/not-gzip.html" => html("gzip", place.filler(500).as_bytes()),
         _ => place.missing(),
     }
@@ -53,10 +53,10 @@ fn twice() -> &'static [u8] {
     BOMB.get_or_init(|| gzip(once()))
 }
 
-/// One block of zeros as raw deflate that leans on nothing before it and ends on a byte boundary.
+/// One block of zeros as raw deflate that refers to nothing before it and ends on a byte boundary.
 fn zeros() -> Vec<u8> {
     let mut out = Vec::with_capacity(16 * 1024);
-    // Packing memory into memory that is large enough cannot fail.
+    // Compressing into a large enough buffer cannot fail.
     let _ = Compress::new(Compression::best(), false).compress_vec(
         &vec![0; BLOCK_BYTES],
         &mut out,

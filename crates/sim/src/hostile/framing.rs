@@ -1,13 +1,13 @@
-//! Messages whose end can be read in two ways, or not at all (H15, H16).
+//! Messages with ambiguous or missing ends (H15, H16).
 
 use super::Place;
-use crate::{Answer, Manner};
+use crate::{Delivery, WebResponse};
 
 const TYPE: &str = "Content-Type: text/html; charset=utf-8\r\n";
 const BODY: &str =
     "<!doctype html><title>Malformed</title><p>Twenty-six letters: abcdefghijklmnopqrstuvwxyz</p>\n";
 
-/// Every way of breaking the framing that is known to have broken someone.
+/// Framing errors that are known to have broken other clients.
 const CASES: [&str; 18] = [
     "two-lengths",
     "same-length-twice",
@@ -30,13 +30,13 @@ const CASES: [&str; 18] = [
 ];
 
 /// One page for each case.
-pub(super) fn answer(place: &Place<'_>) -> Answer {
+pub(super) fn answer(place: &Place<'_>) -> WebResponse {
     if place.path() == "/" {
         let links: Vec<String> = CASES.iter().map(|case| format!("/{case}")).collect();
         return place.home(&links.iter().map(String::as_str).collect::<Vec<_>>());
     }
     match message(place.path().trim_start_matches('/')) {
-        Some(message) => Answer::plain(200, "text/html; charset=utf-8", message).sent(Manner::Raw),
+        Some(message) => WebResponse::plain(200, "text/html; charset=utf-8", message).sent(Delivery::Raw),
         None => place.missing(),
     }
 }

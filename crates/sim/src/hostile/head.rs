@@ -1,7 +1,7 @@
 //! Heads of megabytes, thousands of fields, interim answers without end (H7).
 
 use super::Place;
-use crate::{Answer, Manner};
+use crate::{Delivery, WebResponse};
 
 const FIELD_BYTES: usize = 10 * 1024 * 1024;
 const FIELDS: usize = 10_000;
@@ -9,8 +9,8 @@ const STATUS: &str = "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\
 const INTERIM: &str = "HTTP/1.1 103 Early Hints\r\nLink: </style.css>; rel=preload\r\n\r\n";
 const CONTINUE: &str = "HTTP/1.1 100 Continue\r\n\r\n";
 
-/// Heads that are too large in every way, and one that is just within what is bearable.
-pub(super) fn answer(place: &Place<'_>) -> Answer {
+/// Heads that exceed each limit, and one just within all of them.
+pub(super) fn answer(place: &Place<'_>) -> WebResponse {
     let end = ending(place);
     match place.path() {
         "/" => place.home(&[
@@ -25,20 +25,20 @@ pub(super) fn answer(place: &Place<'_>) -> Answer {
         "/field" => raw(format!("{STATUS}X-Filler: {}\r\n{end}", "x".repeat(FIELD_BYTES))),
         "/fields" => raw(format!("{STATUS}{}{end}", fields())),
         "/endless-fields" => {
-            raw(format!("{STATUS}X-Filler: again\r\n")).sent(Manner::RawEndless(STATUS.len()))
+            raw(format!("{STATUS}X-Filler: again\r\n")).sent(Delivery::RawEndless(STATUS.len()))
         }
         "/endless-line" => {
-            raw("HTTP/1.1 200 very ".to_owned()).sent(Manner::RawEndless("HTTP/1.1 200 ".len()))
+            raw("HTTP/1.1 200 very ".to_owned()).sent(Delivery::RawEndless("HTTP/1.1 200 ".len()))
         }
-        "/interim" => raw(INTERIM.to_owned()).sent(Manner::RawEndless(0)),
+        "/interim" => raw(INTERIM.to_owned()).sent(Delivery::RawEndless(0)),
         "/hundred-interim" => raw(format!("{}{STATUS}{end}", CONTINUE.repeat(100))),
         "/few-interim" => raw(format!("{CONTINUE}{INTERIM}{INTERIM}{STATUS}{end}")),
         _ => place.missing(),
     }
 }
 
-fn raw(message: String) -> Answer {
-    Answer::plain(200, "text/html; charset=utf-8", message).sent(Manner::Raw)
+fn raw(message: String) -> WebResponse {
+    WebResponse::plain(200, "text/html; charset=utf-8", message).sent(Delivery::Raw)
 }
 
 fn fields() -> String {

@@ -1,29 +1,29 @@
-//! Few pages under names without number: paths that repeat themselves, filters that combine, paging that never stops,
+//! Few pages under an unlimited number of URLs: repeating paths, combined filters, endless paging,
 //! listings of words (H10).
 //!
-//! **Invariant:** every name that a page of a maze links to exists, and leads on; what there is beneath all of them is
-//! what [`super::Kind::pages`] says.
+//! **Invariant:** every URL that a page of a maze links to exists and has links; the number of different pages is
+//! [`super::HostileKind::pages`].
 
 use super::Place;
-use crate::Answer;
+use crate::WebResponse;
 use base::chance;
 
 /// The directories of a path echo.
 pub(super) const ECHOES: [&str; 4] = ["docs", "guide", "news", "images"];
-/// How many products a shop sells.
+/// Number of products of a shop.
 pub(super) const PRODUCTS: u64 = 30;
 /// The last page of a list that has anything on it.
 pub(super) const FULL_PAGES: u64 = 40;
-/// How many things are on such a page.
+/// Number of entries on such a page.
 pub(super) const ENTRIES: u64 = 5;
-/// How many products a shop shows at once.
+/// Number of products on one page of a shop.
 const SHOWN: u64 = 10;
-/// How many names a page of a listing of words links to.
+/// Number of URLs that a word listing links to.
 const NAMES: u64 = 12;
 
-/// Links that forget their leading slash: `/docs/guide/` has `docs/`, which is `/docs/guide/docs/`. Whatever the path,
+/// Links without their leading slash: `/docs/guide/` has `docs/`, which is `/docs/guide/docs/`. Whatever the path,
 /// the page is that of its last directory.
-pub(super) fn echo(place: &Place<'_>) -> Answer {
+pub(super) fn echo(place: &Place<'_>) -> WebResponse {
     if place.path() == "/" {
         return place.home(&["/docs/", "/guide/", "/news/"]);
     }
@@ -49,12 +49,12 @@ const FACETS: [(&str, &[&str]); 5] = [
 ];
 
 /// A shop: filters in every combination and in every order, over the same products.
-pub(super) fn facets(place: &Place<'_>) -> Answer {
+pub(super) fn facets(place: &Place<'_>) -> WebResponse {
     if let Some(product) = place.numbered("/product/").filter(|product| *product < PRODUCTS) {
         let body = format!("{}<p>Product {product}. <a href=\"/shop\">Back</a></p>", place.filler(300));
         return place.page(&format!("Product {product}"), &body);
     }
-    match (place.path(), place.asked.target.split_once('?').map(|(_, query)| query)) {
+    match (place.path(), place.request.target.split_once('?').map(|(_, query)| query)) {
         ("/", None) => place.home(&["/shop", "/product/0", "/product/1"]),
         ("/shop", query) => match chosen(query.unwrap_or_default()) {
             Some(chosen) => shop(place, &chosen),
@@ -79,8 +79,8 @@ fn chosen(query: &str) -> Option<Vec<(&'static str, &'static str)>> {
     Some(chosen)
 }
 
-fn shop(place: &Place<'_>, chosen: &[(&'static str, &'static str)]) -> Answer {
-    let first = place.hash(chance::hash_bytes(0, place.asked.target.as_bytes())) % PRODUCTS;
+fn shop(place: &Place<'_>, chosen: &[(&'static str, &'static str)]) -> WebResponse {
+    let first = place.hash(chance::hash_bytes(0, place.request.target.as_bytes())) % PRODUCTS;
     let mut body = String::from("<ul>");
     for product in (first..first + SHOWN).map(|product| product % PRODUCTS) {
         body.push_str(&format!("<li><a href=\"/product/{product}\">Product {product}</a></li>"));
@@ -95,7 +95,7 @@ fn shop(place: &Place<'_>, chosen: &[(&'static str, &'static str)]) -> Answer {
     place.page("Shop", &format!("{body}</p>"))
 }
 
-/// The filters with one more, which replaces its like; behind the others, or, for half of them, in front.
+/// The filters with one more, which replaces one of the same kind; after the others or, for half of them, before.
 fn with_filter(chosen: &[(&'static str, &'static str)], name: &str, value: &str) -> Vec<String> {
     let mut link: Vec<String> = chosen.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let filter = format!("{name}={value}");
@@ -107,20 +107,20 @@ fn with_filter(chosen: &[(&'static str, &'static str)], name: &str, value: &str)
     link
 }
 
-/// A list that can be paged for ever; there is nothing on it any more after [`FULL_PAGES`].
-pub(super) fn paging(place: &Place<'_>) -> Answer {
+/// A list with endless paging; pages after [`FULL_PAGES`] are empty.
+pub(super) fn paging(place: &Place<'_>) -> WebResponse {
     if place.path() == "/" {
         return place.home(&["/list?page=1", "/list?page=2", "/entry/0"]);
     }
     if let Some(entry) = place.numbered("/entry/").filter(|entry| *entry < FULL_PAGES * ENTRIES) {
-        return place.page(&format!("Entry {entry}"), &place.filler(300));
+        return place.page(&format!("LogEntry {entry}"), &place.filler(300));
     }
-    let page = place.asked.target.strip_prefix("/list?page=").and_then(|page| page.parse::<u64>().ok());
+    let page = place.request.target.strip_prefix("/list?page=").and_then(|page| page.parse::<u64>().ok());
     let Some(page) = page.filter(|page| *page > 0) else { return place.missing() };
     let mut body = String::from("<ul>");
     let entries = if page <= FULL_PAGES { (page - 1) * ENTRIES..page * ENTRIES } else { 0..0 };
     for entry in entries {
-        body.push_str(&format!("<li><a href=\"/entry/{entry}\">Entry {entry}</a></li>"));
+        body.push_str(&format!("<li><a href=\"/entry/{entry}\">LogEntry {entry}</a></li>"));
     }
     let next = page.saturating_add(1);
     body.push_str(&format!("</ul><p><a href=\"/list?page={next}\">Next</a>"));
@@ -130,15 +130,15 @@ pub(super) fn paging(place: &Place<'_>) -> Answer {
     place.page("List", &format!("{body}</p>"))
 }
 
-/// Names that nobody has seen before, all beside each other; what they lead to is always the same but for more of them.
-pub(super) fn listing(place: &Place<'_>) -> Answer {
-    let here = chance::hash_bytes(place.seed, place.asked.target.as_bytes());
+/// New URLs on every page, all in one directory; their pages differ only in the links to further ones.
+pub(super) fn listing(place: &Place<'_>) -> WebResponse {
+    let here = chance::hash_bytes(place.seed, place.request.target.as_bytes());
     let names: Vec<String> =
         (0..NAMES).map(|nth| format!("/topic/{}/", words(place.hash(here ^ nth)))).collect();
-    if place.asked.target == "/" {
+    if place.request.target == "/" {
         return place.home(&names.iter().map(String::as_str).collect::<Vec<_>>());
     }
-    let name = place.asked.target.strip_prefix("/topic/").and_then(|rest| rest.strip_suffix('/'));
+    let name = place.request.target.strip_prefix("/topic/").and_then(|rest| rest.strip_suffix('/'));
     let is_name =
         |name: &str| !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     if !name.is_some_and(is_name) {

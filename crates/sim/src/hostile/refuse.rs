@@ -1,17 +1,17 @@
-//! Servers that ask to be left alone, servers whose robots file is broken, and the well-behaved crowd on one address
+//! Servers that send `Retry-After`, servers whose robots file fails, and many well-behaved servers on one address
 //! (H12, H13).
 
 use super::{CROWD_NAMES, Place, crowd_host};
-use crate::Answer;
+use crate::WebResponse;
 use base::{Interval, Timestamp, chance};
 
-/// For how long a busy server is busy, or not.
+/// Length of the busy and the normal periods of a busy server.
 const SPELL_SECONDS: i64 = 60;
-/// How many pages these servers have besides their home.
+/// Number of pages of these servers besides the home page.
 const PAGES: u64 = 12;
 
-/// A third of the minutes are busy ones: 429 or 503 until they are over, with the wait in seconds or as a date.
-pub(super) fn too_many(place: &Place<'_>) -> Answer {
+/// In a third of the minutes the server sends 429 or 503, with `Retry-After` in seconds or as a date.
+pub(super) fn too_many(place: &Place<'_>) -> WebResponse {
     if place.path() == "/" || place.numbered("/item/").is_none() {
         return small_site(place, "/item/");
     }
@@ -24,20 +24,20 @@ pub(super) fn too_many(place: &Place<'_>) -> Answer {
     let wait = over.since(place.now).plus(Interval::from_micros(999_999)).as_seconds();
     let status = if (draw / 3).is_multiple_of(2) { 429 } else { 503 };
     let value = if (draw / 6).is_multiple_of(2) { wait.to_string() } else { over.to_http_date() };
-    Answer::plain(status, "text/plain; charset=utf-8", "please wait\n").with("Retry-After", value)
+    WebResponse::plain(status, "text/plain; charset=utf-8", "please wait\n").with("Retry-After", value)
 }
 
-/// robots.txt answers 500 or 503; the pages are fine, and nobody polite sees them.
-pub(super) fn robots_broken(place: &Place<'_>) -> Answer {
+/// robots.txt returns 500 or 503; the pages work, but a polite crawler does not fetch them.
+pub(super) fn robots_broken(place: &Place<'_>) -> WebResponse {
     if place.path() != "/robots.txt" {
         return small_site(place, "/page/");
     }
     let status = if place.hash(0).is_multiple_of(2) { 500 } else { 503 };
-    Answer::plain(status, "text/plain; charset=utf-8", "out of order\n")
+    WebResponse::plain(status, "text/plain; charset=utf-8", "out of order\n")
 }
 
 /// Many names on one address, all linked from the home page.
-pub(super) fn crowd(place: &Place<'_>) -> Answer {
+pub(super) fn crowd(place: &Place<'_>) -> WebResponse {
     if place.path() != "/" {
         return small_site(place, "/page/");
     }
@@ -47,7 +47,7 @@ pub(super) fn crowd(place: &Place<'_>) -> Answer {
 }
 
 /// A home page and a dozen pages in a ring.
-fn small_site(place: &Place<'_>, prefix: &str) -> Answer {
+fn small_site(place: &Place<'_>, prefix: &str) -> WebResponse {
     let link = |page: u64| format!("{prefix}{page}");
     if place.path() == "/" {
         let links: Vec<String> = (0..PAGES).map(link).collect();

@@ -1,32 +1,32 @@
-//! Servers that take their time, or all of it (H6).
+//! Servers that respond slowly or never (H6).
 
 use super::Place;
-use crate::{Answer, Manner};
+use crate::{Delivery, WebResponse};
 use std::time::Duration;
 
-/// How many servers of names like `/hang/3` the home page leads to.
+/// Number of pages such as `/hang/3` that the home page links to.
 const HANGS: u64 = 3;
 
 /// A few bytes a second, or nothing for a long while and then everything.
-pub(super) fn answer(place: &Place<'_>) -> Answer {
-    let page = |manner| place.page("Slow", &place.filler(2_000)).sent(manner);
+pub(super) fn answer(place: &Place<'_>) -> WebResponse {
+    let page = |delivery| place.page("Slow", &place.filler(2_000)).sent(delivery);
     match place.path() {
         "/" => place.home(&["/drip", "/trickle", "/late", "/later"]),
-        "/drip" => page(Manner::Drip(8, Duration::from_secs(1))),
-        "/trickle" => page(Manner::Drip(64, Duration::from_millis(500))),
-        "/late" => page(Manner::Late(Duration::from_secs(3))),
-        "/later" => page(Manner::Late(Duration::from_secs(45))),
+        "/drip" => page(Delivery::Drip(8, Duration::from_secs(1))),
+        "/trickle" => page(Delivery::Drip(64, Duration::from_millis(500))),
+        "/late" => page(Delivery::Late(Duration::from_secs(3))),
+        "/later" => page(Delivery::Late(Duration::from_secs(45))),
         _ => place.missing(),
     }
 }
 
 /// No answer at all.
-pub(super) fn hang(place: &Place<'_>) -> Answer {
+pub(super) fn hang(place: &Place<'_>) -> WebResponse {
     match place.path() {
         "/" => place.home(&["/hang/1", "/hang/2", "/hang/3", "/close"]),
-        "/close" => place.page("Closed", "").sent(Manner::Close),
+        "/close" => place.page("Closed", "").sent(Delivery::Close),
         _ if place.numbered("/hang/").is_some_and(|n| (1..=HANGS).contains(&n)) => {
-            place.page("Silent", "").sent(Manner::Hang)
+            place.page("Silent", "").sent(Delivery::Hang)
         }
         _ => place.missing(),
     }

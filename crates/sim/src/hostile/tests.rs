@@ -1,4 +1,4 @@
-//! What every hostile server keeps to, and what each does badly.
+//! What all hostile servers have in common, and the fault of each.
 
 use super::*;
 use base::url::Scheme;
@@ -6,9 +6,9 @@ use std::collections::HashSet;
 
 const NOW: Timestamp = crate::ORIGIN;
 
-fn ask(number: u32, target: &str, now: Timestamp) -> Answer {
+fn ask(number: u32, target: &str, now: Timestamp) -> WebResponse {
     let host = host(number);
-    let asked = Asked {
+    let request = WebRequest {
         scheme: Scheme::Http,
         host: &host,
         target,
@@ -17,25 +17,25 @@ fn ask(number: u32, target: &str, now: Timestamp) -> Answer {
         if_modified_since: None,
         accepts_gzip: true,
     };
-    answer(7, number, &asked, now)
+    answer(7, number, &request, now)
 }
 
 /// One of each kind.
 #[expect(clippy::cast_possible_truncation, reason = "there are few kinds")]
-const ALL: u32 = Kind::ALL.len() as u32;
+const ALL: u32 = HostileKind::ALL.len() as u32;
 
 /// The number of the first server of a kind.
-fn first(kind: Kind) -> u32 {
+fn first(kind: HostileKind) -> u32 {
     (0..ALL).find(|number| super::kind(*number) == kind).unwrap()
 }
 
-fn links(answer: &Answer) -> Vec<String> {
+fn links(answer: &WebResponse) -> Vec<String> {
     let text = String::from_utf8_lossy(&answer.body).into_owned();
     let hrefs = text.split("href=\"").skip(1).map(|rest| rest.split('"').next().unwrap().to_owned());
     hrefs.collect()
 }
 
-fn field<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {
+fn field<'a>(answer: &'a WebResponse, name: &str) -> Option<&'a str> {
     answer.fields.iter().find(|(found, _)| *found == name).map(|(_, value)| value.as_str())
 }
 
@@ -43,7 +43,7 @@ fn field<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {
 fn every_server_has_an_honest_home_that_leads_to_pages() {
     for number in 0..ALL {
         let home = ask(number, "/", NOW);
-        assert_eq!((home.status, &home.manner), (200, &Manner::Plain), "{}", host(number));
+        assert_eq!((home.status, &home.delivery), (200, &Delivery::Plain), "{}", host(number));
         let links: Vec<String> = links(&home).into_iter().filter(|link| link != "/").collect();
         assert!(links.len() >= 3, "{}: {links:?}", host(number));
         for link in links.into_iter().filter(|link| link.starts_with('/')) {
@@ -57,7 +57,7 @@ fn every_server_has_an_honest_home_that_leads_to_pages() {
 #[test]
 fn even_one_crowd_is_many_names_on_one_address() {
     let web = crate::Web::new(crate::Plan { hostile: ALL, ..crate::Plan::default() });
-    let crowd = first(Kind::Crowd);
+    let crowd = first(HostileKind::Crowd);
     let address = web.address(&host(crowd)).unwrap();
     let pages = links(&ask(crowd, "/", NOW)).into_iter().filter_map(|link| base::PageUrl::parse(&link).ok());
     let names: HashSet<String> = pages.map(|page| page.host().to_owned()).collect();
@@ -89,7 +89,7 @@ fn names_lead_back_to_numbers() {
 #[test]
 fn robots_files_answer_except_where_they_are_the_fault() {
     for number in 0..ALL {
-        let broken = kind(number) == Kind::RobotsBroken;
+        let broken = kind(number) == HostileKind::RobotsBroken;
         let status = ask(number, "/robots.txt", NOW).status;
         assert_eq!(status >= 500, broken, "{}: {status}", host(number));
         assert_eq!(robots_allows(number, "/"), !broken);
@@ -99,7 +99,7 @@ fn robots_files_answer_except_where_they_are_the_fault() {
 
 #[test]
 fn redirects_go_in_circles_and_ever_on() {
-    let number = first(Kind::RedirectLoop);
+    let number = first(HostileKind::RedirectLoop);
     let to = |path: &str| field(&ask(number, path, NOW), "Location").map(ToOwned::to_owned);
     assert_eq!(to("/self").as_deref(), Some("/self"));
     assert_eq!(to("/a").as_deref(), Some("/b"));
@@ -112,7 +112,7 @@ fn redirects_go_in_circles_and_ever_on() {
 
 #[test]
 fn a_calendar_leads_to_ever_new_days() {
-    let number = first(Kind::Calendar);
+    let number = first(HostileKind::Calendar);
     let mut seen = HashSet::new();
     let mut at = "/calendar/2026/01/01".to_owned();
     for _ in 0..400 {
@@ -127,10 +127,10 @@ fn a_calendar_leads_to_ever_new_days() {
 
 #[test]
 fn session_ids_are_new_at_every_look_and_the_pages_are_not() {
-    for number in [first(Kind::SessionIds), first(Kind::SessionIds) + ALL] {
+    for number in [first(HostileKind::SessionIds), first(HostileKind::SessionIds) + ALL] {
         let (one, later) =
             (ask(number, "/", NOW), ask(number, "/", NOW.plus(base::Interval::from_seconds(1))));
-        let keys = |answer: &Answer| {
+        let keys = |answer: &WebResponse| {
             let page = base::PageUrl::parse(&format!("http://{}/", host(number))).unwrap();
             links(answer)
                 .iter()
@@ -145,8 +145,8 @@ fn session_ids_are_new_at_every_look_and_the_pages_are_not() {
     }
 }
 
-/// Walks a trap breadth first, and gives the different answers and targets met in so many requests.
-fn walk(kind: Kind, requests: usize) -> (HashSet<String>, HashSet<String>) {
+/// Walks a trap breadth first; returns the distinct responses and targets seen within the number of requests.
+fn walk(kind: HostileKind, requests: usize) -> (HashSet<String>, HashSet<String>) {
     let number = first(kind);
     let home = base::PageUrl::parse(&format!("http://{}/", host(number))).unwrap();
     let mut waiting = std::collections::VecDeque::from([home.clone()]);
@@ -171,34 +171,34 @@ fn walk(kind: Kind, requests: usize) -> (HashSet<String>, HashSet<String>) {
 
 #[test]
 fn a_maze_has_names_without_number_for_a_few_pages() {
-    let (titles, targets) = walk(Kind::PathEcho, 2_000);
-    assert_eq!(titles.len() as u64, Kind::PathEcho.pages().unwrap());
+    let (titles, targets) = walk(HostileKind::PathEcho, 2_000);
+    assert_eq!(titles.len() as u64, HostileKind::PathEcho.pages().unwrap());
     assert!(targets.contains("/docs/guide/docs/guide/"));
-    let (titles, targets) = walk(Kind::Facets, 5_000);
-    assert_eq!(titles.len() as u64, Kind::Facets.pages().unwrap());
+    let (titles, targets) = walk(HostileKind::Facets, 5_000);
+    assert_eq!(titles.len() as u64, HostileKind::Facets.pages().unwrap());
     let both = |one: &str, other: &str| targets.contains(&format!("/shop?{one}&{other}"));
     assert!(both("colour=blue", "size=s") && both("size=s", "colour=blue"), "in any order");
-    let (titles, targets) = walk(Kind::Paging, 3_000);
+    let (titles, targets) = walk(HostileKind::Paging, 3_000);
     let empty = |target: &&String| {
         target.strip_prefix("/list?page=").is_some_and(|page| page.parse::<u64>().unwrap() > 40)
     };
     assert_eq!(titles.len() as u64, 2 + 200);
     assert!(targets.iter().filter(empty).count() > 2_000);
-    let (titles, targets) = walk(Kind::Listing, 2_000);
-    assert_eq!((titles.len() as u64, targets.len()), (Kind::Listing.pages().unwrap(), 1 + 12 * 2_000));
+    let (titles, targets) = walk(HostileKind::Listing, 2_000);
+    assert_eq!((titles.len() as u64, targets.len()), (HostileKind::Listing.pages().unwrap(), 1 + 12 * 2_000));
 }
 
 #[test]
 fn who_asks_a_maze_for_what_it_never_links_to_finds_nothing() {
     for (kind, target) in [
-        (Kind::PathEcho, "/docs/elsewhere/"),
-        (Kind::PathEcho, "/docs"),
-        (Kind::Facets, "/shop?colour=purple"),
-        (Kind::Facets, "/shop?colour=red&colour=red"),
-        (Kind::Facets, "/product/30"),
-        (Kind::Paging, "/list?page=0"),
-        (Kind::Paging, "/entry/200"),
-        (Kind::Listing, "/topic/A/"),
+        (HostileKind::PathEcho, "/docs/elsewhere/"),
+        (HostileKind::PathEcho, "/docs"),
+        (HostileKind::Facets, "/shop?colour=purple"),
+        (HostileKind::Facets, "/shop?colour=red&colour=red"),
+        (HostileKind::Facets, "/product/30"),
+        (HostileKind::Paging, "/list?page=0"),
+        (HostileKind::Paging, "/entry/200"),
+        (HostileKind::Listing, "/topic/A/"),
     ] {
         assert_eq!(ask(first(kind), target, NOW).status, 404, "{target}");
     }
@@ -206,7 +206,7 @@ fn who_asks_a_maze_for_what_it_never_links_to_finds_nothing() {
 
 #[test]
 fn a_busy_server_says_for_how_long_and_recovers() {
-    let number = first(Kind::TooMany);
+    let number = first(HostileKind::TooMany);
     let mut forms = HashSet::new();
     let mut fine = 0;
     for minute in 0..200 {
@@ -231,15 +231,15 @@ fn a_busy_server_says_for_how_long_and_recovers() {
 
 #[test]
 fn wrong_lengths_err_on_both_sides() {
-    let number = first(Kind::WrongLength);
+    let number = first(HostileKind::WrongLength);
     let (long, short) = (ask(number, "/long", NOW), ask(number, "/short", NOW));
-    assert!(matches!(long.manner, Manner::WrongLength(n) if n > long.body.len() as u64));
-    assert!(matches!(short.manner, Manner::WrongLength(n) if n < short.body.len() as u64));
+    assert!(matches!(long.delivery, Delivery::WrongLength(n) if n > long.body.len() as u64));
+    assert!(matches!(short.delivery, Delivery::WrongLength(n) if n < short.body.len() as u64));
 }
 
 #[test]
 fn japanese_is_written_as_no_label_says() {
-    let number = first(Kind::WrongCharset);
+    let number = first(HostileKind::WrongCharset);
     let shift_jis = ask(number, "/text/0", NOW);
     assert_eq!(field(&shift_jis, "Content-Type"), Some("text/html; charset=UTF-8"));
     let (text, _, bad) = encoding_rs::SHIFT_JIS.decode(&shift_jis.body);

@@ -1,16 +1,16 @@
-//! Ways that lead nowhere: redirects in circles, a calendar without end, links that are new at every look (H1, H4, H10).
+//! Traps: redirect loops, an endless calendar, links that are new on every visit (H1, H4, H10).
 
 use super::Place;
-use crate::Answer;
+use crate::WebResponse;
 use base::url::Scheme;
 use base::{Timestamp, chance};
 
 const DAY_SECONDS: i64 = 86_400;
-/// How many pages lie beneath all the session ids.
+/// Number of different pages under all session ids.
 pub(super) const PAGES: u64 = 20;
 
-/// Redirects: to itself, in a pair, ever on, to the other scheme and back, and to where nobody should go.
-pub(super) fn redirects(place: &Place<'_>) -> Answer {
+/// Redirects: to itself, in a pair, without end, to the other scheme and back, and to forbidden targets.
+pub(super) fn redirects(place: &Place<'_>) -> WebResponse {
     let elsewhere = [
         ("/to-metadata", "http://169.254.169.254/latest/meta-data/"),
         ("/to-private", "http://192.168.0.1/"),
@@ -35,24 +35,24 @@ pub(super) fn redirects(place: &Place<'_>) -> Answer {
     match (place.numbered("/r/"), place.path()) {
         (Some(step), _) => redirect(&format!("/r/{}", step.saturating_add(1))),
         (None, "/scheme") => redirect(&other_scheme(place)),
-        (None, "/longer") => redirect(&format!("{}x", place.asked.target)),
-        (None, path) if path.starts_with("/longer") => redirect(&format!("{}x", place.asked.target)),
+        (None, "/longer") => redirect(&format!("{}x", place.request.target)),
+        (None, path) if path.starts_with("/longer") => redirect(&format!("{}x", place.request.target)),
         _ => place.missing(),
     }
 }
 
-fn redirect(to: &str) -> Answer {
-    let answer = Answer::plain(302, "text/plain; charset=utf-8", "elsewhere\n");
+fn redirect(to: &str) -> WebResponse {
+    let answer = WebResponse::plain(302, "text/plain; charset=utf-8", "elsewhere\n");
     if to.is_empty() { answer } else { answer.with("Location", to) }
 }
 
 fn other_scheme(place: &Place<'_>) -> String {
-    let other = if place.asked.scheme == Scheme::Http { Scheme::Https } else { Scheme::Http };
-    format!("{}://{}{}", other.as_str(), place.asked.host, place.asked.target)
+    let other = if place.request.scheme == Scheme::Http { Scheme::Https } else { Scheme::Http };
+    format!("{}://{}{}", other.as_str(), place.request.host, place.request.target)
 }
 
 /// A page for every day, with the days and months around it.
-pub(super) fn calendar(place: &Place<'_>) -> Answer {
+pub(super) fn calendar(place: &Place<'_>) -> WebResponse {
     if place.path() == "/" {
         return place.home(&["/calendar/2026/01/01", "/calendar/2026/01/01?view=week"]);
     }
@@ -88,8 +88,8 @@ fn day_path(day: Timestamp) -> String {
     format!("/calendar/{:04}/{:02}/{:02}", civil.year(), civil.month(), civil.day())
 }
 
-/// The same few pages under ever new names. Half of the links carry the id in the path, half in the query.
-pub(super) fn sessions(place: &Place<'_>) -> Answer {
+/// The same few pages with a new session id in every link, half of them in the path, half in the query.
+pub(super) fn sessions(place: &Place<'_>) -> WebResponse {
     let path = place.path().split(';').next().unwrap_or_default();
     let page = path.strip_prefix("/page/").and_then(|page| page.parse().ok());
     let (title, from) = match page {
@@ -106,7 +106,7 @@ pub(super) fn sessions(place: &Place<'_>) -> Answer {
 }
 
 fn with_session(place: &Place<'_>, page: u64) -> String {
-    let asked = chance::hash_bytes(place.seed, place.asked.target.as_bytes());
+    let asked = chance::hash_bytes(place.seed, place.request.target.as_bytes());
     let moment = place.now.as_micros().unsigned_abs();
     let half = |part| place.hash(chance::hash(&[asked, moment, page, part]));
     let id = format!("{:016x}{:016x}", half(0), half(1));

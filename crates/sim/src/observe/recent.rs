@@ -1,6 +1,6 @@
-//! What was asked for of late, so that a second request for it is noticed.
+//! Recently requested pages, so that a repeated request is noticed.
 //!
-//! **Invariant:** whatever was noted less than a window ago is found; what is older than two windows is forgotten.
+//! **Invariant:** a page noted less than a window ago is found; pages older than two windows are forgotten.
 
 use base::{Interval, Timestamp};
 use std::collections::HashMap;
@@ -29,7 +29,7 @@ impl Recent {
         before.is_some_and(|before| at.since(before) < self.window)
     }
 
-    /// Forgets `page`: it may be asked for again.
+    /// Forgets `page`: it may be requested again.
     pub(super) fn forget(&mut self, page: u64) {
         self.latest.remove(&page);
         self.before.remove(&page);
@@ -49,7 +49,7 @@ impl Recent {
     }
 }
 
-/// What is hashed already needs no hashing.
+/// The keys are hashes already.
 #[derive(Clone, Copy, Debug, Default)]
 struct AsItIs(u64);
 

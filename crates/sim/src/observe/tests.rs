@@ -1,9 +1,9 @@
-//! Synthetic traffic, and what an observer makes of it.
+//! Synthetic traffic, and what an observer reports about it.
 
 use super::*;
 use crate::Plan;
-use crate::hostile::Kind;
-use crate::robots::{self, Robots};
+use crate::hostile::HostileKind;
+use crate::server::Robots;
 
 const SECOND: Interval = Interval::from_seconds(1);
 
@@ -11,33 +11,33 @@ fn at(millis: u64) -> Timestamp {
     crate::ORIGIN.plus(Interval::from_millis(millis))
 }
 
-fn observer(rules: Rules) -> Observer {
+fn observer(rules: PolitenessRules) -> Observer {
     let plan = Plan { seed: 3, pages: 4_000, servers: 200, hostile: 36, ..Plan::default() };
     Observer::new(Arc::new(Web::new(plan)), rules)
 }
 
-fn plain_rules() -> Rules {
-    Rules { pause: SECOND, crawl_delay: false, double_window: Interval::from_minutes(1) }
+fn plain_rules() -> PolitenessRules {
+    PolitenessRules { pause: SECOND, crawl_delay: false, double_window: Interval::from_minutes(1) }
 }
 
 impl Observer {
-    fn entry(&self, host: &str, target: &str, (from, to): (u64, u64)) -> Entry {
+    fn entry(&self, host: &str, target: &str, (from, to): (u64, u64)) -> LogEntry {
         let server = self.web.address(host);
         assert!(server.is_some(), "{host}");
-        let mut entry = Entry::new(host, target, "tester", at(from));
+        let mut entry = LogEntry::new(host, target, "tester", at(from));
         (entry.server, entry.status, entry.finished) = (server, 200, at(to));
         entry
     }
     /// Plays requests to one server, each given by its arrival and end in milliseconds, for a new page each.
-    fn play(mut self, host: &str, times: &[(u64, u64)]) -> Report {
-        let entries: Vec<Entry> =
+    fn play(mut self, host: &str, times: &[(u64, u64)]) -> PolitenessReport {
+        let entries: Vec<LogEntry> =
             times.iter().enumerate().map(|(n, times)| self.entry(host, &format!("/{n}"), *times)).collect();
         self.replay(&entries);
         self.report()
     }
     /// The first honest server with this robots file, or any.
     fn host_with(&self, wanted: impl Fn(Robots) -> bool) -> String {
-        let number = (0..200).find(|n| wanted(robots::kind(&self.web.server(*n)))).unwrap();
+        let number = (0..200).find(|n| wanted(self.web.server(*n).robots())).unwrap();
         self.web.host(number)
     }
 }
@@ -77,8 +77,8 @@ fn overlaps_are_counted_exactly() {
 #[test]
 fn pauses_are_kept_by_address_too() {
     let mut observer = observer(plain_rules());
-    let crowd: Vec<u32> = (0..36).filter(|n| hostile::kind(*n) == Kind::Crowd).collect();
-    let entries: Vec<Entry> = crowd
+    let crowd: Vec<u32> = (0..36).filter(|n| hostile::kind(*n) == HostileKind::Crowd).collect();
+    let entries: Vec<LogEntry> = crowd
         .iter()
         .zip([(0, 10), (20, 30)])
         .map(|(number, times)| observer.entry(&hostile::host(*number), "/", times))
@@ -93,15 +93,18 @@ fn pauses_are_kept_by_address_too() {
 #[test]
 fn a_longer_crawl_delay_counts_when_it_should() {
     for (counts, expected) in [(false, 0), (true, 1)] {
-        let observer =
-            observer(Rules { crawl_delay: counts, pause: Interval::from_millis(10), ..plain_rules() });
+        let observer = observer(PolitenessRules {
+            crawl_delay: counts,
+            pause: Interval::from_millis(10),
+            ..plain_rules()
+        });
         let host = observer.host_with(|robots| matches!(robots, Robots::Delay(_)));
         assert_eq!(with_robots(observer, &host).at_servers.short_gaps, expected);
     }
 }
 
 /// Two pages, then the robots file, then a page, half a second apart.
-fn with_robots(mut observer: Observer, host: &str) -> Report {
+fn with_robots(mut observer: Observer, host: &str) -> PolitenessReport {
     let entries = [("/a", 0), ("/b", 500), ("/robots.txt", 1_000), ("/c", 1_500)]
         .map(|(target, at)| observer.entry(host, target, (at, at + 1)));
     observer.replay(&entries);
@@ -112,7 +115,7 @@ fn with_robots(mut observer: Observer, host: &str) -> Report {
 fn what_robots_forbids_is_counted_and_the_robots_file_is_not() {
     let mut observer = observer(plain_rules());
     let host = observer.host_with(|robots| robots == Robots::Private);
-    let broken = hostile::host((0..36).find(|n| hostile::kind(*n) == Kind::RobotsBroken).unwrap());
+    let broken = hostile::host((0..36).find(|n| hostile::kind(*n) == HostileKind::RobotsBroken).unwrap());
     let entries = [
         observer.entry(&host, "/robots.txt", (0, 1)),
         observer.entry(&host, "/private/x", (2_000, 2_001)),
@@ -160,6 +163,6 @@ fn asking_twice_is_noted_unless_there_was_no_answer() {
 #[test]
 fn servers_that_do_not_exist_are_nobody_s_concern() {
     let mut observer = observer(plain_rules());
-    observer.replay(&[Entry::new("", "", "", at(0)), Entry::new("other.example", "/", "", at(0))]);
-    assert_eq!(observer.report(), Report::default());
+    observer.replay(&[LogEntry::new("", "", "", at(0)), LogEntry::new("other.example", "/", "", at(0))]);
+    assert_eq!(observer.report(), PolitenessReport::default());
 }

@@ -1,6 +1,6 @@
 //! The fixed phrases of a page's frame, in both languages.
 
-use crate::text::Language;
+use crate::text::TextLanguage;
 
 /// The phrases of one language.
 pub(super) struct Phrases {
@@ -43,9 +43,9 @@ const ENGLISH: Phrases = Phrases {
 };
 
 /// The phrases of a language.
-pub(super) fn of(language: Language) -> &'static Phrases {
+pub(super) fn of(language: TextLanguage) -> &'static Phrases {
     match language {
-        Language::Japanese => &JAPANESE,
-        Language::English => &ENGLISH,
+        TextLanguage::Japanese => &JAPANESE,
+        TextLanguage::English => &ENGLISH,
     }
 }

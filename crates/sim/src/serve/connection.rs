@@ -1,12 +1,12 @@
-//! One connection: requests one after the other, or a tunnel for a client that takes us for its proxy.
+//! One connection: requests one after the other, or a tunnel for a client that uses the listener as its proxy.
 
 use super::ledger::{Ledger, Pending};
 use super::request::{self, Refused, Request, Wish};
 use super::send::Reply;
 use super::truth::{self, Facts};
 use super::wire::{Gone, Stream, Wire};
-use crate::log::Entry;
-use crate::{Answer, Manner, Web};
+use crate::log::LogEntry;
+use crate::{Delivery, Web, WebResponse};
 use base::Timestamp;
 use base::url::Scheme;
 use std::io::Cursor;
@@ -20,8 +20,8 @@ use tokio_rustls::TlsAcceptor;
 
 const TUNNEL_OPEN: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
 
-/// What all connections share.
-pub(super) struct House {
+/// State shared by all connections.
+pub(super) struct Context {
     pub(super) web: Arc<Web>,
     pub(super) ledger: Arc<Ledger>,
     pub(super) acceptor: TlsAcceptor,
@@ -30,13 +30,13 @@ pub(super) struct House {
     pub(super) slowness: f64,
 }
 
-impl std::fmt::Debug for House {
+impl std::fmt::Debug for Context {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("House").field("facts", &self.facts).finish_non_exhaustive()
+        f.debug_struct("Context").field("facts", &self.facts).finish_non_exhaustive()
     }
 }
 
-/// Who is at the other end.
+/// The client's address.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Visitor {
     pub(super) client: SocketAddrV4,
@@ -44,42 +44,42 @@ pub(super) struct Visitor {
     pub(super) connection: u64,
 }
 
-/// How a conversation ended.
+/// How a session ended.
 enum Ended {
     Gone(Gone),
     Tunnel(u16),
 }
 
 /// Serves a plain connection, which may turn into a tunnel.
-pub(super) async fn plain(house: &House, stream: TcpStream, visitor: Visitor) {
-    let mut wire = Wire::new(stream, Vec::new(), house.patience);
-    let talk = Talk { house, visitor, scheme: Scheme::Http, may_tunnel: true };
+pub(super) async fn plain(context: &Context, stream: TcpStream, visitor: Visitor) {
+    let mut wire = Wire::new(stream, Vec::new(), context.patience);
+    let talk = Talk { context, visitor, scheme: Scheme::Http, may_tunnel: true };
     match talk.converse(&mut wire).await {
         Ended::Gone(gone) => part(wire, gone).await,
-        Ended::Tunnel(port) => tunnel(house, wire, port, visitor).await,
+        Ended::Tunnel(port) => tunnel(context, wire, port, visitor).await,
     }
 }
 
 /// Serves a connection that begins with a TLS handshake.
-pub(super) async fn secure<S: Stream>(house: &House, stream: S, visitor: Visitor) {
-    let Ok(Ok(stream)) = timeout(house.patience, house.acceptor.accept(stream)).await else { return };
-    without_tunnel(house, stream, visitor, Scheme::Https).await;
+pub(super) async fn secure<S: Stream>(context: &Context, stream: S, visitor: Visitor) {
+    let Ok(Ok(stream)) = timeout(context.patience, context.acceptor.accept(stream)).await else { return };
+    without_tunnel(context, stream, visitor, Scheme::Https).await;
 }
 
-async fn tunnel(house: &House, wire: Wire<TcpStream>, port: u16, visitor: Visitor) {
+async fn tunnel(context: &Context, wire: Wire<TcpStream>, port: u16, visitor: Visitor) {
     let (stream, input) = wire.into_parts();
     let (read, write) = stream.into_split();
     let stream = tokio::io::join(Cursor::new(input).chain(read), write);
     if port == Scheme::Http.default_port() {
-        without_tunnel(house, stream, visitor, Scheme::Http).await;
+        without_tunnel(context, stream, visitor, Scheme::Http).await;
     } else {
-        secure(house, stream, visitor).await;
+        secure(context, stream, visitor).await;
     }
 }
 
-async fn without_tunnel<S: Stream>(house: &House, stream: S, visitor: Visitor, scheme: Scheme) {
-    let mut wire = Wire::new(stream, Vec::new(), house.patience);
-    let talk = Talk { house, visitor, scheme, may_tunnel: false };
+async fn without_tunnel<S: Stream>(context: &Context, stream: S, visitor: Visitor, scheme: Scheme) {
+    let mut wire = Wire::new(stream, Vec::new(), context.patience);
+    let talk = Talk { context, visitor, scheme, may_tunnel: false };
     if let Ended::Gone(gone) = talk.converse(&mut wire).await {
         part(wire, gone).await;
     }
@@ -91,15 +91,15 @@ async fn part<S: Stream>(wire: Wire<S>, gone: Gone) {
     }
 }
 
-/// A conversation with one visitor.
+/// A session with one client.
 struct Talk<'h> {
-    house: &'h House,
+    context: &'h Context,
     visitor: Visitor,
     scheme: Scheme,
     may_tunnel: bool,
 }
 
-/// What a request leads to.
+/// The result of a request.
 enum Deed {
     Reply(Box<Reply>),
     Tunnel(u16),
@@ -134,10 +134,10 @@ impl Talk<'_> {
     }
 
     fn deed(&self, request: &Request<'_>) -> Deed {
-        let now = self.house.ledger.clock.now();
-        let server = self.house.web.address(&request.host);
+        let now = self.context.ledger.clock.now();
+        let server = self.context.web.address(&request.host);
         match (request.wish, server) {
-            // Whoever looks names up itself asks for a way to the address; the name comes with the request.
+            // A client that resolves names itself asks for a tunnel to the address; the host name comes with the request.
             (Wish::Tunnel(port), server)
                 if self.may_tunnel && (server.is_some() || is_ours(&request.host)) =>
             {
@@ -149,55 +149,55 @@ impl Talk<'_> {
     }
 
     fn refusal(&self, refused: Refused) -> Deed {
-        let now = self.house.ledger.clock.now();
-        let pending = self.house.ledger.enter(self.entry("", "", "", now));
+        let now = self.context.ledger.clock.now();
+        let pending = self.context.ledger.enter(self.entry("", "", "", now));
         self.reply(truth::refusal(refused.status, refused.reason), now, false, pending)
     }
 
     fn on_the_record(&self, request: &Request<'_>, server: Option<Ipv4Addr>, now: Timestamp) -> Deed {
         let mut entry = self.entry(&request.host, &request.target, request.agent, now);
         (entry.scheme, entry.server) = (request.scheme, server);
-        let pending = self.house.ledger.enter(entry);
+        let pending = self.context.ledger.enter(entry);
         let mut answer = match (request.wish, server) {
-            (Wish::Page | Wish::Head, Some(_)) => self.house.web.answer(&request.asked(), now),
+            (Wish::Page | Wish::Head, Some(_)) => self.context.web.answer(&request.to_web_request(), now),
             _ => unknown(request),
         };
-        if matches!(answer.manner, Manner::Chunked(_)) && !request.knows_chunks {
-            answer.manner = Manner::Plain;
+        if matches!(answer.delivery, Delivery::Chunked(_)) && !request.knows_chunks {
+            answer.delivery = Delivery::Plain;
         }
         self.reply(answer, now, request.wish == Wish::Head, pending)
     }
 
-    /// Questions about the simulated web are not part of it.
+    /// Requests about the simulated web are not logged.
     fn off_the_record(&self, request: &Request<'_>, now: Timestamp) -> Deed {
-        let answer = truth::answer(self.house, &request.target, now);
-        self.reply(answer, now, request.wish == Wish::Head, self.house.ledger.off_the_record())
+        let answer = truth::answer(self.context, &request.target, now);
+        self.reply(answer, now, request.wish == Wish::Head, self.context.ledger.off_the_record())
     }
 
-    fn entry(&self, host: &str, target: &str, agent: &str, now: Timestamp) -> Entry {
-        let mut entry = Entry::new(host, target, agent, now);
+    fn entry(&self, host: &str, target: &str, agent: &str, now: Timestamp) -> LogEntry {
+        let mut entry = LogEntry::new(host, target, agent, now);
         let Visitor { client, local, connection } = self.visitor;
         (entry.client, entry.local, entry.connection) = (client, local, connection);
         entry.scheme = self.scheme;
         entry
     }
 
-    fn reply(&self, answer: Answer, now: Timestamp, head_only: bool, pending: Pending) -> Deed {
-        Deed::Reply(Box::new(Reply { answer, now, head_only, pending, slowness: self.house.slowness }))
+    fn reply(&self, answer: WebResponse, now: Timestamp, head_only: bool, pending: Pending) -> Deed {
+        Deed::Reply(Box::new(Reply { answer, now, head_only, pending, slowness: self.context.slowness }))
     }
 }
 
-/// Whether the name means this machine and not a part of the simulated web.
+/// Whether the name is that of the listener and not of a simulated server.
 fn is_ours(host: &str) -> bool {
     let bare = host.strip_prefix('[').and_then(|host| host.strip_suffix(']')).unwrap_or(host);
     host == "localhost" || bare.parse().is_ok_and(|address: IpAddr| address.is_loopback())
 }
 
-fn unknown(request: &Request<'_>) -> Answer {
+fn unknown(request: &Request<'_>) -> WebResponse {
     let status = if request.proxied { 502 } else { 421 };
     truth::refusal(
         status,
-        "the simulated web has no server of that name; http://localhost/ on this port tells which it has",
+        "the simulated web has no server of that name; http://localhost/ on this port lists them",
     )
 }
 

@@ -1,11 +1,11 @@
-//! The frame of the pages that tell the truth, and the one way in which text gets into them.
+//! The HTML frame of the truth pages, and the only way in which text enters them.
 //!
-//! **Invariant:** no script runs in these pages, and whatever text enters one is escaped.
+//! **Invariant:** no script runs in these pages, and all inserted text is escaped.
 
-use crate::Answer;
+use crate::WebResponse;
 use std::borrow::Cow;
 
-/// Neither script nor anything from elsewhere; the style stands in the page.
+/// No scripts, no external resources; the style is inline.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
 const STYLE: &str = "\
@@ -24,7 +24,7 @@ input{font:inherit;padding:.35rem .5rem;width:min(34rem,100%);box-sizing:border-
 button{font:inherit;padding:.35rem .9rem}svg{display:block;width:100%;height:3.4rem}\
 svg line{stroke:var(--line)}svg .at{stroke:var(--mark);stroke-width:1.5}.soft{color:var(--soft)}";
 
-/// Text as it may stand in a page or in an attribute in double quotes.
+/// Text escaped for HTML and for attributes in double quotes.
 pub(super) fn escape(text: &str) -> Cow<'_, str> {
     if !text.contains(['&', '<', '>', '"', '\'']) {
         return Cow::Borrowed(text);
@@ -43,8 +43,8 @@ pub(super) fn escape(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Text as it may stand in the query of a URL.
-pub(super) fn query(text: &str) -> String {
+/// Text escaped for the query of a URL.
+pub(super) fn escape_query(text: &str) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~:/".contains(byte);
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -54,7 +54,7 @@ pub(super) fn query(text: &str) -> String {
 }
 
 /// A page; `body` is HTML.
-pub(super) fn page(status: u16, title: &str, body: &str) -> Answer {
+pub(super) fn page(status: u16, title: &str, body: &str) -> WebResponse {
     let text = format!(
         "<!doctype html><html lang=en><meta charset=utf-8><meta name=viewport content=\"width=device-width\">\
          <title>{title}</title><style>{STYLE}</style><h1>{title}</h1>\
@@ -63,11 +63,11 @@ pub(super) fn page(status: u16, title: &str, body: &str) -> Answer {
          <main>{body}</main></html>\n",
         title = escape(title),
     );
-    guarded(Answer::plain(status, "text/html; charset=utf-8", text))
+    guarded(WebResponse::plain(status, "text/html; charset=utf-8", text))
 }
 
-/// The answer with the fields that keep a browser from doing more with it than showing it.
-pub(super) fn guarded(mut answer: Answer) -> Answer {
+/// The response with the fields that restrict a browser to showing it.
+pub(super) fn guarded(mut answer: WebResponse) -> WebResponse {
     for (name, value) in [
         ("Content-Security-Policy", POLICY),
         ("X-Content-Type-Options", "nosniff"),
@@ -86,7 +86,7 @@ mod tests {
     #[test]
     fn text_stays_text() {
         assert_eq!(escape("<script>\"&'"), "&lt;script&gt;&quot;&amp;&#39;");
-        assert_eq!(query("http://a.example/?b=c&d#<"), "http://a.example/%3Fb%3Dc%26d%23%3C");
+        assert_eq!(escape_query("http://a.example/?b=c&d#<"), "http://a.example/%3Fb%3Dc%26d%23%3C");
         let answer = page(200, "<b>", "");
         assert!(String::from_utf8(answer.body).unwrap().contains("<h1>&lt;b&gt;</h1>"));
         assert!(answer.fields.iter().any(|(_, value)| value.starts_with("default-src 'none'")));

@@ -1,10 +1,10 @@
-//! Every request is entered when it arrives and closed when it is finished, whatever becomes of it.
+//! Every request is entered when it arrives and closed when it ends, also if it fails.
 //!
-//! **Invariant:** what is entered is closed exactly once, also when its connection breaks or the server is stopped.
+//! **Invariant:** every entered request is closed exactly once, also when its connection breaks or the server stops.
 
-use crate::Answer;
-use crate::log::{Entry, Log};
-use crate::observe::{Observer, Report};
+use crate::WebResponse;
+use crate::log::{Log, LogEntry};
+use crate::observe::{Observer, PolitenessReport};
 use base::{Clock, Interval, Timestamp};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,10 +24,10 @@ pub(super) struct Ledger {
 
 /// What a server has done so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
+pub struct ServeStats {
     /// Connections accepted.
     pub connections: u64,
-    /// Connections that stand now.
+    /// Connections open now.
     pub connections_open: u64,
     /// Connections dropped because they did not come over loopback.
     pub connections_refused: u64,
@@ -46,7 +46,7 @@ impl Ledger {
     }
 
     /// Enters a request.
-    pub(super) fn enter(self: &Arc<Self>, entry: Entry) -> Pending {
+    pub(super) fn enter(self: &Arc<Self>, entry: LogEntry) -> Pending {
         self.observer().arrived(&entry);
         self.in_progress.fetch_add(1, Ordering::Relaxed);
         let active = entry.arrived;
@@ -58,13 +58,13 @@ impl Ledger {
         Pending { ledger: self.clone(), entry: None, active: Timestamp::MIN }
     }
 
-    pub(super) fn report(&self) -> Report {
+    pub(super) fn report(&self) -> PolitenessReport {
         self.observer().report()
     }
 
-    pub(super) fn stats(&self) -> Stats {
+    pub(super) fn stats(&self) -> ServeStats {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
-        Stats {
+        ServeStats {
             connections: read(&self.accepted),
             connections_open: read(&self.open),
             connections_refused: read(&self.refused),
@@ -74,7 +74,7 @@ impl Ledger {
         }
     }
 
-    fn close(&self, mut entry: Entry, finished: Timestamp) {
+    fn close(&self, mut entry: LogEntry, finished: Timestamp) {
         entry.finished = finished.max(entry.arrived);
         self.observer().finished(&entry);
         self.in_progress.fetch_sub(1, Ordering::Relaxed);
@@ -82,7 +82,7 @@ impl Ledger {
         self.log.append(entry);
     }
 
-    /// The observer is whole between any two calls, so a panic elsewhere does not spoil it.
+    /// The observer is consistent between any two calls, so a panic elsewhere does not corrupt it.
     fn observer(&self) -> MutexGuard<'_, Observer> {
         self.observer.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -92,20 +92,20 @@ impl Ledger {
 #[derive(Debug)]
 pub(super) struct Pending {
     ledger: Arc<Ledger>,
-    entry: Option<Entry>,
+    entry: Option<LogEntry>,
     /// When the client was last known to be there.
     active: Timestamp,
 }
 
 impl Pending {
-    /// Notes what is being answered.
-    pub(super) fn answered(&mut self, answer: &Answer) {
+    /// Records the response that is being sent.
+    pub(super) fn answered(&mut self, answer: &WebResponse) {
         if let Some(entry) = &mut self.entry {
             entry.status = answer.status;
             (entry.retry_after, entry.retry_at) = retry_after(answer);
         }
     }
-    /// Notes that there will be no answer.
+    /// Records that no response will be sent.
     pub(super) fn unanswered(&mut self) {
         if let Some(entry) = &mut self.entry {
             entry.status = 0;
@@ -115,7 +115,7 @@ impl Pending {
     pub(super) fn now(&self) -> Timestamp {
         self.ledger.clock.now()
     }
-    /// Notes that a write reached the client which began at `moment`: then it was still there.
+    /// Records that a write that began at `moment` reached the client, so the client was still connected.
     pub(super) fn reached(&mut self, moment: Timestamp) {
         self.active = self.active.max(moment);
     }
@@ -125,7 +125,7 @@ impl Pending {
             entry.bytes += bytes as u64;
         }
     }
-    /// Closes the entry. To be called before the last bytes leave: after them the client may already ask again.
+    /// Closes the entry. Call it before the last bytes are sent: after them the client may already send another request.
     pub(super) fn close(&mut self) {
         let now = self.ledger.clock.now();
         self.close_at(now);
@@ -138,16 +138,16 @@ impl Pending {
     }
 }
 
-/// A client that left in the middle left some time after the last write that still reached it; when exactly, the
-/// server learns too late to hold it against anyone.
+/// A client that disconnects early does so some time after the last write that reached it. The exact time is
+/// unknown, so the earliest is taken.
 impl Drop for Pending {
     fn drop(&mut self) {
         self.close_at(self.active);
     }
 }
 
-/// How long, or until when, an answer asks to stay away.
-fn retry_after(answer: &Answer) -> (Option<Interval>, Option<Timestamp>) {
+/// The `Retry-After` of a response.
+fn retry_after(answer: &WebResponse) -> (Option<Interval>, Option<Timestamp>) {
     let field = answer.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("retry-after"));
     let Some((_, value)) = field else { return (None, None) };
     let seconds = value.parse().ok().map(Interval::from_seconds);

@@ -1,9 +1,9 @@
-//! One listener for all of 127/8, deaf to every other network.
+//! One listener for all of 127/8 that ignores every other network.
 //!
-//! **Invariant:** a connection whose own address is not loopback is dropped unread, also where the system does not
-//! let a socket be bound to the loopback device.
+//! **Invariant:** a connection whose local address is not loopback is dropped unread, also where the system does not
+//! allow binding a socket to the loopback device.
 
-use super::connection::{self, House, Visitor};
+use super::connection::{self, Context, Visitor};
 use base::url::Scheme;
 use socket2::{Domain, Protocol, Socket, Type};
 use std::io;
@@ -53,9 +53,9 @@ pub(super) fn port(listener: &TcpListener) -> io::Result<u16> {
     listener.local_addr().map(|address| address.port())
 }
 
-/// Accepts connections until told to close, then ends those that stand.
+/// Accepts connections until it is closed, then ends the open ones.
 pub(super) async fn accept(
-    house: Arc<House>,
+    context: Arc<Context>,
     listener: TcpListener,
     scheme: Scheme,
     room: Arc<Semaphore>,
@@ -68,7 +68,7 @@ pub(super) async fn accept(
             Some(_) = connections.join_next() => {}
             next = next(&listener, &room) => {
                 if let Some((stream, place)) = next {
-                    admit(&house, &mut connections, stream, place, scheme);
+                    admit(&context, &mut connections, stream, place, scheme);
                 }
             }
         }
@@ -77,7 +77,7 @@ pub(super) async fn accept(
     connections.shutdown().await;
 }
 
-/// The next connection and a place for it. Nothing is lost when this is dropped half way.
+/// The next connection and a permit for it. Cancel-safe: nothing is lost if this future is dropped.
 async fn next(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<(TcpStream, OwnedSemaphorePermit)> {
     let place = room.clone().acquire_owned().await.ok()?;
     match listener.accept().await {
@@ -91,27 +91,27 @@ async fn next(listener: &TcpListener, room: &Arc<Semaphore>) -> Option<(TcpStrea
 }
 
 fn admit(
-    house: &Arc<House>,
+    context: &Arc<Context>,
     connections: &mut JoinSet<()>,
     stream: TcpStream,
     place: OwnedSemaphorePermit,
     scheme: Scheme,
 ) {
-    let ledger = &house.ledger;
+    let ledger = &context.ledger;
     let Some((client, local)) = ends(&stream) else {
         ledger.refused.fetch_add(1, Ordering::Relaxed);
         return;
     };
-    // A connection that cannot be hurried is merely slower.
+    // Without TCP_NODELAY a connection is only slower.
     let _ = stream.set_nodelay(true);
     let connection = ledger.accepted.fetch_add(1, Ordering::Relaxed);
     let visitor = Visitor { client, local, connection };
-    let house = house.clone();
+    let context = context.clone();
     connections.spawn(async move {
-        let _standing = Standing::new(&house);
+        let _standing = Standing::new(&context);
         match scheme {
-            Scheme::Http => connection::plain(&house, stream, visitor).await,
-            Scheme::Https => connection::secure(&house, stream, visitor).await,
+            Scheme::Http => connection::plain(&context, stream, visitor).await,
+            Scheme::Https => connection::secure(&context, stream, visitor).await,
         }
         drop(place);
     });
@@ -128,19 +128,19 @@ fn ends(stream: &TcpStream) -> Option<(SocketAddrV4, Ipv4Addr)> {
     }
 }
 
-/// Whether an address is this machine's own. A machine may be set up to pass others' packets on to 127/8, so both ends
-/// of a connection are looked at.
+/// Whether an address is loopback. A machine may be configured to forward packets of others to 127/8, so both ends
+/// of a connection are checked.
 fn is_loopback(local: SocketAddr) -> bool {
     matches!(local, SocketAddr::V4(local) if local.ip().is_loopback())
 }
 
-/// Counts a connection for as long as it stands, however it ends.
-struct Standing(Arc<House>);
+/// Counts a connection while it is open, however it ends.
+struct Standing(Arc<Context>);
 
 impl Standing {
-    fn new(house: &Arc<House>) -> Self {
-        house.ledger.open.fetch_add(1, Ordering::Relaxed);
-        Self(house.clone())
+    fn new(context: &Arc<Context>) -> Self {
+        context.ledger.open.fetch_add(1, Ordering::Relaxed);
+        Self(context.clone())
     }
 }
 

@@ -1,30 +1,30 @@
-//! Reads a request head: what is asked, of whom, and whether more will follow.
+//! Parses a request head: target, host, and whether another request may follow.
 //!
-//! **Invariant:** a head has at most [`HEAD_BYTES_MAX`] bytes, names one host, and brings no body; anything else is
-//! refused with a status, so that no two readings of one request are possible.
+//! **Invariant:** a head has at most [`HEAD_BYTES_MAX`] bytes, names one host, and has no body; anything else is
+//! refused with a status, so that a request has exactly one interpretation.
 
-use crate::Asked;
+use crate::WebRequest;
 use base::url::Scheme;
 use std::borrow::Cow;
 
-/// The longest request head that is read.
+/// Maximum bytes of a request head.
 pub(super) const HEAD_BYTES_MAX: usize = 64 * 1024;
 const FIELDS_MAX: usize = 128;
 
 /// One request.
 #[derive(Debug)]
 pub(super) struct Request<'b> {
-    /// How many bytes of the input it took.
+    /// Number of bytes of the input that it uses.
     pub(super) bytes: usize,
     /// Whether another request may follow on the connection.
     pub(super) keep: bool,
-    /// Whether chunks can be read at the other end, which HTTP/1.0 does not know.
+    /// Whether the client understands chunks, which HTTP/1.0 does not have.
     pub(super) knows_chunks: bool,
-    /// Whether it was written for a proxy.
+    /// Whether it has the form for a proxy.
     pub(super) proxied: bool,
     /// The `User-Agent`, or nothing.
     pub(super) agent: &'b str,
-    /// What is wanted.
+    /// What it asks for.
     pub(super) wish: Wish,
     /// http or https.
     pub(super) scheme: Scheme,
@@ -37,18 +37,18 @@ pub(super) struct Request<'b> {
     accepts_gzip: bool,
 }
 
-/// What a request wants.
+/// What a request asks for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wish {
     /// The page.
     Page,
-    /// The head of the answer alone.
+    /// Only the response head.
     Head,
     /// A tunnel to this port of the host.
     Tunnel(u16),
 }
 
-/// Why a request is not answered.
+/// Why a request is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refused {
     pub(super) status: u16,
@@ -57,8 +57,8 @@ pub(super) struct Refused {
 
 impl Request<'_> {
     /// The same for the simulated web.
-    pub(super) fn asked(&self) -> Asked<'_> {
-        Asked {
+    pub(super) fn to_web_request(&self) -> WebRequest<'_> {
+        WebRequest {
             scheme: self.scheme,
             host: &self.host,
             target: &self.target,
@@ -70,7 +70,7 @@ impl Request<'_> {
     }
 }
 
-/// The first request of `input`, which came on a connection of `scheme`; `None` while it is not there in full.
+/// The first request of `input`, which came on a connection of `scheme`; `None` while it is incomplete.
 pub(super) fn read(input: &[u8], scheme: Scheme) -> Result<Option<Request<'_>>, Refused> {
     let mut fields = [httparse::EMPTY_HEADER; FIELDS_MAX];
     let mut head = httparse::Request::new(&mut fields);
@@ -117,7 +117,7 @@ fn refuse<T>(status: u16, reason: &'static str) -> Result<T, Refused> {
     Err(Refused { status, reason })
 }
 
-/// What the fields say.
+/// The fields that matter.
 #[derive(Default)]
 struct Notes<'b> {
     host: Option<&'b str>,
@@ -132,7 +132,7 @@ impl<'b> Notes<'b> {
     fn of(fields: &[httparse::Header<'b>]) -> Result<Self, Refused> {
         let mut notes = Self::default();
         for field in fields {
-            // A value that is no text is treated as if it were not there.
+            // A value that is not text is treated as absent.
             let value = std::str::from_utf8(field.value).unwrap_or_default().trim();
             notes.take(field.name, value)?;
         }
@@ -281,7 +281,7 @@ mod tests {
     fn fields_are_understood() {
         let head = b"HEAD / HTTP/1.1\r\nHost: a\r\nconnection: x, Close\r\nAccept-Encoding: br, GZIP;q=1\r\nUser-Agent: me\r\n\r\nnext";
         let request = read(head, Scheme::Https).unwrap().unwrap();
-        assert!(!request.keep && request.asked().accepts_gzip && request.asked().head_only);
+        assert!(!request.keep && request.to_web_request().accepts_gzip && request.to_web_request().head_only);
         assert_eq!((request.agent, request.bytes, request.scheme), ("me", head.len() - 4, Scheme::Https));
         assert!(!accepts_gzip("gzip;q=0, br"));
     }

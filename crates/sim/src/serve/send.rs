@@ -1,31 +1,31 @@
-//! Sends an answer in its manner, well or badly.
+//! Sends a response by its `Delivery`, well or badly.
 //!
-//! **Invariant:** nothing is waited for without a limit: a client that does not read, or has gone, ends the answer.
+//! **Invariant:** every wait has a limit: a client that does not read, or has disconnected, ends the response.
 
 use super::ledger::Pending;
 use super::wire::{Gone, Stream, Wire};
-use crate::{Answer, Manner};
+use crate::{Delivery, WebResponse};
 use base::Timestamp;
 use std::time::Duration;
 
-/// What goes out in one write while there is more.
+/// Maximum bytes of one write while there is more.
 const PIECE_BYTES: usize = 64 * 1024;
-/// What is held back until the request is closed in the ledger.
+/// Bytes held back until the request is closed in the ledger.
 const LAST_BYTES: usize = 16 * 1024;
-/// How long a request is left without an answer, at most.
+/// Maximum time that a request is left without a response.
 const HANG_TIME_MAX: Duration = Duration::from_secs(600);
 
-/// Whether the connection may be used on.
+/// Whether the connection may be reused.
 pub(super) type Sent = Result<(), Gone>;
 
-/// An answer and what is needed to send it.
+/// A response and what is needed to send it.
 #[derive(Debug)]
 pub(super) struct Reply {
-    pub(super) answer: Answer,
+    pub(super) answer: WebResponse,
     pub(super) now: Timestamp,
     pub(super) head_only: bool,
     pub(super) pending: Pending,
-    /// By how much waits are stretched or shortened.
+    /// Factor applied to all waits.
     pub(super) slowness: f64,
 }
 
@@ -33,22 +33,22 @@ impl Reply {
     /// Sends it; an error means that the connection ends here.
     pub(super) async fn send<S: Stream>(mut self, wire: &mut Wire<S>) -> Sent {
         self.pending.answered(&self.answer);
-        match self.answer.manner {
-            Manner::Plain | Manner::Chunked(_) => self.whole(wire).await,
-            Manner::Late(wait) => {
+        match self.answer.delivery {
+            Delivery::Plain | Delivery::Chunked(_) => self.whole(wire).await,
+            Delivery::Late(wait) => {
                 wire.wait(self.scaled(wait)).await?;
                 self.whole(wire).await
             }
-            Manner::Drip(bytes, wait) => self.drip(wire, bytes.max(1), self.scaled(wait)).await,
-            Manner::WrongLength(_) => self.whole(wire).await.and(Err(Gone::Finished)),
-            Manner::Raw => self.raw(wire).await.and(Err(Gone::Finished)),
-            Manner::Endless => self.endless(wire).await,
-            Manner::RawEndless(once) => self.raw_endless(wire, once).await,
-            Manner::Hang => {
+            Delivery::Drip(bytes, wait) => self.drip(wire, bytes.max(1), self.scaled(wait)).await,
+            Delivery::WrongLength(_) => self.whole(wire).await.and(Err(Gone::Finished)),
+            Delivery::Raw => self.raw(wire).await.and(Err(Gone::Finished)),
+            Delivery::Endless => self.endless(wire).await,
+            Delivery::RawEndless(once) => self.raw_endless(wire, once).await,
+            Delivery::Hang => {
                 self.pending.unanswered();
                 wire.wait(self.scaled(HANG_TIME_MAX)).await.and(Err(Gone::Cut))
             }
-            Manner::Close => {
+            Delivery::Close => {
                 self.pending.unanswered();
                 self.pending.close();
                 Err(Gone::Cut)
@@ -80,7 +80,7 @@ impl Reply {
         self.send_last(wire, &body).await
     }
 
-    /// Sends `bytes` as the last of the answer; only what a socket holds anyway is sent after closing the entry.
+    /// Sends `bytes` as the end of the response; only what fits into a socket buffer is sent after the entry is closed.
     async fn send_last<S: Stream>(&mut self, wire: &mut Wire<S>, bytes: &[u8]) -> Sent {
         let (most, last) = bytes.split_at(bytes.len().saturating_sub(LAST_BYTES));
         self.pieces(wire, most).await?;

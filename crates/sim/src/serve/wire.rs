@@ -1,4 +1,4 @@
-//! A connection: what was read and not yet used, what is written, and how long is waited for either.
+//! A connection: input that was read and not yet used, buffered output, and the time-outs of both.
 //!
 //! **Invariant:** the input holds at most one request head more than is being answered; buffers are kept from
 //! request to request and never stay large.
@@ -14,16 +14,16 @@ impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 const INPUT_BYTES: usize = 4 * 1024;
 const OUTPUT_BYTES_KEPT: usize = 64 * 1024;
-/// How much is read and thrown away, and for how long, so that a last answer is not lost to a reset.
+/// Maximum bytes and time of reading and discarding input, so that a reset does not destroy the last response.
 const LINGER_BYTES_MAX: usize = 256 * 1024;
 const LINGER_TIME_MAX: Duration = Duration::from_secs(1);
 
-/// Why a connection is over.
+/// Why a connection ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Gone {
-    /// The answer was the last on this connection; it is closed in good order.
+    /// The response was the last on this connection; it is closed cleanly.
     Finished,
-    /// It breaks off without more ado.
+    /// It is dropped at once.
     Cut,
 }
 
@@ -37,15 +37,15 @@ pub(super) struct Wire<S> {
 }
 
 impl<S: Stream> Wire<S> {
-    /// A connection on which `input` has been read already and nothing is waited for longer than `patience`.
+    /// A connection on which `input` has been read already, with the time-out `patience`.
     pub(super) fn new(stream: S, input: Vec<u8>, patience: Duration) -> Self {
         Self { stream, input, output: Vec::new(), patience }
     }
-    /// What was read and not yet used.
+    /// Input that was read and not yet used.
     pub(super) fn input(&self) -> &[u8] {
         &self.input
     }
-    /// The first so many bytes of the input have been used.
+    /// Removes the first `bytes` bytes of the input.
     pub(super) fn used(&mut self, bytes: usize) {
         self.input.drain(..bytes);
     }
@@ -75,7 +75,7 @@ impl<S: Stream> Wire<S> {
         }
     }
 
-    /// Waits, unless the client leaves meanwhile. A client that closes its half is taken to have left.
+    /// Waits, unless the client disconnects meanwhile. A client that closes its half counts as disconnected.
     pub(super) async fn wait(&mut self, time: Duration) -> Result<(), Gone> {
         let sleep = sleep(time);
         tokio::pin!(sleep);
@@ -94,7 +94,7 @@ impl<S: Stream> Wire<S> {
         Ok(())
     }
 
-    /// Closes in good order: says so, and reads on for a little while, so that the last answer arrives.
+    /// Closes cleanly: shuts down the write half and reads on for a short time, so that the last response arrives.
     pub(super) async fn finish(mut self) {
         self.input.clear();
         let farewell = async {

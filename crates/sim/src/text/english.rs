@@ -1,4 +1,4 @@
-//! English: the sentences that serve every topic, and the names. A line begins in lower case; saying it makes a capital.
+//! English: the sentences that serve every topic, and the names. A line begins in lower case; rendering capitalizes it.
 
 mod topics;
 

@@ -2,15 +2,15 @@
 
 use base::url::Scheme;
 use base::{PageUrl, Timestamp};
-use sim::{Answer, Asked, Plan, Web};
+use sim::{Plan, Web, WebRequest, WebResponse};
 
-/// A web of so many pages and servers.
+/// A web with these numbers of pages and servers.
 pub(crate) fn web(pages: u64, servers: u32) -> Web {
     Web::new(Plan { pages, servers, ..Plan::default() })
 }
 
 /// A plain GET.
-pub(crate) fn get(web: &Web, url: &str, now: Timestamp) -> Answer {
+pub(crate) fn get(web: &Web, url: &str, now: Timestamp) -> WebResponse {
     ask(web, url, now, |_| {})
 }
 
@@ -19,11 +19,11 @@ pub(crate) fn ask<'a>(
     web: &Web,
     url: &'a str,
     now: Timestamp,
-    change: impl FnOnce(&mut Asked<'a>),
-) -> Answer {
+    change: impl FnOnce(&mut WebRequest<'a>),
+) -> WebResponse {
     let (scheme, rest) = url.split_once("://").unwrap();
     let slash = rest.find('/').unwrap();
-    let mut asked = Asked {
+    let mut asked = WebRequest {
         scheme: if scheme == "https" { Scheme::Https } else { Scheme::Http },
         host: &rest[..slash],
         target: &rest[slash..],
@@ -37,7 +37,7 @@ pub(crate) fn ask<'a>(
 }
 
 /// A GET that follows redirects.
-pub(crate) fn follow(web: &Web, url: &str, now: Timestamp) -> Answer {
+pub(crate) fn follow(web: &Web, url: &str, now: Timestamp) -> WebResponse {
     let mut url = url.to_owned();
     for _ in 0..5 {
         let answer = get(web, &url, now);
@@ -50,12 +50,12 @@ pub(crate) fn follow(web: &Web, url: &str, now: Timestamp) -> Answer {
 }
 
 /// The field called `name`.
-pub(crate) fn field<'a>(answer: &'a Answer, name: &str) -> Option<&'a str> {
+pub(crate) fn field<'a>(answer: &'a WebResponse, name: &str) -> Option<&'a str> {
     answer.fields.iter().find(|(found, _)| *found == name).map(|(_, value)| value.as_str())
 }
 
 /// The body as text, whatever its charset.
-pub(crate) fn text(answer: &Answer) -> String {
+pub(crate) fn text(answer: &WebResponse) -> String {
     let bytes = &answer.body;
     let label = |name: &str| {
         let in_field = field(answer, "Content-Type").is_some_and(|value| value.contains(name));
@@ -88,7 +88,7 @@ pub(crate) fn hrefs(text: &str, url: &str) -> Vec<String> {
     found.map(|href| page.join(&href.replace("&amp;", "&")).unwrap().as_str().to_owned()).collect()
 }
 
-/// So many days after the origin.
+/// This many days after the origin.
 pub(crate) fn day(days: u64) -> Timestamp {
     sim::ORIGIN.plus(base::Interval::from_days(days))
 }

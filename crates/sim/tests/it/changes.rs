@@ -2,7 +2,7 @@
 
 use crate::asking::{between, day, get, text, web};
 use base::{Interval, PageUrl, Timestamp};
-use sim::{Mix, Plan, Process, Truth, Web};
+use sim::{ChangeMix, ChangeProcess, Plan, Truth, Web};
 
 const YEAR_DAYS: u64 = 365;
 
@@ -106,8 +106,8 @@ fn a_listing_changes_when_what_it_lists_is_born() {
 
 #[test]
 fn consecutive_versions_differ_in_one_or_two_paragraphs() {
-    let process = Process::Poisson { mean: Interval::from_days(3) };
-    let web = Web::new(Plan { pages: 200, servers: 4, mix: Mix::uniform(process), ..Plan::default() });
+    let process = ChangeProcess::Poisson { mean: Interval::from_days(3) };
+    let web = Web::new(Plan { pages: 200, servers: 4, mix: ChangeMix::uniform(process), ..Plan::default() });
     let paragraphs = |now| {
         let truth = web.truth_of(0, 20, now, now);
         let body = text(&get(&web, &truth.urls[0], now));
@@ -130,7 +130,7 @@ fn a_uniform_mix_changes_by_its_process_alone() {
     let web = Web::new(Plan {
         pages: 300,
         servers: 5,
-        mix: Mix::uniform(Process::Periodic { every }),
+        mix: ChangeMix::uniform(ChangeProcess::Periodic { every }),
         ..Plan::default()
     });
     for page in 0..web.server_pages(1) {

@@ -2,7 +2,7 @@
 
 use crate::asking::{ask, between, day, field, get, text, web};
 use base::{Interval, Timestamp};
-use sim::{Manner, Web};
+use sim::{Delivery, Web};
 use std::io::Read;
 
 /// The first page of each server that exists.
@@ -39,7 +39,7 @@ fn a_head_tells_what_the_answer_says_and_leaves_the_body_to_be_made() {
         let answer = get(&web, &url, day(3));
         let tag = field(&answer, "ETag");
         let page = base::PageUrl::parse(&url).unwrap();
-        let mut asked = sim::Asked {
+        let mut asked = sim::WebRequest {
             scheme: page.scheme(),
             host: page.host(),
             target: page.target(),
@@ -49,12 +49,12 @@ fn a_head_tells_what_the_answer_says_and_leaves_the_body_to_be_made() {
             accepts_gzip: false,
         };
         let head = web.head(&asked, day(3));
-        assert!(head.has_body_to_make());
+        assert!(head.needs_body());
         assert_eq!((head.status, head.field("ETag")), (200, tag));
         assert_eq!(web.complete(head), answer);
         asked.if_none_match = tag;
         let unchanged = web.head(&asked, day(3));
-        assert_eq!((unchanged.status == 304, unchanged.has_body_to_make()), (tag.is_some(), tag.is_none()));
+        assert_eq!((unchanged.status == 304, unchanged.needs_body()), (tag.is_some(), tag.is_none()));
     }
 }
 
@@ -140,7 +140,7 @@ fn codings_and_charsets_are_those_that_are_named() {
         assert!(!page.contains('\u{fffd}') && !page.contains("&#"), "{url}");
         between(&page, "<title>", "</title>");
         legacy += usize::from(String::from_utf8(plain.body.clone()).is_err());
-        chunked += usize::from(matches!(plain.manner, Manner::Chunked(_)));
+        chunked += usize::from(matches!(plain.delivery, Delivery::Chunked(_)));
         let packed = ask(&web, &url, day(3), |asked| asked.accepts_gzip = true);
         if field(&packed, "Content-Encoding") == Some("gzip") {
             let mut unpacked = Vec::new();

@@ -5,8 +5,8 @@ use base::clock::SimulatedClock;
 use base::door::{Cause, Door, Exchange, Failure, Phase, Request, Truncation};
 use base::http::Framing;
 use base::{Interval, PageUrl};
-use sim::hostile::{self, Kind};
-use sim::{Manner, Plan, SimulatedDoor, Web};
+use sim::hostile::{self, HostileKind};
+use sim::{Delivery, Plan, SimulatedDoor, Web};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ fn an_exchange_is_what_the_web_answers_byte_for_byte() {
         assert_eq!((exchange.payload().unwrap().as_ref(), exchange.status), (answer.body.as_slice(), 200));
         assert_eq!(
             (exchange.truncated, exchange.framing == Framing::Chunked),
-            (None, matches!(answer.manner, Manner::Chunked(_)))
+            (None, matches!(answer.delivery, Delivery::Chunked(_)))
         );
         assert!(exchange.times.total >= exchange.times.first_byte + exchange.times.connect);
         chunked += usize::from(exchange.framing == Framing::Chunked);
@@ -63,7 +63,7 @@ fn an_exchange_can_be_begun_here_and_completed_elsewhere() {
         let request = request(&door.web.page_url(server, 0, day(3)));
         let whole = visit(&door, &request).unwrap();
         let begun = door.begin(whole.address, &request, day(3)).unwrap();
-        assert!(begun.has_body_to_make());
+        assert!(begun.needs_body());
         let empty = begun.without_body(&request);
         assert_eq!((empty.status, empty.field("etag")), (whole.status, whole.field("etag")));
         assert_eq!(empty.body.read().unwrap().len(), 0);
@@ -112,8 +112,8 @@ fn time_is_the_clock_s() {
 }
 
 /// All that the servers of one kind answer to whatever their home pages link.
-fn left_of(kind: Kind) -> Vec<Result<Exchange, Failure>> {
-    let hostile = u32::try_from(Kind::ALL.len() * 2).unwrap();
+fn left_of(kind: HostileKind) -> Vec<Result<Exchange, Failure>> {
+    let hostile = u32::try_from(HostileKind::ALL.len() * 2).unwrap();
     let door = door(Web::new(Plan { pages: 10, servers: 2, hostile, ..Plan::default() }));
     let numbers = (0..hostile).filter(|number| hostile::kind(*number) == kind);
     let mut all = Vec::new();
@@ -147,13 +147,13 @@ fn misbehaviour_is_what_a_client_with_limits_is_left_with() {
             result.as_ref().is_err_and(|one| one.phase == Phase::Head && cause(&one.cause))
         }
     };
-    some(Kind::Hang, &failed(|cause| matches!(cause, Cause::TimeOut(_))));
-    some(Kind::Endless, &cut(Truncation::Length));
-    some(Kind::Slow, &|result| {
+    some(HostileKind::Hang, &failed(|cause| matches!(cause, Cause::TimeOut(_))));
+    some(HostileKind::Endless, &cut(Truncation::Length));
+    some(HostileKind::Slow, &|result| {
         cut(Truncation::Time)(result) || failed(|cause| matches!(cause, Cause::TimeOut(_)))(result)
     });
-    some(Kind::WrongLength, &cut(Truncation::Disconnect));
-    some(Kind::HugeHead, &failed(|cause| matches!(cause, Cause::Malformed(_))));
-    some(Kind::Malformed, &failed(|cause| matches!(cause, Cause::Malformed(_) | Cause::Broken(_))));
-    some(Kind::Crowd, &|result| result.as_ref().is_ok_and(|exchange| exchange.status == 200));
+    some(HostileKind::WrongLength, &cut(Truncation::Disconnect));
+    some(HostileKind::HugeHead, &failed(|cause| matches!(cause, Cause::Malformed(_))));
+    some(HostileKind::Malformed, &failed(|cause| matches!(cause, Cause::Malformed(_) | Cause::Broken(_))));
+    some(HostileKind::Crowd, &|result| result.as_ref().is_ok_and(|exchange| exchange.status == 200));
 }

@@ -1,4 +1,4 @@
-//! The simulated web over real sockets, asked by clients that know nothing but HTTP.
+//! The simulated web over real sockets, requested by plain HTTP clients.
 
 mod client;
 mod manners;
@@ -8,7 +8,7 @@ mod truth;
 use base::clock::SimulatedClock;
 use base::{Interval, PageUrl};
 use client::Client;
-use sim::serve::{Serving, Settings, start};
+use sim::serve::{RunningWeb, Settings, start};
 use sim::{Plan, Web};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use std::time::Duration;
 struct Rig {
     web: Arc<Web>,
     clock: Arc<SimulatedClock>,
-    serving: Serving,
+    serving: RunningWeb,
 }
 
 impl Rig {
@@ -49,7 +49,7 @@ impl Rig {
         let urls = (0..60).map(|number| self.web.page_url(number, 0, base::Clock::now(&*self.clock)));
         urls.into_iter().find(|url| url.starts_with(&format!("{scheme}://"))).unwrap()
     }
-    /// Waits until so many requests are finished.
+    /// Waits until `count` requests are finished.
     async fn finished(&self, requests: u64) {
         for _ in 0..2_000 {
             if self.serving.log().count() >= requests {

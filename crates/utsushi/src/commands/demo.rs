@@ -29,8 +29,8 @@ use base::disk::RealDisk;
 use base::{Interval, PageUrl};
 use fetch::{Limits, Policy, Range, Resolver, WebDoor};
 use serde_json::json;
-use sim::observe::Rules;
-use sim::serve::{self, Serving};
+use sim::observe::PolitenessRules;
+use sim::serve::{self, RunningWeb};
 use sim::{Plan, Web};
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -149,7 +149,7 @@ async fn show_schedule(context: &Context, writer: Writer) -> anyhow::Result<()> 
 }
 
 fn plan(args: &Args) -> anyhow::Result<Plan> {
-    let hostile = if args.hostile { u32::try_from(sim::hostile::Kind::ALL.len())? } else { 0 };
+    let hostile = if args.hostile { u32::try_from(sim::hostile::HostileKind::ALL.len())? } else { 0 };
     Ok(Plan { seed: args.seed, pages: PAGES, servers: SERVERS, hostile, ..Plan::default() })
 }
 
@@ -157,14 +157,16 @@ fn plan(args: &Args) -> anyhow::Result<Plan> {
 struct Scene {
     web: Arc<Web>,
     clock: Arc<CrawlClock>,
-    serving: Serving,
+    serving: RunningWeb,
 }
 
 impl Scene {
     async fn set(web: Arc<Web>, context: &Context, clock: Arc<CrawlClock>) -> anyhow::Result<Self> {
         let pause = context.config.crawl.pause;
-        let settings =
-            serve::Settings { rules: Rules { pause, ..Rules::default() }, ..serve::Settings::default() };
+        let settings = serve::Settings {
+            rules: PolitenessRules { pause, ..PolitenessRules::default() },
+            ..serve::Settings::default()
+        };
         let serving = serve::start(Arc::clone(&web), Arc::clone(&clock) as Arc<dyn Clock>, settings).await;
         let serving = serving.map_err(|error| {
             let advice = "let the program open ports on 127.0.0.0/8 of this machine";

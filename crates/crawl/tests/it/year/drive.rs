@@ -16,8 +16,8 @@ use base::door::{Failure, Found as Address, Request};
 use base::{Interval, Outcome, PageUrl, Timestamp};
 use fetch::robots::Answer;
 use frontier::{Found, Frontier, Mode, Next, Policy, Scope, Settings, Task};
-use sim::observe::{Coming, Going, Observer, Report, Rules};
-use sim::{Begun, ORIGIN, Plan, SimulatedDoor, Web};
+use sim::observe::{ArrivedRequest, Observer, PolitenessReport, PolitenessRules, RequestEnd};
+use sim::{ORIGIN, Plan, SimulatedDoor, StartedExchange, Web};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -61,7 +61,7 @@ pub(super) struct Outcomes {
     pub(super) gone: u64,
     pub(super) failed: u64,
     pub(super) robots: u64,
-    pub(super) politeness: Report,
+    pub(super) politeness: PolitenessReport,
     pub(super) starvation: Starvation,
     pub(super) pages_known: u64,
     /// Pages that were handed out while they were out already: two visits for one due time.
@@ -84,7 +84,7 @@ struct Flight {
 enum Ended {
     Address(Result<Address, Failure>),
     Robots(Outcome, Answer, Vec<Found>),
-    Page(Box<Begun>, Outcome),
+    Page(Box<StartedExchange>, Outcome),
     Failed(Outcome),
     Refused,
 }
@@ -129,7 +129,11 @@ impl Driver {
     pub(super) fn start(year: Year, directory: &Path) -> Self {
         let web = Arc::new(Web::new(year.plan.clone()));
         let door = Arc::new(SimulatedDoor::new(web.clone(), SimulatedClock::new(ORIGIN)));
-        let rules = Rules { pause: year.pause, crawl_delay: true, double_window: Interval::from_minutes(1) };
+        let rules = PolitenessRules {
+            pause: year.pause,
+            crawl_delay: true,
+            double_window: Interval::from_minutes(1),
+        };
         let machine = Arc::new(Machine::default());
         let (clock, _) = CrawlClock::watching(machine.clone(), None, 1);
         let mut driver = Self {
@@ -173,8 +177,8 @@ impl Driver {
         while let Some(Reverse((at, number))) = self.flights.pop() {
             let flight = self.in_flight.remove(&number).expect("it took off");
             if let Some((to, request)) = &flight.request {
-                let gone = Going { status: 0, retry_after: None, retry_at: None, at: at.min(self.now) };
-                self.observer.went(&coming(*to, request, flight.began), &gone);
+                let gone = RequestEnd { status: 0, retry_after: None, retry_at: None, at: at.min(self.now) };
+                self.observer.request_ended(&coming(*to, request, flight.began), &gone);
             }
         }
         self.learn(Timestamp::MAX);
@@ -289,8 +293,8 @@ impl Driver {
     }
 }
 
-fn coming(to: SocketAddr, request: &Request, at: Timestamp) -> Coming<'_> {
+fn coming(to: SocketAddr, request: &Request, at: Timestamp) -> ArrivedRequest<'_> {
     let IpAddr::V4(address) = to.ip() else { panic!("the simulated web has no such address") };
     let url = &request.url;
-    Coming { scheme: url.scheme(), host: url.host(), target: url.target(), address, at }
+    ArrivedRequest { scheme: url.scheme(), host: url.host(), target: url.target(), address, at }
 }

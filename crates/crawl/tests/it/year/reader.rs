@@ -8,7 +8,7 @@ use base::door::{Exchange, Request};
 use base::{ContentDigest, PageUrl};
 use crawl::{Filter, Reading, Reads};
 use fetch::Decoded;
-use sim::{Begun, SimulatedDoor};
+use sim::{SimulatedDoor, StartedExchange};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -33,7 +33,7 @@ pub(super) struct Read {
 /// thread that took it.
 #[derive(Default)]
 struct Jobs {
-    pages: Vec<(Begun, Request)>,
+    pages: Vec<(StartedExchange, Request)>,
     spent: Vec<Read>,
 }
 
@@ -55,7 +55,7 @@ impl Reader {
         let thread = std::thread::spawn(move || {
             for Jobs { pages, spent } in waiting {
                 drop(spent);
-                let read_one = |(begun, request): (Begun, Request)| {
+                let read_one = |(begun, request): (StartedExchange, Request)| {
                     let exchange = door.complete(begun, &request);
                     read(&reads, &request.url, &exchange)
                 };
@@ -67,7 +67,7 @@ impl Reader {
         Self { jobs: Some(jobs), done, thread: Some(thread), given: Jobs::default(), ready: VecDeque::new() }
     }
 
-    pub(super) fn give(&mut self, begun: Begun, request: Request) {
+    pub(super) fn give(&mut self, begun: StartedExchange, request: Request) {
         self.given.pages.push((begun, request));
         if self.given.pages.len() >= TOGETHER {
             self.hand_over();

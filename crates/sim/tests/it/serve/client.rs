@@ -1,4 +1,4 @@
-//! A client that does exactly what it is told and keeps every byte.
+//! A client that sends exactly the given bytes and keeps every byte it receives.
 
 use base::http;
 use std::net::SocketAddr;
@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// So long that only a server that never answers exceeds it.
+/// Long enough that only a server that never answers exceeds it.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}

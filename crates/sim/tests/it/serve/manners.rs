@@ -41,7 +41,10 @@ async fn drops_come_one_by_one() {
     assert_eq!(client.until_close(8).await, b"HTTP/1.1");
     drop(client);
     rig.finished(1).await;
-    assert!(rig.serving.log().since(0, 1)[0].bytes <= 24, "whoever leaves is noticed while waiting");
+    assert!(
+        rig.serving.log().since(0, 1)[0].bytes <= 24,
+        "a client that disconnects is noticed while waiting"
+    );
     rig.serving.stop().await;
 }
 

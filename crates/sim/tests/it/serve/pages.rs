@@ -6,13 +6,13 @@ use base::url::Scheme;
 use base::{Clock, Interval, PageUrl};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName};
-use sim::Asked;
+use sim::WebRequest;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio_rustls::TlsConnector;
 
-fn asked(page: &PageUrl) -> Asked<'_> {
-    Asked {
+fn asked(page: &PageUrl) -> WebRequest<'_> {
+    WebRequest {
         scheme: page.scheme(),
         host: page.host(),
         target: page.target(),
@@ -127,8 +127,8 @@ async fn an_old_client_gets_no_chunks() {
     let rig = Rig::plain().await;
     let chunked = (0..60).find_map(|number| {
         let page = PageUrl::parse(&rig.web.page_url(number, 0, rig.clock.now())).unwrap();
-        let manner = rig.web.answer(&asked(&page), rig.clock.now()).manner;
-        (page.scheme() == Scheme::Http && matches!(manner, sim::Manner::Chunked(_))).then_some(page)
+        let delivery = rig.web.answer(&asked(&page), rig.clock.now()).delivery;
+        (page.scheme() == Scheme::Http && matches!(delivery, sim::Delivery::Chunked(_))).then_some(page)
     });
     let page = chunked.unwrap();
     let mut client = rig.client_for(page.as_str()).await;
@@ -312,7 +312,7 @@ async fn after_stopping_no_task_is_left() {
     rig.serving.stop().await;
     assert_eq!(metrics.num_alive_tasks(), 0);
     assert!(client.until_close(1).await.is_empty());
-    assert!(tokio::net::TcpStream::connect(own).await.is_err(), "nobody listens any more");
+    assert!(tokio::net::TcpStream::connect(own).await.is_err(), "the listener is closed");
 }
 
 #[tokio::test]

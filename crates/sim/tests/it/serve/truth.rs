@@ -1,4 +1,4 @@
-//! What the listener tells about the web when it is asked by its own name.
+//! The pages that the listener serves under its own name.
 
 use super::client::{Client, Message, request};
 use super::{Rig, Settings};

@@ -4,7 +4,7 @@ use archive::{Entry, Flag, Location};
 use base::disk::RealDisk;
 use base::{PageUrl, Period, Timestamp};
 use sim::Web;
-use sim::change::Process;
+use sim::change::ChangeProcess;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
@@ -66,7 +66,9 @@ fn most_telling(lives: Vec<(PageUrl, Vec<Entry>)>, web: &Web, now: Timestamp) ->
     let mut first = None;
     for (url, visits) in lives.into_iter().take(CANDIDATES_MAX) {
         let Some((process, life)) = life(url, visits, web, now) else { continue };
-        if !matches!(process, Process::AdvertOnly { .. } | Process::Never) && life.visits.len() > 1 {
+        if !matches!(process, ChangeProcess::AdvertOnly { .. } | ChangeProcess::Never)
+            && life.visits.len() > 1
+        {
             return Some(life);
         }
         first = first.or(Some(life));
@@ -82,7 +84,7 @@ fn interest((url, visits): &(PageUrl, Vec<Entry>)) -> (usize, usize, std::cmp::R
     (versions, visits.len(), std::cmp::Reverse(url.as_str()))
 }
 
-fn life(url: PageUrl, visits: Vec<Entry>, web: &Web, now: Timestamp) -> Option<(Process, PageLife)> {
+fn life(url: PageUrl, visits: Vec<Entry>, web: &Web, now: Timestamp) -> Option<(ChangeProcess, PageLife)> {
     let first = visits.first()?.at;
     let truth = web.truth(&url, first, now)?;
     let last = visits.last()?.at;
@@ -92,12 +94,12 @@ fn life(url: PageUrl, visits: Vec<Entry>, web: &Web, now: Timestamp) -> Option<(
     Some((truth.process, life))
 }
 
-fn in_words(process: Process) -> String {
+fn in_words(process: ChangeProcess) -> String {
     match process {
-        Process::Poisson { mean } => format!("it changes at random, every {mean} on average"),
-        Process::Periodic { every } => format!("it changes every {every}"),
-        Process::Bursty { mean } => format!("it changes in bursts, every {mean} on average"),
-        Process::Never => "its text never changes".to_owned(),
-        Process::AdvertOnly { mean } => format!("only its adverts change, every {mean} on average"),
+        ChangeProcess::Poisson { mean } => format!("it changes at random, every {mean} on average"),
+        ChangeProcess::Periodic { every } => format!("it changes every {every}"),
+        ChangeProcess::Bursty { mean } => format!("it changes in bursts, every {mean} on average"),
+        ChangeProcess::Never => "its text never changes".to_owned(),
+        ChangeProcess::AdvertOnly { mean } => format!("only its adverts change, every {mean} on average"),
     }
 }

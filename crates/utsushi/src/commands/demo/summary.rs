@@ -23,7 +23,7 @@ const VISITS_SHOWN_MAX: usize = 4;
 /// What there is to tell.
 pub(super) struct Told<'a> {
     pub(super) report: Report,
-    pub(super) politeness: sim::observe::Report,
+    pub(super) politeness: sim::observe::PolitenessReport,
     pub(super) findings: Findings,
     pub(super) middle: Middle,
     pub(super) scanned: Scanned,

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use base::clock::RealClock;
 use base::{Clock, Interval, Timestamp};
 use serde_json::{Value, json};
-use sim::serve::{Serving, Settings};
+use sim::serve::{RunningWeb, Settings};
 use sim::{Plan, Web, hostile};
 use std::io;
 use std::path::PathBuf;
@@ -25,7 +25,7 @@ Examples:
 
 /// The number of kinds of hostile servers.
 const ONE_OF_EACH: &str = "18";
-const _: () = assert!(hostile::Kind::ALL.len() == 18);
+const _: () = assert!(hostile::HostileKind::ALL.len() == 18);
 /// How many servers are looked at to find one that speaks http.
 const HOMES_TRIED_MAX: usize = 100;
 /// How often the number of requests is shown anew.
@@ -100,7 +100,7 @@ fn clock(pace: u32) -> Arc<dyn Clock> {
     RealClock::starting_at(now.max(sim::ORIGIN), pace)
 }
 
-async fn start(args: &Args, web: &Arc<Web>, clock: Arc<dyn Clock>) -> anyhow::Result<Serving> {
+async fn start(args: &Args, web: &Arc<Web>, clock: Arc<dyn Clock>) -> anyhow::Result<RunningWeb> {
     let settings = Settings {
         http_port: args.port,
         https_port: Some(args.https_port),
@@ -129,7 +129,7 @@ fn home(web: &Web, now: Timestamp) -> String {
 }
 
 /// Says where the web is and how to reach it.
-fn announce(output: &Output, serving: &Serving, web: &Web, home: &str) {
+fn announce(output: &Output, serving: &RunningWeb, web: &Web, home: &str) {
     let (proxy, plan) = (format!("http://localhost:{}", serving.http), web.plan());
     let object = json!({
         "event": "serving",
@@ -179,7 +179,7 @@ async fn stop_or_end(stop: &Stop, duration: Option<Interval>) {
 }
 
 /// Shows how often the web was asked, for ever.
-async fn show(output: &Output, serving: &Serving) {
+async fn show(output: &Output, serving: &RunningWeb) {
     let progress = output.progress("requests", None);
     loop {
         let stats = serving.stats();
@@ -191,7 +191,7 @@ async fn show(output: &Output, serving: &Serving) {
     }
 }
 
-fn closing(serving: &Serving) -> Value {
+fn closing(serving: &RunningWeb) -> Value {
     let (stats, politeness) = (serving.stats(), serving.politeness());
     json!({
         "event": "stopped",

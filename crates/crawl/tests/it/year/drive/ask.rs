@@ -6,7 +6,7 @@ use base::door::{Cause, Exchange, Failure, Found as Address, Phase, Request};
 use base::{Interval, Outcome, Timestamp};
 use fetch::robots::{self, Answer};
 use frontier::{Step, Task};
-use sim::Begun;
+use sim::StartedExchange;
 use std::cmp::Reverse;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -39,7 +39,7 @@ impl Driver {
         };
         if let Some((to, request)) = &request {
             let coming = coming(*to, request, self.now);
-            self.observer.came(&coming);
+            self.observer.request_arrived(&coming);
         }
         let took = Interval::from_micros(u64::try_from(took.as_micros()).unwrap_or(u64::MAX));
         self.sequence += 1;
@@ -60,7 +60,7 @@ impl Driver {
         let addresses = vec![SocketAddr::new(IpAddr::V4(address), port)];
         Ok(Address { addresses, lifetime: LOOK_UP_LIFETIME })
     }
-    fn begin(&self, to: SocketAddr, request: &Request) -> Result<Begun, Failure> {
+    fn begin(&self, to: SocketAddr, request: &Request) -> Result<StartedExchange, Failure> {
         if self.until(self.year.network_down).is_some() {
             let waited = Duration::from_secs(10);
             return Err(Failure::new(Phase::Connect, Cause::TimeOut(waited), waited));

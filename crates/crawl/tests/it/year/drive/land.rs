@@ -6,8 +6,8 @@ use base::chance::{self, hash_bytes};
 use base::door::Request;
 use base::{Interval, Outcome, PageUrl, Timestamp};
 use frontier::{Done, Lesson, Step, Text, Told, Worth};
-use sim::Begun;
-use sim::observe::Going;
+use sim::StartedExchange;
+use sim::observe::RequestEnd;
 use std::cmp::Reverse;
 use std::net::SocketAddr;
 
@@ -50,7 +50,7 @@ impl Driver {
                 self.frontier().found(&sitemaps, at).unwrap();
             }
             Ended::Page(begun, outcome) => {
-                let bytes = if begun.has_body_to_make() { 8_000 } else { 0 };
+                let bytes = if begun.needs_body() { 8_000 } else { 0 };
                 let worth = self.frontier().done(&task, &Done::Visited(&outcome, bytes), took, at).unwrap();
                 let (_, request) = request.expect("a page was asked for");
                 if worth == Worth::Nothing {
@@ -109,8 +109,8 @@ impl Driver {
             Outcome::Failed { status, retry_after } => (*status, *retry_after),
             Outcome::Refused(_) | Outcome::Unreachable(_) => (0, None),
         };
-        let going = Going { status, retry_after, retry_at: None, at };
-        self.observer.went(&coming(to, request, began), &going);
+        let going = RequestEnd { status, retry_after, retry_at: None, at };
+        self.observer.request_ended(&coming(to, request, began), &going);
         let url = hash_bytes(self.out.trace, request.url.as_str().as_bytes());
         self.out.trace = chance::hash(&[
             url,
@@ -139,7 +139,7 @@ impl Driver {
         url: PageUrl,
         outcome: Outcome,
         (asked_at, landed): (Timestamp, Timestamp),
-        answer: Option<(Begun, Request)>,
+        answer: Option<(StartedExchange, Request)>,
     ) {
         let is_page = matches!(outcome, Outcome::Fetched { .. });
         let mut pending =

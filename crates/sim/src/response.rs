@@ -1,5 +1,5 @@
-//! What the simulated web is asked and what it answers, whichever way the question came: in process behind the
-//! door, or as HTTP over loopback. Both forms send the bytes made here.
+//! Requests to the simulated web and its responses. Both ways of reaching it, in process through the
+//! door and as HTTP over loopback, send the bytes built here.
 
 use base::Timestamp;
 use base::url::Scheme;
@@ -8,14 +8,14 @@ use std::time::Duration;
 
 /// One request.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct WebRequest<'a> {
     /// http or https.
     pub scheme: Scheme,
     /// The host, lower case, without port.
     pub host: &'a str,
     /// Path and query.
     pub target: &'a str,
-    /// Whether only the head is wanted.
+    /// Whether only the head is requested.
     pub head_only: bool,
     /// `If-None-Match`.
     pub if_none_match: Option<&'a str>,
@@ -25,9 +25,9 @@ pub struct Asked<'a> {
     pub accepts_gzip: bool,
 }
 
-/// One answer, before it is sent in its [`Manner`].
+/// One response, before it is sent by its [`Delivery`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct WebResponse {
     /// The status code.
     pub status: u16,
     /// The fields in their order, without `Content-Length`, `Transfer-Encoding` and `Date`.
@@ -35,64 +35,64 @@ pub struct Answer {
     /// The body.
     pub body: Vec<u8>,
     /// How it is sent.
-    pub manner: Manner,
+    pub delivery: Delivery,
 }
 
-/// An answer whose body may still have to be made: all that politeness wants to know, at a tenth of the cost.
+/// A response whose body may not be built yet: all that politeness needs, at a tenth of the cost.
 #[derive(Clone, Debug)]
-pub struct Head {
+pub struct WebResponseHead {
     /// The status code.
     pub status: u16,
-    /// The fields in their order, as in [`Answer`].
+    /// The fields in their order, as in [`WebResponse`].
     pub fields: Vec<(&'static str, String)>,
     /// How it is sent.
-    pub manner: Manner,
+    pub delivery: Delivery,
     pub(crate) source: Source,
 }
 
 /// Where a body comes from.
 #[derive(Clone, Debug)]
 pub(crate) enum Source {
-    /// It is made already.
+    /// It is built already.
     Made(Vec<u8>),
-    /// It is that of a page at a second.
+    /// A page at a time in seconds.
     Page { server: u32, page: u64, now: i64, compressed: bool },
-    /// It is that of a server's feed at a second.
+    /// A server's feed at a time in seconds.
     Feed { server: u32, now: i64 },
-    /// It is that of a part of a server's sitemap that lists pages, at a second.
+    /// A part of a server's sitemap that lists pages, at a time in seconds.
     Sitemap { server: u32, part: u64, now: i64, compressed: bool },
 }
 
-impl Head {
-    /// The value of a field, by its name as it is written.
+impl WebResponseHead {
+    /// The value of a field, by its exact name.
     #[must_use]
     pub fn field(&self, wanted: &str) -> Option<&str> {
         self.fields.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.as_str())
     }
-    /// Whether the body has yet to be made, so that somebody else may.
+    /// Whether the body is not built yet, so that another thread may build it.
     #[must_use]
-    pub fn has_body_to_make(&self) -> bool {
+    pub fn needs_body(&self) -> bool {
         !matches!(self.source, Source::Made(_))
     }
 }
 
-impl From<Answer> for Head {
-    fn from(answer: Answer) -> Self {
-        let Answer { status, fields, body, manner } = answer;
-        Self { status, fields, manner, source: Source::Made(body) }
+impl From<WebResponse> for WebResponseHead {
+    fn from(answer: WebResponse) -> Self {
+        let WebResponse { status, fields, body, delivery } = answer;
+        Self { status, fields, delivery, source: Source::Made(body) }
     }
 }
 
-/// How an answer is sent.
+/// How a response is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Manner {
+pub enum Delivery {
     /// At once, with its length.
     Plain,
     /// At once, in chunks of about this many bytes.
     Chunked(usize),
     /// After a while.
     Late(Duration),
-    /// A few bytes at a time, from the status line on: so many, then a wait.
+    /// From the status line on, this many bytes at a time with this wait between them.
     Drip(usize, Duration),
     /// The body again and again, for ever, without a length.
     Endless,
@@ -100,23 +100,23 @@ pub enum Manner {
     WrongLength(u64),
     /// The body is the whole message, sent as it is, then the connection is closed.
     Raw,
-    /// The body is a message without end: so many bytes of it are sent once, the rest again and again.
+    /// The body is an endless message: the first bytes, as many as given, are sent once, the rest again and again.
     RawEndless(usize),
     /// The request is read and never answered.
     Hang,
-    /// The connection is closed without an answer.
+    /// The connection is closed without a response.
     Close,
 }
 
-impl Answer {
-    /// An answer that is sent at once.
+impl WebResponse {
+    /// A response that is sent at once.
     #[must_use]
     pub fn plain(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let fields = vec![("Content-Type", media_type.to_owned())];
-        Self { status, fields, body: body.into(), manner: Manner::Plain }
+        Self { status, fields, body: body.into(), delivery: Delivery::Plain }
     }
 
-    /// The head as it goes over the wire: status line, `Date`, fields, the length as the manner gives it.
+    /// The head as it goes over the wire: status line, `Date`, fields, the length by its delivery.
     #[must_use]
     pub fn head(&self, now: Timestamp) -> Vec<u8> {
         let mut head = Vec::with_capacity(512);
@@ -125,10 +125,10 @@ impl Answer {
         }
         push_field(&mut head, "Date", &now.to_http_date());
         self.fields.iter().for_each(|(name, value)| push_field(&mut head, name, value));
-        match self.manner {
-            Manner::Endless => push_field(&mut head, "Connection", "close"),
-            Manner::Chunked(_) => push_field(&mut head, "Transfer-Encoding", "chunked"),
-            Manner::WrongLength(length) => push_field(&mut head, "Content-Length", &length.to_string()),
+        match self.delivery {
+            Delivery::Endless => push_field(&mut head, "Connection", "close"),
+            Delivery::Chunked(_) => push_field(&mut head, "Transfer-Encoding", "chunked"),
+            Delivery::WrongLength(length) => push_field(&mut head, "Content-Length", &length.to_string()),
             _ if self.status == 304 => {}
             _ => push_field(&mut head, "Content-Length", &self.body.len().to_string()),
         }
@@ -136,12 +136,12 @@ impl Answer {
         head
     }
 
-    /// The body as it goes over the wire: with chunk framing where the manner says so. Whoever sends an answer to
-    /// HEAD, or a 304, leaves it out.
+    /// The body as it goes over the wire: with chunk framing if it is sent in chunks. The sender of a response to
+    /// HEAD, or of a 304, leaves it out.
     #[must_use]
     pub fn wire_body(&self) -> Cow<'_, [u8]> {
-        match self.manner {
-            Manner::Chunked(bytes) => Cow::Owned(in_chunks(&self.body, bytes.max(1))),
+        match self.delivery {
+            Delivery::Chunked(bytes) => Cow::Owned(in_chunks(&self.body, bytes.max(1))),
             _ => Cow::Borrowed(&self.body),
         }
     }
@@ -181,6 +181,6 @@ fn reason(status: u16) -> &'static str {
         500 => "Internal Server Error",
         502 => "Bad Gateway",
         503 => "Service Unavailable",
-        _ => "Answer",
+        _ => "WebResponse",
     }
 }
