@@ -1,5 +1,6 @@
 //! What can go wrong with the files of an archive.
 
+use crate::checkpoint::CheckpointError;
 use base::disk::Disk;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -56,6 +57,9 @@ pub enum Error {
         /// The page.
         url: String,
     },
+    /// The checkpoint of a stage cannot be read.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     /// A record is not what was written. The others are not concerned.
     #[error("the record at byte `{offset}` of `{}` is damaged: {what}; restore the file from a copy, or leave it: the record is passed over", path.display())]
     Damaged {

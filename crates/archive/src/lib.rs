@@ -32,6 +32,7 @@
 
 mod append;
 mod arrivals;
+mod checkpoint;
 mod choice;
 pub mod derived;
 mod describe;
@@ -67,7 +68,8 @@ mod versions;
 
 pub use append::rebuild_index;
 pub use append::{Archive, Settings};
-pub use arrivals::{Arrivals, Place};
+pub use arrivals::Arrivals;
+pub use checkpoint::{Checkpoint, CheckpointError};
 pub use choice::{Asked, Choice, ChoiceError, MediaRange, WordError};
 pub use describe::split_answer;
 pub use entry::{ContentKey, Entry, Flag, Key, Location, Stored};

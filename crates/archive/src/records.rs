@@ -7,7 +7,7 @@
 //! **Invariant:** a revisit stands only for a body that is equal by digest, or that the server called unchanged, and
 //! always carries that digest; a body that was cut off or is empty is always stored as it came (D8).
 
-use crate::arrivals::Place;
+use crate::checkpoint::Checkpoint;
 use crate::describe::{Facts, field};
 use crate::entry::{ContentKey, Entry, Flag, Location, Stored};
 use crate::file::{GrowingFile, Placed};
@@ -27,10 +27,10 @@ pub struct Appended {
 }
 
 impl Appended {
-    /// The place behind it. It is durable, and may be kept, after the next commit.
+    /// The checkpoint after it. It may be stored after the next commit, which makes the capture durable.
     #[must_use]
-    pub fn place(&self) -> Place {
-        Place::behind(&self.entry)
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint::after(&self.entry)
     }
 }
 
