@@ -40,7 +40,7 @@ mod write;
 
 pub use read::{Reader, Told};
 pub use remove::clear;
-pub(crate) use remove::{is_journal_of, remove};
+pub(crate) use remove::remove;
 pub use write::Writer;
 
 use crate::index::bytes::{Bytes, put_number, put_text};

@@ -1,7 +1,7 @@
 //! What can go wrong with the files of an archive.
 
-use crate::checkpoint::CheckpointError;
 use base::disk::Disk;
+use base::printable;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -89,4 +89,15 @@ impl Error {
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::DiskFull { .. })
     }
+}
+
+/// A stored text is not a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the stored checkpoint `{}` is not of the form `FILE@OFFSET`; rebuild what was stored with it: see `utsushi rebuild --help`",
+    printable(text)
+)]
+pub struct CheckpointError {
+    /// What was stored.
+    pub text: String,
 }

@@ -1,12 +1,12 @@
 //! Writes the table, in order of arrival, behind the archive.
 
 use super::Facts;
-use super::journal::{Journal, SUFFIX, frame, head, path_of};
-use crate::checkpoint::Checkpoint;
-use crate::entry::Entry;
+use super::journal::{Journal, frame, head, path_of};
+use crate::capture::entry::Entry;
 use crate::error::Error;
-use crate::file::sync_directory_of;
-use crate::name;
+use crate::files::checkpoint::Checkpoint;
+use crate::files::directory::sync_directory_of;
+use crate::files::name;
 use base::disk::{Disk, DiskFile, Open};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -208,7 +208,7 @@ pub(super) fn journals(disk: &dyn Disk, directory: &Path) -> Result<Vec<Arc<str>
         paths => paths.map_err(|source| Error::io("list", directory, source))?,
     };
     let file_of = |path: &PathBuf| {
-        let name = path.file_name()?.to_str()?.strip_suffix(SUFFIX)?;
+        let name = name::derived_of(path)?;
         name::is_name(name).then(|| Arc::from(name))
     };
     let mut files: Vec<Arc<str>> = paths.iter().filter_map(file_of).collect();

@@ -10,16 +10,16 @@
 //!
 //! **Invariant:** a takedown moves no checkpoint (D13): removed captures are skipped, the others stay where they were.
 
-use crate::checkpoint::Checkpoint;
-use crate::entry::Entry;
+use crate::capture::entry::Entry;
 use crate::error::Error;
+use crate::files::checkpoint::Checkpoint;
+use crate::files::directory::{files, is_in_motion};
+use crate::files::name;
+use crate::files::scan::Scan;
+use crate::files::sums::{self, Batch, Frames};
+use crate::files::survey::survey;
 use crate::index::row::Files;
-use crate::list::files;
-use crate::name;
-use crate::reader::{Reader, is_in_motion};
-use crate::recover;
-use crate::scan::Scan;
-use crate::sums::{self, Batch, Frames};
+use crate::reading::reader::Reader;
 use base::disk::Disk;
 use std::collections::{HashSet, VecDeque};
 use std::path::PathBuf;
@@ -152,18 +152,18 @@ impl Source {
     fn scan(&mut self, disk: &dyn Disk, covered: u64) -> Result<(Vec<Batch>, bool), Error> {
         let Some(scan) = Scan::open(disk, &self.path, covered)? else { return Ok((Vec::new(), false)) };
         let path = scan.path().to_owned();
-        let mut survey = recover::survey(disk, scan, &path, &mut self.names)?;
-        for offset in survey.damaged_offsets {
+        let mut found = survey(disk, scan, &path, &mut self.names)?;
+        for offset in found.damaged_offsets {
             tracing::error!(path = %path.display(), offset, "a capture that arrived there is damaged and passed over");
         }
         let grows = name::is_open(&path);
         if grows {
             // The first record of a batch proves that all before it is durable; of the last batch nobody knows yet.
-            let is_durable = |offset: u64| offset < survey.last_batch;
-            survey.batches.iter_mut().for_each(|batch| {
+            let is_durable = |offset: u64| offset < found.last_batch;
+            found.batches.iter_mut().for_each(|batch| {
                 batch.captures.retain(|(_, row)| is_durable(row.place.offset));
             });
         }
-        Ok((survey.batches, grows))
+        Ok((found.batches, grows))
     }
 }

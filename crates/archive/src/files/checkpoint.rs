@@ -6,9 +6,9 @@
 //! **Invariant:** a stored text is empty (nothing processed yet), a checkpoint, or an error. A text that cannot be
 //! read never means "from the beginning".
 
-use crate::entry::{Entry, Location};
-use crate::name;
-use base::printable::printable;
+use crate::capture::entry::{Entry, Location};
+use crate::error::CheckpointError;
+use crate::files::name;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -18,17 +18,6 @@ use std::sync::Arc;
 pub struct Checkpoint {
     file: Arc<str>,
     offset: u64,
-}
-
-/// A stored text is not a checkpoint.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "the stored checkpoint `{}` is not of the form `FILE@OFFSET`; rebuild what was stored with it: see `utsushi rebuild --help`",
-    printable(text)
-)]
-pub struct CheckpointError {
-    /// What was stored.
-    pub text: String,
 }
 
 impl Checkpoint {
