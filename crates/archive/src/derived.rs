@@ -19,7 +19,7 @@
 //! let mut writer = Writer::open(disk.clone(), directory)?;
 //! let facts = Facts { language: Some("ja".into()), ..Facts::default() };
 //! writer.append([(&appended.entry, Some(facts.clone()))])?;
-//! assert_eq!(writer.place(), Some(appended.place()));
+//! assert_eq!(writer.checkpoint(), Some(appended.checkpoint()));
 //!
 //! let reader = Reader::open(disk, directory);
 //! assert_eq!(reader.get(&appended.entry.location)?, Some(facts));
@@ -30,7 +30,7 @@
 //! its offset; `docs/formats/derived.md` shows the bytes. It is written in order of arrival, behind the archive, and is
 //! learned again where it is lost. What a takedown removes goes from here too (D13).
 //!
-//! **Invariant:** a journal is begun only when the one before it is durable, so everything before the table's place is in
+//! **Invariant:** a journal is begun only when the one before it is durable, so everything before the table's checkpoint is in
 //! it, after any crash. A frame that is damaged ends its journal; what it covered counts as not read.
 
 mod journal;
@@ -40,7 +40,7 @@ mod write;
 
 pub use read::{Reader, Told};
 pub use remove::clear;
-pub(crate) use remove::{is_journal_of, remove};
+pub(crate) use remove::remove;
 pub use write::Writer;
 
 use crate::index::bytes::{Bytes, put_number, put_text};

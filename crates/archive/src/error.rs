@@ -1,6 +1,7 @@
 //! What can go wrong with the files of an archive.
 
 use base::disk::Disk;
+use base::printable;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -56,6 +57,9 @@ pub enum Error {
         /// The page.
         url: String,
     },
+    /// The checkpoint of a stage cannot be read.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     /// A record is not what was written. The others are not concerned.
     #[error("the record at byte `{offset}` of `{}` is damaged: {what}; restore the file from a copy, or leave it: the record is passed over", path.display())]
     Damaged {
@@ -85,4 +89,15 @@ impl Error {
     pub fn is_disk_full(&self) -> bool {
         matches!(self, Self::DiskFull { .. })
     }
+}
+
+/// A stored text is not a checkpoint.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "the stored checkpoint `{}` is not of the form `FILE@OFFSET`; rebuild what was stored with it: see `utsushi rebuild --help`",
+    printable(text)
+)]
+pub struct CheckpointError {
+    /// What was stored.
+    pub text: String,
 }

@@ -9,13 +9,13 @@
 mod fit;
 mod known;
 
-use crate::append::Archive;
-use crate::describe::{self, Facts, field, split_answer};
-use crate::entry::{ContentKey, Entry, Key, Location, Stored};
+use crate::capture::describe::{self, Facts, field, split_answer};
+use crate::capture::entry::{ContentKey, Entry, Key, Location, Stored};
 use crate::error::Error;
-use crate::file::GrowingFile;
 use crate::index::row::Place;
-use crate::records::Original;
+use crate::writing::append::Archive;
+use crate::writing::file::GrowingFile;
+use crate::writing::records::Original;
 use base::door::Truncation;
 use base::{Sha1Digest, Timestamp};
 use std::collections::VecDeque;
@@ -321,7 +321,7 @@ fn carried(draft: Draft, record: &Record, becomes_revisit: bool) -> Draft {
         let profile = Profile::named(value).filter(|_| field.eq_ignore_ascii_case(name::PROFILE));
         draft = match profile {
             Some(profile) => draft.foreign(field, profile.as_str()),
-            None if field.eq_ignore_ascii_case(crate::scan::SYNCED_BYTES) => draft,
+            None if field.eq_ignore_ascii_case(crate::files::scan::SYNCED_BYTES) => draft,
             None => draft.foreign(field, unbracketed(field, value)),
         };
     }

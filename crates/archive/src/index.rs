@@ -19,7 +19,7 @@ pub(crate) mod run;
 mod tests;
 pub(crate) mod walk;
 
-use crate::entry::{ContentKey, Key};
+use crate::capture::entry::{ContentKey, Key};
 use crate::error::Error;
 use base::disk::Disk;
 use base::{Sha1Digest, Timestamp};

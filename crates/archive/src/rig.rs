@@ -1,6 +1,6 @@
 //! For comparisons: an index without an archive, and a bare loop over its files.
 
-use crate::entry::Entry;
+use crate::capture::entry::Entry;
 use crate::error::Error;
 use crate::index::Index;
 use crate::index::row::{Row, Rows};

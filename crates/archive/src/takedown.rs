@@ -15,19 +15,13 @@
 mod dependents;
 mod notes;
 mod rewrite;
-mod target;
 
-pub use notes::Takedown;
-pub(crate) use notes::{Tombstone, hidden, listed_all, notes, tombstones};
-pub(crate) use rewrite::{is_unfinished, with_rewrite};
-pub use target::Target;
-
-use crate::append::Archive;
-use crate::entry::{Entry, Key, Location, Stored};
+use crate::capture::entry::{Entry, Key, Location, Stored};
 use crate::error::Error;
 use crate::index::row::{Files, Row};
 use crate::index::walk::KeyRange;
-use crate::reader::Reader;
+use crate::tombstone::{self, Gone, Target, Tombstone};
+use crate::writing::append::Archive;
 use base::Timestamp;
 use rewrite::rewrite_file;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
@@ -56,32 +50,7 @@ pub struct Receipt {
     pub moved: Vec<Entry>,
 }
 
-/// A group of records that must go.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Gone {
-    file: Arc<str>,
-    offset: u64,
-    length: u64,
-}
-
-impl Reader {
-    /// What was taken down and must not be visited again.
-    pub fn taken_down(&self) -> Result<Vec<Target>, Error> {
-        Ok(notes::seen_by(self)?.into_iter().map(|tombstone| tombstone.target).collect())
-    }
-}
-
 impl Archive {
-    /// Whether the page was taken down: it is not to be visited again, nor imported.
-    #[must_use]
-    pub fn is_taken_down(&self, key: &Key) -> bool {
-        self.tombstones.iter().any(|tombstone| tombstone.target.holds(key))
-    }
-    /// What was taken down and must not be visited again.
-    pub fn taken_down(&self) -> impl Iterator<Item = &Target> {
-        self.tombstones.iter().map(|tombstone| &tombstone.target)
-    }
-
     /// Removes what `target` says from the archive, for good. It is decided, and durable, when this returns; when it
     /// fails before, nothing was removed.
     pub fn takedown(
@@ -142,7 +111,7 @@ impl Archive {
         let unfinished: Vec<Tombstone> =
             self.tombstones.iter().filter(|tombstone| !tombstone.is_done).cloned().collect();
         for tombstone in &unfinished {
-            let gone = notes::listed(self, &tombstone.id)?;
+            let gone = tombstone::listed(&*self.disk, &self.directory, &self.index, &tombstone.id)?;
             self.execute((&tombstone.id, &tombstone.target), at.max(tombstone.at), &gone, &mut |_, _| {})?;
             tracing::warn!(target = %tombstone.target, "finished a takedown that was cut off");
         }

@@ -14,18 +14,18 @@
 //! **Invariant:** memory does not grow with the archive: what is compared is compared by sums over all of it, and looked
 //! at one by one only where these differ.
 
-use crate::entry::{Entry, Location, Stored};
+use crate::capture::entry::{Entry, Location, Stored};
 use crate::error::Error;
-use crate::fetch_record;
+use crate::files::directory::{files, length_of};
+use crate::files::fetch_record;
+use crate::files::name::{closed_name, is_open};
+use crate::files::scan::Scan;
+use crate::files::sums::{self, Found};
+use crate::files::survey::survey;
 use crate::index::row::{Files, Row};
-use crate::list::files;
-use crate::name::{closed_name, is_open};
-use crate::reader::{Reader, length_of};
-use crate::recover;
-use crate::scan::Scan;
-use crate::sort::{Order, Sorter};
-use crate::sums::{self, Found};
-use crate::versions::Version;
+use crate::reading::reader::Reader;
+use crate::snapshot::sort::{Order, Sorter};
+use crate::snapshot::versions::Version;
 use base::disk::{Disk, Open};
 use base::{Period, Sha1Digest, Timestamp};
 use std::collections::HashMap;
@@ -386,7 +386,7 @@ impl Contents {
     /// A power cut may have taken the end of the sums; the rest is read as a reader does.
     fn read_rest(&mut self, disk: &dyn Disk, path: &Path, covered: u64) -> Result<(), Error> {
         let Some(scan) = Scan::open(disk, path, covered)? else { return Ok(()) };
-        let survey = recover::survey(disk, scan, path, &mut self.names)?;
+        let survey = survey(disk, scan, path, &mut self.names)?;
         self.kept_bytes = Some(survey.kept_bytes.max(covered));
         self.damaged_offsets = survey.damaged_offsets;
         self.batches.extend(survey.batches);

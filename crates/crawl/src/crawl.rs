@@ -486,7 +486,7 @@ impl<D: Door + 'static> Crawl<D> {
 
     /// Lets the frontier learn from something that the archive holds now.
     fn kept(&mut self, work: Work<Ticket>, stored: archive::Appended) -> Result<Option<Kept>, Error> {
-        let place = stored.place().to_string();
+        let place = stored.checkpoint().to_string();
         let archive::Appended { entry, bytes_written } = stored;
         let (at, is_robots) =
             (entry.at, matches!(work.ticket, Ticket::Robots { .. } | Ticket::Page { page: None, .. }));

@@ -9,7 +9,7 @@ use crate::lesson::Teachings;
 use crate::order::{Added, Directive};
 use crate::reading::{Reading, Reads};
 use archive::derived;
-use archive::{Entry, Place, Reader, Stored};
+use archive::{Checkpoint, Entry, Reader, Stored};
 use base::{PageUrl, Timestamp};
 use fetch::robots::{self, Rules};
 use frontier::{Found, Frontier, Learned, Lesson, Policy, Role, Selection, Told};
@@ -44,8 +44,8 @@ pub fn learn_all(
     now: Timestamp,
     mut tell: impl FnMut(&Learning),
 ) -> Result<Learning, crate::Error> {
-    let place = Place::parse(frontier.place());
-    let mut arrivals = reader.since(place.as_ref())?;
+    let checkpoint = Checkpoint::stored(frontier.place()).map_err(archive::Error::from)?;
+    let mut arrivals = reader.since(checkpoint.as_ref())?;
     let mut pupil = Pupil { frontier, reader, reads, older: BTreeSet::new(), learning: Learning::default() };
     let mut ahead = VecDeque::new();
     loop {
@@ -122,7 +122,7 @@ pub fn derive_all(
     mut tell: impl FnMut(&Learning),
 ) -> Result<Learning, crate::Error> {
     let mut learning = Learning::default();
-    for arrival in reader.since(table.place().as_ref())? {
+    for arrival in reader.since(table.checkpoint().as_ref())? {
         let (entry, _) = arrival?;
         learning.captures += 1;
         let url = PageUrl::parse(&entry.url).ok().filter(|_| entry.is_visit());
@@ -153,7 +153,7 @@ impl Pupil<'_> {
         &mut self,
         entry: &Entry,
         place: &str,
-        ahead: &VecDeque<(Entry, Place)>,
+        ahead: &VecDeque<(Entry, Checkpoint)>,
     ) -> Result<(), crate::Error> {
         self.learning.captures += 1;
         let url = PageUrl::parse(&entry.url).ok().filter(|_| entry.is_visit());
@@ -181,7 +181,7 @@ impl Pupil<'_> {
         url: PageUrl,
         entry: &Entry,
         place: &str,
-        ahead: &VecDeque<(Entry, Place)>,
+        ahead: &VecDeque<(Entry, Checkpoint)>,
     ) -> Result<(), crate::Error> {
         let learned = self.reader.learned(entry);
         let Some(learned) = self.pass_damage(entry, learned)? else {
@@ -219,7 +219,7 @@ impl Pupil<'_> {
         &mut self,
         url: &PageUrl,
         at: Timestamp,
-        ahead: &VecDeque<(Entry, Place)>,
+        ahead: &VecDeque<(Entry, Checkpoint)>,
     ) -> Result<(), crate::Error> {
         if self.frontier.knows(url)? {
             return Ok(());

@@ -2,19 +2,18 @@
 
 use super::{Facts, put_row};
 use crate::error::Error;
+use crate::files::journal;
+use crate::files::name::DERIVED;
 use crate::index::bytes::{Bytes, put_number};
-use crate::journal;
 use base::disk::{Disk, Open};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is added to the name of an archive file.
-pub(super) const SUFFIX: &str = ".derived";
 const MAGIC: &[u8; 8] = b"UTSDRV01";
 
 /// Where the journal of an archive file is.
 pub(super) fn path_of(directory: &Path, file: &str) -> PathBuf {
-    directory.join(format!("{file}{SUFFIX}"))
+    directory.join(format!("{file}{DERIVED}"))
 }
 
 /// The head of the journal of an archive file.

@@ -5,7 +5,7 @@
 
 use super::Facts;
 use super::journal::{Journal, path_of};
-use crate::entry::{Entry, Location, Stored};
+use crate::capture::entry::{Entry, Location, Stored};
 use crate::error::Error;
 use base::disk::{Disk, Open};
 use std::collections::VecDeque;
@@ -98,6 +98,14 @@ impl Reader {
         let rows = std::mem::take(&mut journal.frames).into_iter().flat_map(|frame| frame.rows).collect();
         let bytes = journal.bytes.len() as u64;
         Ok(Held { file: Arc::clone(file), journal, rows, bytes })
+    }
+}
+
+impl crate::Reader {
+    /// What is known of captures after their content was read.
+    #[must_use]
+    pub fn derived(&self) -> Reader {
+        Reader::open(Arc::clone(&self.disk), &self.directory)
     }
 }
 

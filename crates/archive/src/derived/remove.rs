@@ -1,11 +1,10 @@
 //! Takes rows, or everything, out of the table.
 
 use super::Facts;
-use super::journal::{Journal, SUFFIX, frame, head, path_of};
+use super::journal::{Journal, frame, head, path_of};
 use super::write::journals;
 use crate::error::Error;
-use crate::file::sync_directory_of;
-use crate::takedown::with_rewrite;
+use crate::files::directory::{sync_directory_of, with_rewrite};
 use base::disk::{Disk, Open};
 use std::collections::HashSet;
 use std::io;
@@ -20,11 +19,6 @@ pub fn clear(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
         sync_directory_of(disk, &path)?;
     }
     Ok(())
-}
-
-/// The archive file that a path is the journal of, if it is one.
-pub(crate) fn is_journal_of(path: &Path) -> Option<&str> {
-    path.file_name()?.to_str()?.strip_suffix(SUFFIX)
 }
 
 /// Writes the journal of an archive file anew without the rows at some offsets, and puts it in the place of the old one.

@@ -1,12 +1,12 @@
 //! Writes the table, in order of arrival, behind the archive.
 
 use super::Facts;
-use super::journal::{Journal, SUFFIX, frame, head, path_of};
-use crate::arrivals::Place;
-use crate::entry::Entry;
+use super::journal::{Journal, frame, head, path_of};
+use crate::capture::entry::Entry;
 use crate::error::Error;
-use crate::file::sync_directory_of;
-use crate::name;
+use crate::files::checkpoint::Checkpoint;
+use crate::files::directory::sync_directory_of;
+use crate::files::name;
 use base::disk::{Disk, DiskFile, Open};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -52,16 +52,17 @@ impl Writer {
         Ok(writer)
     }
 
-    /// The place behind the last capture that was appended: where to go on. Captures that come before it are known.
+    /// The checkpoint after the last capture that was appended; `None` before the first. Captures before it are known.
     #[must_use]
-    pub fn place(&self) -> Option<Place> {
-        self.last.as_ref().map(|last| Place::at(&last.file, last.covered))
+    pub fn checkpoint(&self) -> Option<Checkpoint> {
+        self.last.as_ref().map(|last| Checkpoint::at(&last.file, last.covered))
     }
 
     /// Adds what was found in captures, which come in order of arrival, each of them, also those in which nothing was
-    /// found. Those that come before the place are passed over. The archive must have made them durable.
+    /// found. Those before the checkpoint are skipped. The archive must have made them durable.
     ///
-    /// When this fails for want of room, nothing behind the [place](Writer::place) was added, and it may be tried again.
+    /// When this fails because the disk is full, nothing after the [checkpoint](Writer::checkpoint) was added, and the
+    /// call may be repeated.
     pub fn append<'e>(
         &mut self,
         read: impl IntoIterator<Item = (&'e Entry, Option<Facts>)>,
@@ -71,8 +72,7 @@ impl Writer {
         }
         let mut batch: Option<Batch> = None;
         for (entry, facts) in read {
-            let is_known = |place: &Place| place.is_behind(&entry.location);
-            if self.place().is_some_and(|place| is_known(&place)) {
+            if self.checkpoint().is_some_and(|checkpoint| checkpoint.is_after(&entry.location)) {
                 continue;
             }
             if let Some(done) = batch.take_if(|batch| batch.file != entry.location.file) {
@@ -102,7 +102,7 @@ impl Writer {
 
     fn put(&mut self, batch: &Batch) -> Result<(), Error> {
         if self.last.as_ref().is_none_or(|last| last.file != batch.file) {
-            // Everything before the place must be in the table after a crash, too.
+            // Everything before the checkpoint must be in the table after a crash, too.
             self.sync()?;
             let begun = self.begin(&batch.file);
             let last = self.stop_on_error(begun)?;
@@ -208,7 +208,7 @@ pub(super) fn journals(disk: &dyn Disk, directory: &Path) -> Result<Vec<Arc<str>
         paths => paths.map_err(|source| Error::io("list", directory, source))?,
     };
     let file_of = |path: &PathBuf| {
-        let name = path.file_name()?.to_str()?.strip_suffix(SUFFIX)?;
+        let name = name::derived_of(path)?;
         name::is_name(name).then(|| Arc::from(name))
     };
     let mut files: Vec<Arc<str>> = paths.iter().filter_map(file_of).collect();

@@ -5,7 +5,7 @@
 //! the right one.
 
 use super::{COMPANIONS_MAX, Group};
-use crate::describe::{self, field, split_answer};
+use crate::capture::describe::{self, field, split_answer};
 use base::Sha1Digest;
 use base::http;
 use warc::header::name;

@@ -4,12 +4,12 @@
 //! payload. Their records decide: captures of one moment may differ in the head of the answer, or in what was sent.
 
 use super::Group;
-use crate::append::Archive;
-use crate::describe::split_answer;
-use crate::entry::{Entry, Location, Stored};
+use crate::capture::describe::split_answer;
+use crate::capture::entry::{Entry, Location, Stored};
 use crate::error::Error;
-use crate::fetch_record;
+use crate::files::fetch_record;
 use crate::index::row::Row;
+use crate::writing::append::Archive;
 use std::io;
 use warc::{Kind, Record};
 

@@ -7,7 +7,7 @@
 //! **Invariant:** decoding what was encoded gives the same rows; decoding anything else gives rows or an error, and
 //! never takes more memory than a fixed multiple of the bytes.
 
-use crate::entry::{ContentKey, Entry, Flag, Key, Location, Stored, url_of_key};
+use crate::capture::entry::{ContentKey, Entry, Flag, Key, Location, Stored, url_of_key};
 use crate::index::bytes::{Bytes, put_number, put_signed, put_text};
 use base::{Sha1Digest, Timestamp};
 use std::cmp::Ordering;

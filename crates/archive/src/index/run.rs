@@ -7,7 +7,7 @@
 //! **Invariant:** every byte that is used was seen to match its checksum, which covers the run and the place too. A
 //! run that does not is reported and can be made anew from the archive files.
 
-use crate::entry::ContentKey;
+use crate::capture::entry::ContentKey;
 use crate::error::Error;
 use crate::index::bytes::{Bytes, checksum, put_number, put_text};
 use crate::index::filter::Filter;

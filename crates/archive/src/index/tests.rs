@@ -5,7 +5,7 @@ use super::merge;
 use super::row::{Files, Place, Row, Rows};
 use super::run::{Body, Run, RunWriter, tag};
 use super::walk::{KeyRange, Origin, Walk};
-use crate::entry::{ContentKey, Flag, Stored};
+use crate::capture::entry::{ContentKey, Flag, Stored};
 use base::disk::{Disk, Open, SimulatedDisk};
 use base::{Chance, Sha1Digest, Timestamp};
 use std::collections::BTreeMap;

@@ -23,10 +23,22 @@ impl KeyRange {
     pub(crate) fn all() -> Self {
         Self { from: Vec::new(), to: None }
     }
+    /// The keys that begin with `prefix`.
+    pub(crate) fn prefix(prefix: &[u8]) -> Self {
+        Self { from: prefix.to_vec(), to: end_of_prefix(prefix) }
+    }
     /// The rows of one key.
     pub(crate) fn one(key: &str) -> Self {
         Self { from: key.as_bytes().to_vec(), to: Some([key.as_bytes(), &[0]].concat()) }
     }
+}
+
+/// The first key after all those that begin with `prefix`.
+fn end_of_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
+    let last = prefix.iter().rposition(|byte| *byte < 255)?;
+    let mut end = prefix.get(..=last)?.to_vec();
+    end.last_mut().into_iter().for_each(|byte| *byte += 1);
+    Some(end)
 }
 
 /// Where rows come from: a run, or memory.

@@ -1,13 +1,14 @@
 //! Captures of other pages that refer to bytes which are about to go: written anew, each with its own date and head.
 
-use super::{Dependent, Gone, Plan};
-use crate::append::Archive;
-use crate::describe::{self, split_answer};
-use crate::entry::{Entry, Location, Stored};
+use super::{Dependent, Plan};
+use crate::capture::describe::{self, split_answer};
+use crate::capture::entry::{Entry, Location, Stored};
 use crate::error::Error;
-use crate::fetch_record;
+use crate::files::fetch_record;
 use crate::import::{OF_REVISIT, Written, is_one_of};
-use crate::records::Original;
+use crate::tombstone::Gone;
+use crate::writing::append::Archive;
+use crate::writing::records::Original;
 use base::http;
 use std::sync::Arc;
 use warc::Record;

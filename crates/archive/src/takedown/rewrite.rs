@@ -2,22 +2,21 @@
 //!
 //! **Invariant:** the old file is replaced only when the new one is durable; every other record stays where it was.
 
-use super::Gone;
 use crate::derived;
 use crate::error::Error;
-use crate::file::{copy, sync_directory_of};
+use crate::files::copy::copy;
+use crate::files::directory::{sync_directory_of, with_rewrite};
+use crate::files::sums::{self, Batch, Sum, SumsWriter};
 use crate::index::Index;
 use crate::index::row::{Files, Row};
-use crate::recover;
-use crate::sums::{self, Batch, Sum, SumsWriter};
+use crate::tombstone::Gone;
+use crate::writing::recover;
 use base::Timestamp;
 use base::disk::{Disk, Open};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use warc::{Compression, Level, ZstdLevel};
-
-const REWRITE: &str = ".rewrite";
 
 /// Writes a file anew with a record of the same length in place of each group, and its sums with it.
 pub(super) fn rewrite_file(
@@ -52,18 +51,6 @@ pub(super) fn rewrite_file(
     rename(&with_rewrite(&path), &path)?;
     rename(&new_sums, &sums_path)?;
     sync_directory_of(disk, &path)
-}
-
-/// Whether a file is one that was to take the place of another.
-pub(crate) fn is_unfinished(path: &Path) -> bool {
-    path.to_str().is_some_and(|path| path.ends_with(REWRITE))
-}
-
-/// The name of what is to take the place of a file.
-pub(crate) fn with_rewrite(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(REWRITE);
-    PathBuf::from(name)
 }
 
 /// A part of a file that was replaced: where it begins, how long it is, and the sum it has now.

@@ -1,20 +1,20 @@
-//! Captures in the order of arrival, from a place on: against a plain list, through takedowns, lost sums and crashes.
+//! Captures in the order of arrival, from a checkpoint on: against a plain list, through takedowns, lost sums and crashes.
 
 use crate::captures::{DIRECTORY, START, answer, entries, open, reader, url, visit_at, workload};
-use archive::{Archive, Entry, Error, Group, Imported, Location, Place, Reader, Target};
+use archive::{Archive, Checkpoint, Entry, Error, Group, Imported, Location, Reader, Target};
 use base::disk::{Disk, Fault, Open, SimulatedDisk, Survival};
 use base::{Chance, Interval, Timestamp};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What arrived at a place or later, without what the archive notes of takedowns.
+/// What arrived at a checkpoint or later, without what the archive notes of takedowns.
 #[track_caller]
-fn since(reader: &Reader, place: Option<&Place>) -> Vec<(Entry, Place)> {
-    let all = reader.since(place).unwrap().map(Result::unwrap);
+fn since(reader: &Reader, checkpoint: Option<&Checkpoint>) -> Vec<(Entry, Checkpoint)> {
+    let all = reader.since(checkpoint).unwrap().map(Result::unwrap);
     all.filter(|(entry, _)| !entry.key.as_str().starts_with("!urn:utsushi:takedown:")).collect()
 }
 
-fn locations(arrivals: &[(Entry, Place)]) -> Vec<Location> {
+fn locations(arrivals: &[(Entry, Checkpoint)]) -> Vec<Location> {
     arrivals.iter().map(|(entry, _)| entry.location.clone()).collect()
 }
 
@@ -25,13 +25,13 @@ struct Stored {
     /// How many of them were certainly durable.
     durable: usize,
     /// Places and how many arrived before each.
-    places: Vec<(Place, usize)>,
+    checkpoints: Vec<(Checkpoint, usize)>,
 }
 
 impl Stored {
     fn add(&mut self, entry: &Entry) {
         self.all.push((entry.clone(), true));
-        self.places.push((Place::behind(entry), self.all.len()));
+        self.checkpoints.push((Checkpoint::after(entry), self.all.len()));
     }
     fn remove(&mut self, is_gone: impl Fn(&Entry) -> bool) {
         self.all.iter_mut().filter(|(entry, _)| is_gone(entry)).for_each(|(_, is_there)| *is_there = false);
@@ -49,15 +49,19 @@ impl Stored {
         let whole = self.rest(0);
         let durable = self.all.iter().take(self.durable).filter(|(_, is_there)| *is_there).count();
         assert!(found.len() >= durable && whole.starts_with(&locations(&found)), "{found:?}");
-        for (number, (_, place)) in found.iter().enumerate() {
-            assert_eq!(since(&reader, Some(place)), found[number + 1..]);
+        for (number, (_, checkpoint)) in found.iter().enumerate() {
+            assert_eq!(since(&reader, Some(checkpoint)), found[number + 1..]);
         }
-        let durable_places = self.places.iter().filter(|(_, from)| *from <= self.durable);
-        for (place, from) in durable_places {
+        let durable_checkpoints = self.checkpoints.iter().filter(|(_, from)| *from <= self.durable);
+        for (checkpoint, from) in durable_checkpoints {
             let rest = self.rest(*from);
-            assert!(rest.starts_with(&locations(&since(&reader, Some(place)))), "{place}");
+            assert!(rest.starts_with(&locations(&since(&reader, Some(checkpoint)))), "{checkpoint}");
             let missing = whole.len() - found.len();
-            assert_eq!(since(&reader, Some(place)).len(), rest.len() - missing.min(rest.len()), "{place}");
+            assert_eq!(
+                since(&reader, Some(checkpoint)).len(),
+                rest.len() - missing.min(rest.len()),
+                "{checkpoint}"
+            );
         }
     }
 }
@@ -87,7 +91,7 @@ fn step(disk: &SimulatedDisk, mut archive: Archive, stored: &mut Stored, chance:
     match chance.below(42) {
         0..=22 => match archive.append(&visit_at(chance, at)) {
             Ok(appended) => {
-                assert_eq!(appended.place(), Place::behind(&appended.entry));
+                assert_eq!(appended.checkpoint(), Checkpoint::after(&appended.entry));
                 stored.add(&appended.entry);
             }
             Err(Error::TakenDown { .. }) => {}
@@ -161,15 +165,18 @@ fn captures_come_as_they_arrived_whatever_their_times() {
     assert!(since(&reader(&disk), None).is_empty(), "nothing is durable");
     archive.commit().unwrap();
     let found = since(&reader(&disk), None);
-    let expected = [&first, &second].map(|appended| (appended.entry.clone(), appended.place()));
+    let expected = [&first, &second].map(|appended| (appended.entry.clone(), appended.checkpoint()));
     assert_eq!(found, expected);
-    assert!(since(&reader(&disk), Some(&second.place())).is_empty(), "the end of a file that grows");
+    assert!(since(&reader(&disk), Some(&second.checkpoint())).is_empty(), "the end of a file that grows");
     archive.close().unwrap();
-    assert!(since(&reader(&disk), Some(&second.place())).is_empty(), "the end of a finished one");
+    assert!(since(&reader(&disk), Some(&second.checkpoint())).is_empty(), "the end of a finished one");
     let mut archive = open(&disk).unwrap();
     let third = archive.append(&answer("b", START, "", b"")).unwrap();
     archive.commit().unwrap();
-    assert_eq!(since(&reader(&disk), Some(&second.place())), [(third.entry.clone(), third.place())]);
+    assert_eq!(
+        since(&reader(&disk), Some(&second.checkpoint())),
+        [(third.entry.clone(), third.checkpoint())]
+    );
 }
 
 #[test]
@@ -182,7 +189,7 @@ fn a_file_that_is_finished_meanwhile_is_read_to_its_end() {
     let mut arrivals = reader(&disk).since(None).unwrap();
     visits[4..].iter().for_each(|capture| _ = archive.append(capture).unwrap());
     archive.close().unwrap();
-    let first: Vec<(Entry, Place)> = arrivals.by_ref().map(Result::unwrap).collect();
+    let first: Vec<(Entry, Checkpoint)> = arrivals.by_ref().map(Result::unwrap).collect();
     assert!((4..12).contains(&first.len()), "{}", first.len());
     let rest = since(&reader(&disk), Some(&first.last().unwrap().1));
     assert_eq!(first.len() + rest.len(), 12);
@@ -193,17 +200,17 @@ fn a_file_that_is_finished_meanwhile_is_read_to_its_end() {
 /// Someone who follows the archive, and what they have seen.
 #[derive(Default)]
 struct Follower {
-    place: Option<Place>,
+    checkpoint: Option<Checkpoint>,
     seen: Vec<Location>,
 }
 
 impl Follower {
     fn follow(&mut self, disk: &SimulatedDisk) -> Result<(), Error> {
         let reader = Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY))?;
-        for arrival in reader.since(self.place.as_ref())? {
-            let (entry, place) = arrival?;
+        for arrival in reader.since(self.checkpoint.as_ref())? {
+            let (entry, checkpoint) = arrival?;
             self.seen.push(entry.location);
-            self.place = Some(place);
+            self.checkpoint = Some(checkpoint);
         }
         Ok(())
     }

@@ -4,7 +4,7 @@ use crate::captures::{
     DIRECTORY, START, answer, damaged, entries, not_modified, open, reader, refused, url, workload,
 };
 use archive::derived::{self, Facts, Told, Writer};
-use archive::{Entry, Error, Location, Place, Stored, Target};
+use archive::{Checkpoint, Entry, Error, Location, Stored, Target};
 use base::disk::{Disk, Fault, Open, SimulatedDisk, Survival};
 use base::{Chance, Interval, Timestamp};
 use std::collections::BTreeMap;
@@ -35,20 +35,20 @@ fn facts(entry: &Entry) -> Option<Facts> {
     })
 }
 
-/// Reads on from the table's place to the end of the archive, as a crawl does; some of it, if `count` says so.
+/// Reads on from the table's checkpoint to the end of the archive, as a crawl does; some of it, if `count` says so.
 fn learn(disk: &SimulatedDisk, writer: &mut Writer, count: usize) -> Result<(), Error> {
     let reader = archive::Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY))?;
-    let arrivals: Result<Vec<(Entry, Place)>, Error> =
-        reader.since(writer.place().as_ref())?.take(count).collect();
+    let arrivals: Result<Vec<(Entry, Checkpoint)>, Error> =
+        reader.since(writer.checkpoint().as_ref())?.take(count).collect();
     let arrivals = arrivals?;
     writer.append(arrivals.iter().map(|(entry, _)| (entry, facts(entry))))
 }
 
-/// Whether the table says of each capture what was found in it, up to its place, and of the others nothing.
-fn check(disk: &SimulatedDisk, place: Option<&Place>) -> Result<(), String> {
+/// Whether the table says of each capture what was found in it, up to its checkpoint, and of the others nothing.
+fn check(disk: &SimulatedDisk, checkpoint: Option<&Checkpoint>) -> Result<(), String> {
     let table = table(disk);
     for entry in entries(disk) {
-        let is_read = place.is_some_and(|place| place.is_behind(&entry.location));
+        let is_read = checkpoint.is_some_and(|checkpoint| checkpoint.is_after(&entry.location));
         let expected = facts(&entry).filter(|_| is_read);
         let found = table.get(&entry.location).map_err(|error| error.to_string())?;
         if found != expected {
@@ -68,7 +68,7 @@ fn model_the_table_says_what_was_found_up_to_its_place() {
         let (disk, mut chance) = (SimulatedDisk::new(round), Chance::of(&[round, 5]));
         let mut archive = open(&disk).unwrap();
         let mut writer = writer(&disk).unwrap();
-        assert_eq!(writer.place(), None);
+        assert_eq!(writer.checkpoint(), None);
         for capture in workload(round, 120) {
             archive.append(&capture).unwrap();
             match chance.below(10) {
@@ -77,14 +77,14 @@ fn model_the_table_says_what_was_found_up_to_its_place() {
                 4 => learn(&disk, &mut writer, 1).unwrap(),
                 5 => writer.sync().unwrap(),
                 6 => writer = self::writer(&disk).unwrap(),
-                7 => check(&disk, writer.place().as_ref()).unwrap(),
+                7 => check(&disk, writer.checkpoint().as_ref()).unwrap(),
                 _ => {}
             }
         }
         archive.close().unwrap();
         learn(&disk, &mut writer, usize::MAX).unwrap();
-        check(&disk, writer.place().as_ref()).unwrap();
-        assert!(reader(&disk).since(writer.place().as_ref()).unwrap().next().is_none());
+        check(&disk, writer.checkpoint().as_ref()).unwrap();
+        assert!(reader(&disk).since(writer.checkpoint().as_ref()).unwrap().next().is_none());
         assert_eq!(damaged(&disk), 0);
         derived::clear(&disk, Path::new(DIRECTORY)).unwrap();
         check(&disk, None).unwrap();
@@ -102,9 +102,9 @@ fn what_comes_again_changes_nothing() {
     let mut writer = writer(&disk).unwrap();
     let rows = || stored.iter().map(|entry| (entry, facts(entry)));
     writer.append(rows()).unwrap();
-    let (place, files) = (writer.place(), disk.files());
+    let (checkpoint, files) = (writer.checkpoint(), disk.files());
     writer.append(rows()).unwrap();
-    assert_eq!((writer.place(), disk.files()), (place, files));
+    assert_eq!((writer.checkpoint(), disk.files()), (checkpoint, files));
 }
 
 #[test]
@@ -167,11 +167,14 @@ fn a_takedown_reaches_the_table_and_the_writer_goes_on() {
     // The writer was open meanwhile, and its last journal is another file now.
     let later = archive.append(&answer("public/later", at(101), "", b"x")).unwrap();
     archive.commit().unwrap();
-    let arrivals: Vec<Entry> =
-        reader(&disk).since(writer.place().as_ref()).unwrap().map(|arrival| arrival.unwrap().0).collect();
+    let arrivals: Vec<Entry> = reader(&disk)
+        .since(writer.checkpoint().as_ref())
+        .unwrap()
+        .map(|arrival| arrival.unwrap().0)
+        .collect();
     writer.append(arrivals.iter().map(|entry| (entry, None))).unwrap();
-    assert_eq!(writer.place(), Some(later.place()));
-    assert_eq!(self::writer(&disk).unwrap().place(), Some(later.place()));
+    assert_eq!(writer.checkpoint(), Some(later.checkpoint()));
+    assert_eq!(self::writer(&disk).unwrap().checkpoint(), Some(later.checkpoint()));
 }
 
 #[test]
@@ -207,12 +210,12 @@ fn a_full_disk_is_waited_for() {
         }
         disk.make_room();
         failures += 1;
-        check(&disk, writer.place().as_ref()).unwrap();
+        check(&disk, writer.checkpoint().as_ref()).unwrap();
         learn(&disk, &mut writer, 3).unwrap();
     }
     disk.make_room();
     assert!(failures > 2, "{failures}");
-    check(&disk, writer.place().as_ref()).unwrap();
+    check(&disk, writer.checkpoint().as_ref()).unwrap();
 }
 
 /// Stores captures and reads them, until something fails.
@@ -244,13 +247,13 @@ fn live_and_die(point: u64, survival: Survival, ignores_syncs: bool) -> Result<(
     let told = |error: Error| error.to_string();
     open(&disk).map_err(told)?.close().map_err(told)?;
     let mut writer = writer(&disk).map_err(told)?;
-    check(&disk, writer.place().as_ref())?;
+    check(&disk, writer.checkpoint().as_ref())?;
     // It is learned again from there, and then durable.
     learn(&disk, &mut writer, usize::MAX).map_err(told)?;
     writer.sync().map_err(told)?;
     disk.restart();
-    check(&disk, writer.place().as_ref()).map_err(|error| format!("after another cut: {error}"))?;
-    let left = reader(&disk).since(writer.place().as_ref()).map_err(told)?.count();
+    check(&disk, writer.checkpoint().as_ref()).map_err(|error| format!("after another cut: {error}"))?;
+    let left = reader(&disk).since(writer.checkpoint().as_ref()).map_err(told)?.count();
     if left == 0 { Ok(()) } else { Err(format!("{left} captures were not read")) }
 }
 
@@ -309,5 +312,5 @@ fn a_damaged_frame_ends_its_journal_and_nothing_else() {
         }
         disk.flip_bit(&path, bit).unwrap();
     }
-    check(&disk, writer.place().as_ref()).unwrap();
+    check(&disk, writer.checkpoint().as_ref()).unwrap();
 }

@@ -29,7 +29,7 @@ fn noted() -> (SimulatedDisk, Vec<Entry>) {
     ];
     archive.commit().unwrap();
     for pair in stored.windows(2) {
-        assert!(pair[0].place() < pair[1].place());
+        assert!(pair[0].checkpoint() < pair[1].checkpoint());
     }
     (disk, stored.into_iter().map(|appended| appended.entry).collect())
 }

@@ -47,7 +47,7 @@ impl World {
         archive.commit().unwrap();
         frontier.add(&[Found::page(home.url)], 0, ORIGIN).unwrap();
         frontier.settle(ORIGIN).unwrap();
-        frontier.pass(&noted.place().to_string());
+        frontier.pass(&noted.checkpoint().to_string());
         Self { web, clock, disk, archive, frontier, policy }
     }
 
@@ -74,7 +74,7 @@ impl World {
         let Some(capture) = ended.capture.filter(|_| worth == Worth::Keeping) else { return };
         let stored = self.archive.append(&capture).unwrap();
         self.archive.commit().unwrap();
-        let (learned, place) = (Learned::of(&capture, &stored.entry), stored.place().to_string());
+        let (learned, place) = (Learned::of(&capture, &stored.entry), stored.checkpoint().to_string());
         match (task.step.page(), ended.what) {
             (None, What::Robots(Answer::Rules(rules))) => {
                 let found = |text: &String| {
@@ -101,7 +101,7 @@ impl World {
         let noted = self.archive.note(kind, now, text).unwrap();
         self.archive.commit().unwrap();
         act(&mut self.frontier, now);
-        self.frontier.pass(&noted.place().to_string());
+        self.frontier.pass(&noted.checkpoint().to_string());
         self.clock.advance(Interval::from_seconds(1));
     }
     fn reader(&self) -> Reader {

@@ -13,6 +13,8 @@ use warc::Compression;
 const CLOSED: [&str; 2] = [".warc.gz", ".warc.zst"];
 /// What is added while a file grows.
 pub(crate) const OPEN: &str = ".open";
+/// What is added to the name of an archive file for the journal of the derived table.
+pub(crate) const DERIVED: &str = ".derived";
 const PREFIX: &str = "utsushi-";
 const STAMP_DIGITS: usize = 20;
 const COUNT_MAX: u32 = 99_999;
@@ -79,6 +81,11 @@ pub(crate) fn closed_name(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     let name = name.strip_suffix(OPEN).unwrap_or(name);
     Name::read(name).is_some().then_some(name)
+}
+
+/// The archive file that a path is the derived journal of, if it is one.
+pub(crate) fn derived_of(path: &Path) -> Option<&str> {
+    path.file_name()?.to_str()?.strip_suffix(DERIVED)
 }
 
 /// Whether this is a name that this crate gives.

@@ -1,9 +1,9 @@
 //! What the archive holds, in a few numbers.
 
-use crate::entry::{Flag, Stored};
+use crate::capture::entry::{Flag, Stored};
 use crate::error::Error;
-use crate::list::files;
-use crate::reader::{Reader, length_of};
+use crate::files::directory::{files, length_of};
+use crate::reading::reader::Reader;
 use base::Timestamp;
 use std::io;
 

@@ -5,7 +5,7 @@
 //! is no error: 2xx, 304, or a redirect to another page.
 
 use crate::Relations;
-use crate::versions::Unit;
+use crate::snapshot::versions::Unit;
 use std::fmt;
 use std::str::FromStr;
 

@@ -3,9 +3,9 @@
 //! **Invariant:** head and payload are those of the visit, the bytes of a revisit included. What no record holds, the
 //! port and the times, is left out, and so are the marks; chunk framing is removed, and so nothing says any more how the body ended.
 
-use crate::entry::{Entry, Stored};
+use crate::capture::entry::{Entry, Stored};
 use crate::error::Error;
-use crate::reader::Reader;
+use crate::reading::reader::Reader;
 use base::Body;
 use base::door::{Exchange, Marks, Times, Truncation};
 use base::http::Framing;

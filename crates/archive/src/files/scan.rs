@@ -9,9 +9,9 @@
 //! **Invariant:** behind damage only records are handed out that prove by their id that they belong to their place;
 //! what merely looks like a record, inside the body of a damaged one, is passed over (H16).
 
-use crate::describe::field;
+use crate::capture::describe::field;
 use crate::error::Error;
-use crate::name;
+use crate::files::name;
 use base::disk::{Disk, DiskFile, Open};
 use base::limits::RECORD_BLOCK_BYTES_MAX;
 use std::io::{self, Read, Seek, SeekFrom};

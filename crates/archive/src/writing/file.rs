@@ -5,12 +5,13 @@
 //!
 //! **Invariant:** the sums beside the file cover nothing that is not durable.
 
-use crate::describe::field;
+use crate::capture::describe::field;
 use crate::error::Error;
+use crate::files::directory::sync_directory_of;
+use crate::files::name::Name;
+use crate::files::scan::SYNCED_BYTES;
+use crate::files::sums::{self, Batch, Sum, SumsWriter};
 use crate::index::row::{Files, Row};
-use crate::name::Name;
-use crate::scan::SYNCED_BYTES;
-use crate::sums::{self, Batch, Sum, SumsWriter};
 use base::Timestamp;
 use base::disk::{Disk, DiskFile, Open};
 use std::io;
@@ -247,39 +248,3 @@ impl GrowingFile {
 
 /// A buffer that grew beyond this is given back.
 const BUFFER_BYTES_KEPT: usize = 4 * 1024 * 1024;
-
-/// As much of a file as is held at once where it is read from one place to another.
-const PIECE_BYTES: usize = 1024 * 1024;
-
-/// Reads a part of a file piece by piece, each with its offset.
-pub(crate) fn in_pieces(
-    file: &dyn DiskFile,
-    from: u64,
-    to: u64,
-    mut take: impl FnMut(u64, &[u8]) -> io::Result<()>,
-) -> io::Result<()> {
-    let length =
-        |offset: u64| usize::try_from(to.saturating_sub(offset)).unwrap_or(usize::MAX).min(PIECE_BYTES);
-    let (mut offset, mut buffer) = (from, vec![0; length(from)]);
-    while offset < to {
-        let (piece, _) = buffer.split_at_mut(length(offset));
-        file.read_at(offset, piece)?;
-        take(offset, piece)?;
-        offset += piece.len() as u64;
-    }
-    Ok(())
-}
-
-/// Writes a part of one file to the same place of another, or anew to its own.
-pub(crate) fn copy(old: &dyn DiskFile, new: &dyn DiskFile, from: u64, to: u64) -> io::Result<()> {
-    in_pieces(old, from, to, |offset, piece| new.write_at(offset, piece))
-}
-
-/// Makes the name of `path` durable.
-pub(crate) fn sync_directory_of(disk: &dyn Disk, path: &Path) -> Result<(), Error> {
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    disk.sync_directory(directory).map_err(|source| Error::io("sync directory", directory, source))
-}

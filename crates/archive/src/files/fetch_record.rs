@@ -3,7 +3,7 @@
 //! **Invariant:** nothing is handed out that does not match the sum it was stored with, if that is known, and the
 //! digest of its block, if it has one (M5).
 
-use crate::entry::Location;
+use crate::capture::entry::Location;
 use crate::error::Error;
 use base::disk::{Disk, DiskFile, Open};
 use std::io;
@@ -18,7 +18,7 @@ pub(crate) fn open(
     file: &str,
 ) -> Result<(Arc<dyn DiskFile>, PathBuf), Error> {
     let closed = directory.join(file);
-    let open = directory.join(format!("{file}{}", crate::name::OPEN));
+    let open = directory.join(format!("{file}{}", crate::files::name::OPEN));
     // A file is renamed once in its life, so a second look finds it.
     for path in [&closed, &open, &closed] {
         match disk.open(path, Open::Read) {

@@ -7,7 +7,7 @@
 //! **Invariant:** describing a record that was written here gives the row that was written with it, its place in memory
 //! and the bytes it refers to aside.
 
-use crate::entry::{ContentKey, Entry, Flag, Key, Location, Stored};
+use crate::capture::entry::{ContentKey, Entry, Flag, Key, Location, Stored};
 use base::http::{self, Framing};
 use base::{ContentDigest, PageUrl, Sha1Digest, Timestamp};
 use std::borrow::Cow;
@@ -33,6 +33,18 @@ pub(crate) mod field {
     pub(crate) const STATED_DIGEST: &str = "Utsushi-Stated-Block-Digest";
     /// The line that described an imported record in its ARC file.
     pub(crate) const ARC_LINE: &str = "Utsushi-ARC-Header";
+}
+
+/// The names of the fields in the metadata record of a visit without an answer.
+pub(crate) mod visit {
+    pub(crate) const OUTCOME: &str = "outcome";
+    pub(crate) const PHASE: &str = "phase";
+    pub(crate) const CAUSE: &str = "cause";
+    pub(crate) const CAUSE_KIND: &str = "cause-kind";
+    pub(crate) const RETRY_AFTER_SECONDS: &str = "retry-after-seconds";
+    pub(crate) const TOOK_SECONDS: &str = "took-seconds";
+    pub(crate) const REFUSAL: &str = "refusal";
+    pub(crate) const RULE: &str = "rule";
 }
 
 /// The longest media type that is kept; longer ones are no media types.
@@ -286,10 +298,9 @@ fn flag(fields: &Fields, kind: Stored, status: Option<u16>) -> Flag {
 
 /// Whether a metadata record tells of a visit; others may tell of anything.
 pub(crate) fn is_visit(record: &Record) -> bool {
-    let outcome = crate::records::name::OUTCOME;
     // Bytes that came from anywhere say nothing about visits, whatever they look like (H16).
     let is_ours = record.fields.get(name::CONTENT_TYPE).is_none_or(|kind| kind == warc::WARC_FIELDS);
-    is_ours && Fields::read(&record.block).is_ok_and(|fields| fields.decoded(outcome).is_some())
+    is_ours && Fields::read(&record.block).is_ok_and(|fields| fields.decoded(visit::OUTCOME).is_some())
 }
 
 /// What a visit saw, when `latest` is the content that the page had before.

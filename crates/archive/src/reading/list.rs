@@ -6,13 +6,12 @@
 //! **Invariant:** an entry is made only of a record that is whole. Damage is an error in its place, and the listing
 //! goes on behind it.
 
-use crate::describe::{self, Role};
-use crate::entry::Entry;
+use crate::capture::describe::{self, Role};
+use crate::capture::entry::Entry;
 use crate::error::Error;
-use crate::name::closed_name;
-use crate::scan::Scan;
+use crate::files::directory::files;
+use crate::files::scan::Scan;
 use base::disk::Disk;
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The captures in `directory` in the order in which they were stored. A directory that does not exist holds none.
@@ -90,21 +89,4 @@ impl Iterator for Entries<'_> {
     fn next(&mut self) -> Option<Self::Item> {
         self.advance().transpose()
     }
-}
-
-/// The archive files in `directory`, in order, each once.
-///
-/// A file that is renamed while a directory is read may be seen twice or not at all. It is renamed once in its life,
-/// so a second look finds it.
-pub fn files(disk: &dyn Disk, directory: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut files = BTreeMap::new();
-    for _ in 0..2 {
-        let seen = match disk.list(directory) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
-            seen => seen.map_err(|source| Error::io("list", directory, source))?,
-        };
-        let named = seen.into_iter().filter_map(|path| Some((closed_name(&path)?.to_owned(), path)));
-        files.extend(named);
-    }
-    Ok(files.into_values().collect())
 }

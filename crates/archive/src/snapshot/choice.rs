@@ -5,11 +5,11 @@
 //!
 //! Flags, statuses and types are judged on the visit that *begins* a version.
 
-use crate::entry::Flag;
-use crate::recipe::{Condition, Recipe};
-use crate::relation::Relations;
+use crate::capture::entry::Flag;
 use crate::scope::Scope;
-use crate::versions::{Rules, Unit};
+use crate::snapshot::recipe::{Condition, Recipe};
+use crate::snapshot::relation::Relations;
+use crate::snapshot::versions::{Rules, Unit};
 use base::{Interval, Period, Timestamp};
 use std::fmt;
 use std::str::FromStr;

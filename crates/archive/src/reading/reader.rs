@@ -5,26 +5,25 @@
 //!
 //! **Invariant:** no byte is handed out that does not match its sum and its digest (M5).
 
-use crate::describe::{self, framing, split_answer};
-use crate::entry::{ContentKey, Entry, Key, Location, Stored};
+use crate::capture::describe::{self, framing, split_answer, visit};
+use crate::capture::entry::{ContentKey, Entry, Key, Location, Stored};
 use crate::error::Error;
-use crate::fetch_record;
+use crate::files::directory::{files, is_in_motion};
+use crate::files::fetch_record;
+use crate::files::name::closed_name;
+use crate::files::scan::Scan;
+use crate::files::sums;
+use crate::files::survey::survey;
 use crate::index::memory::Memory;
 use crate::index::row::{Files, Place, Row};
 use crate::index::run::Run;
 use crate::index::walk::{KeyRange, Origin, Walk};
 use crate::index::{self, DIRECTORY};
-use crate::list::files;
-use crate::name::closed_name;
-use crate::recover;
-use crate::scan::Scan;
-use crate::sums;
-use crate::takedown::{self, Takedown};
-use base::disk::{Disk, Open};
+use crate::tombstone::{self, Takedown, Target};
+use base::disk::Disk;
 use base::{Sha1Digest, Timestamp, http};
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warc::Record;
@@ -87,16 +86,20 @@ impl Reader {
     /// What is taken down is not seen, also while the files are still being written anew.
     fn hide(&mut self) -> Result<(), Error> {
         let notes = self.takedown_notes()?;
-        self.hidden = Arc::new(takedown::hidden(&*self.disk, &self.directory, &notes, &self.files)?);
+        self.hidden = Arc::new(tombstone::hidden(&*self.disk, &self.directory, &notes, &self.files)?);
         Ok(())
     }
     /// What was taken down, oldest first.
     pub fn takedowns(&self) -> Result<Vec<Takedown>, Error> {
-        takedown::listed_all(&*self.disk, &self.directory, &self.takedown_notes()?, &self.files)
+        tombstone::listed_all(&*self.disk, &self.directory, &self.takedown_notes()?, &self.files)
+    }
+    /// What was taken down and must not be visited again.
+    pub fn taken_down(&self) -> Result<Vec<Target>, Error> {
+        Ok(self.takedowns()?.into_iter().map(|takedown| takedown.target).collect())
     }
     fn takedown_notes(&self) -> Result<Vec<(String, Row)>, Error> {
         let mut notes = Vec::new();
-        let mut walk = Walk::new(&self.origins, &self.files, &takedown::notes())?;
+        let mut walk = Walk::new(&self.origins, &self.files, &tombstone::notes())?;
         while let Some((_, row)) = walk.current() {
             notes.push((walk.key_text().to_owned(), row.clone()));
             walk.step()?;
@@ -110,12 +113,6 @@ impl Reader {
     }
     pub(crate) fn hidden(&self) -> &Arc<HashSet<(Arc<str>, u64)>> {
         &self.hidden
-    }
-
-    /// What is known of captures after their content was read.
-    #[must_use]
-    pub fn derived(&self) -> crate::derived::Reader {
-        crate::derived::Reader::open(Arc::clone(&self.disk), &self.directory)
     }
 
     /// How many captures the index holds.
@@ -151,8 +148,7 @@ impl Reader {
         &self,
         prefix: &str,
     ) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
-        let range = KeyRange { from: prefix.as_bytes().to_vec(), to: end_of_prefix(prefix.as_bytes()) };
-        self.walk(&self.origins, &range)
+        self.walk(&self.origins, &KeyRange::prefix(prefix.as_bytes()))
     }
 
     fn walk(
@@ -198,7 +194,7 @@ impl Reader {
         }
         let record = self.record(entry)?;
         let fields = warc::Fields::read(&record.block).ok();
-        Ok(fields.and_then(|fields| fields.decoded(crate::records::name::REFUSAL)))
+        Ok(fields.and_then(|fields| fields.decoded(visit::REFUSAL)))
     }
     /// The record at a place.
     pub fn record_at(&self, location: &Location) -> Result<Record, Error> {
@@ -371,19 +367,6 @@ impl Reader {
     }
 }
 
-/// Whether the writer renamed, removed or cut a file between two looks at it.
-pub(crate) fn is_in_motion(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
-}
-
-/// The first key behind all those that begin with `prefix`.
-pub(crate) fn end_of_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
-    let last = prefix.iter().rposition(|byte| *byte < 255)?;
-    let mut end = prefix.get(..=last)?.to_vec();
-    end.last_mut().into_iter().for_each(|byte| *byte += 1);
-    Some(end)
-}
-
 /// Adds the captures of a file that no run covers. Where the sums end, because a power cut took the rest of them or they
 /// are damaged, the file itself is read.
 fn load(
@@ -399,7 +382,7 @@ fn load(
     if found.is_none_or(|found| !found.is_finished) {
         let covered = found.map_or(0, |found| found.covered);
         if let Some(scan) = Scan::open(disk, path, covered)? {
-            let survey = recover::survey(disk, scan, path, names)?;
+            let survey = survey(disk, scan, path, names)?;
             rows.extend(survey.batches.into_iter().flat_map(|batch| batch.captures));
         }
     }
@@ -460,14 +443,7 @@ impl Document {
 /// Why there was no answer, as the record of an unanswered visit says: the outcome, and the cause or the rule.
 #[must_use]
 pub fn why(record: &Record) -> Option<(String, Option<String>)> {
-    use crate::records::name;
     let fields = warc::Fields::read(&record.block).ok().filter(|_| describe::is_visit(record))?;
-    let cause = [name::RULE, name::CAUSE, name::REFUSAL].into_iter().find_map(|name| fields.decoded(name));
-    Some((fields.decoded(name::OUTCOME)?, cause))
-}
-
-/// Whether an archive file can be opened; for those who look at many.
-pub(crate) fn length_of(disk: &dyn Disk, path: &Path) -> Result<u64, Error> {
-    let length = disk.open(path, Open::Read).and_then(|file| file.length());
-    length.map_err(|source| Error::io("open", path, source))
+    let cause = [visit::RULE, visit::CAUSE, visit::REFUSAL].into_iter().find_map(|name| fields.decoded(name));
+    Some((fields.decoded(visit::OUTCOME)?, cause))
 }

@@ -6,10 +6,10 @@
 //!
 //! A takedown writes a file anew beside the old one. Who holds the old one reads what was in it.
 
-use crate::entry::{Entry, Location, Stored};
+use crate::capture::entry::{Entry, Location, Stored};
 use crate::error::Error;
-use crate::fetch_record::{self, RECORD_BYTES_MAX};
-use crate::reader::Reader;
+use crate::files::fetch_record::{self, RECORD_BYTES_MAX};
+use crate::reading::reader::Reader;
 use base::Sha1Digest;
 use base::disk::DiskFile;
 use rustix::fs::Advice;

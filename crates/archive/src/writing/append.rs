@@ -9,17 +9,17 @@
 //! **Invariant:** nothing is acknowledged before it is durable (D2). After a failed sync, write or rename nothing
 //! more is written (M3); a full disk is no such failure, it can be tried again (M4).
 
-use crate::describe::{self, Facts, Told};
-use crate::entry::{ContentKey, Entry, Key, Location, Stored};
+use crate::capture::describe::{self, Facts, Told};
+use crate::capture::entry::{ContentKey, Entry, Key, Location, Stored};
 use crate::error::Error;
-use crate::fetch_record;
-use crate::file::{GrowingFile, sync_directory_of};
+use crate::files::fetch_record;
+use crate::files::name::Name;
 use crate::index::row::{Place, Row};
 use crate::index::{Index, MEMORY_ROWS_MAX};
-use crate::name::Name;
-use crate::records::{self, Appended, Original};
-use crate::recover::{self, Recovery};
-use crate::takedown::{self, Tombstone};
+use crate::tombstone::{self, Target, Tombstone};
+use crate::writing::file::GrowingFile;
+use crate::writing::records::{self, Appended, Original};
+use crate::writing::recover;
 use base::disk::Disk;
 use base::door::Exchange;
 use base::limits::{ARCHIVE_FILE_BYTES, DISK_FREE_BYTES_MIN};
@@ -86,36 +86,37 @@ pub struct Archive {
 const ORIGINS_MAX: usize = 300_000;
 
 impl Archive {
-    /// Opens the archive in `directory`, which is made if it does not exist, and finishes the files that a writer
-    /// left when it died.
-    pub fn open(
+    /// The writer of an archive whose files and index agree.
+    pub(crate) fn new(
         disk: Arc<dyn Disk>,
         directory: &Path,
         settings: Settings,
-        at: Timestamp,
-    ) -> Result<(Self, Recovery), Error> {
-        create_directory(&*disk, directory)?;
-        let (mut index, damage) = Index::open(Arc::clone(&disk), directory)?;
-        index.merges_beside = settings.merges_beside;
-        let mut recovery = recover::recover(&disk, directory, &mut index, &mut |_, _| {})?;
-        recovery.index = damage.map(|damage| damage.to_string());
-        let taken = disk.list(directory).map_err(|source| Error::io("list", directory, source))?;
-        let next_name = Name::new(at, settings.compression, taken.iter().map(PathBuf::as_path));
-        let mut archive = Self {
+        next_name: Name,
+        index: Index,
+    ) -> Result<Self, Error> {
+        let tombstones = tombstone::tombstones(&*disk, directory, &index)?;
+        Ok(Self {
             disk,
             directory: directory.to_owned(),
             settings,
             next_name,
             file: None,
             index,
-            tombstones: Vec::new(),
+            tombstones,
             unindexed: Vec::new(),
             origins: HashMap::new(),
             is_stopped: false,
-        };
-        archive.tombstones = takedown::tombstones(&archive)?;
-        recovery.takedowns = archive.finish_takedowns(at)?;
-        Ok((archive, recovery))
+        })
+    }
+
+    /// Whether the page was taken down: it is not to be visited again, nor imported.
+    #[must_use]
+    pub fn is_taken_down(&self, key: &Key) -> bool {
+        self.tombstones.iter().any(|tombstone| tombstone.target.holds(key))
+    }
+    /// What was taken down and must not be visited again.
+    pub fn taken_down(&self) -> impl Iterator<Item = &Target> {
+        self.tombstones.iter().map(|tombstone| &tombstone.target)
     }
 
     /// Adds a capture to the batch. If its body is stored already, only a reference to it is written.
@@ -406,31 +407,4 @@ pub(crate) struct Latest {
     pub(crate) content: Option<ContentKey>,
     /// Its last stored body.
     pub(crate) stored: Option<(Place, base::Sha1Digest, Option<ContentKey>)>,
-}
-
-/// Makes the index anew from the archive files: from their sums where these are whole, else, or if `deeply` is wanted, by
-/// reading the files themselves. Nobody else may write meanwhile. `progress` hears of files done, and of all.
-pub fn rebuild_index(
-    disk: &Arc<dyn Disk>,
-    directory: &Path,
-    deeply: bool,
-    progress: &mut dyn FnMut(u64, u64),
-) -> Result<Recovery, Error> {
-    let (mut index, _) = Index::open(Arc::clone(disk), directory)?;
-    index.clear()?;
-    if deeply {
-        recover::forget_sums(&**disk, directory)?;
-    }
-    recover::recover(disk, directory, &mut index, progress)
-}
-
-/// Makes the directory and the names that lead to it durable.
-fn create_directory(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
-    let is_missing =
-        |path: &&Path| disk.list(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound);
-    let made: Vec<&Path> = directory.ancestors().take_while(is_missing).collect();
-    disk.create_directory(directory)
-        .map_err(|source| Error::writing(disk, "make directory", directory, source))?;
-    // The name of the directory itself is synced even if it was there: its maker may have died before.
-    made.into_iter().chain([directory]).try_for_each(|path| sync_directory_of(disk, path))
 }

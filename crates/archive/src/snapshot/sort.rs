@@ -4,11 +4,11 @@
 //!
 //! **Invariant:** the order does not depend on how much was spilled.
 
-use crate::entry::{Entry, Stored};
+use crate::capture::entry::{Entry, Stored};
 use crate::error::Error;
 use crate::index::bytes::{Bytes, put_number, put_text};
 use crate::index::row::{Encoder, Files, Row, Rows};
-use crate::versions::Version;
+use crate::snapshot::versions::Version;
 use base::{Period, Timestamp};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -262,7 +262,7 @@ fn decode(bytes: &[u8]) -> Option<(Version, Vec<u8>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entry::{ContentKey, Flag, Key, Location};
+    use crate::capture::entry::{ContentKey, Flag, Key, Location};
     use base::{Chance, Sha1Digest};
     use std::sync::Arc;
 

@@ -7,10 +7,10 @@
 //! **Invariant:** a revisit stands only for a body that is equal by digest, or that the server called unchanged, and
 //! always carries that digest; a body that was cut off or is empty is always stored as it came (D8).
 
-use crate::arrivals::Place;
-use crate::describe::{Facts, field};
-use crate::entry::{ContentKey, Entry, Flag, Location, Stored};
-use crate::file::{GrowingFile, Placed};
+use crate::capture::describe::{Facts, field, visit};
+use crate::capture::entry::{ContentKey, Entry, Flag, Location, Stored};
+use crate::files::checkpoint::Checkpoint;
+use crate::writing::file::{GrowingFile, Placed};
 use base::door::{Exchange, Failure, Truncation};
 use base::{Capture, Outcome, Refusal, Sha1Digest, Timestamp};
 use std::sync::Arc;
@@ -27,10 +27,10 @@ pub struct Appended {
 }
 
 impl Appended {
-    /// The place behind it. It is durable, and may be kept, after the next commit.
+    /// The checkpoint after it. It may be stored after the next commit, which makes the capture durable.
     #[must_use]
-    pub fn place(&self) -> Place {
-        Place::behind(&self.entry)
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint::after(&self.entry)
     }
 }
 
@@ -158,21 +158,9 @@ fn response(draft: Draft, exchange: &Exchange, payload: Sha1Digest) -> Draft {
     }
 }
 
-/// The names of the fields in a metadata record.
-pub(crate) mod name {
-    pub(crate) const OUTCOME: &str = "outcome";
-    pub(crate) const PHASE: &str = "phase";
-    pub(crate) const CAUSE: &str = "cause";
-    pub(crate) const CAUSE_KIND: &str = "cause-kind";
-    pub(crate) const RETRY_AFTER_SECONDS: &str = "retry-after-seconds";
-    pub(crate) const TOOK_SECONDS: &str = "took-seconds";
-    pub(crate) const REFUSAL: &str = "refusal";
-    pub(crate) const RULE: &str = "rule";
-}
-
 /// Appends the record of a visit that brought no answer.
 pub(crate) fn append_unanswered(capture: &Capture, file: &mut GrowingFile) -> Entry {
-    let fields = Fields::new().text(name::OUTCOME, capture.outcome.as_str());
+    let fields = Fields::new().text(visit::OUTCOME, capture.outcome.as_str());
     let fields = match &capture.outcome {
         Outcome::Unreachable(failure) => unreachable(fields, failure),
         Outcome::Refused(refusal) => refused(fields, refusal),
@@ -200,27 +188,27 @@ pub(crate) fn append_unanswered(capture: &Capture, file: &mut GrowingFile) -> En
 
 fn unreachable(fields: Fields, failure: &Failure) -> Fields {
     fields
-        .text(name::PHASE, failure.phase.as_str())
-        .text(name::CAUSE, &failure.cause.to_string())
-        .text(name::CAUSE_KIND, failure.cause.kind())
-        .text(name::TOOK_SECONDS, &format!("{:.6}", failure.took.as_secs_f64()))
+        .text(visit::PHASE, failure.phase.as_str())
+        .text(visit::CAUSE, &failure.cause.to_string())
+        .text(visit::CAUSE_KIND, failure.cause.kind())
+        .text(visit::TOOK_SECONDS, &format!("{:.6}", failure.took.as_secs_f64()))
 }
 
 fn refused(fields: Fields, refusal: &Refusal) -> Fields {
     match refusal {
-        Refusal::Robots(rule) => fields.text(name::REFUSAL, "robots").text(name::RULE, rule),
-        Refusal::RobotsUnreachable => fields.text(name::REFUSAL, "robots-unreachable"),
-        Refusal::Address(why) => fields.text(name::REFUSAL, "address").text(name::RULE, why),
-        Refusal::OptOut(line) => fields.text(name::REFUSAL, "opt-out").text(name::RULE, line),
-        Refusal::NoContact => fields.text(name::REFUSAL, "no-contact"),
+        Refusal::Robots(rule) => fields.text(visit::REFUSAL, "robots").text(visit::RULE, rule),
+        Refusal::RobotsUnreachable => fields.text(visit::REFUSAL, "robots-unreachable"),
+        Refusal::Address(why) => fields.text(visit::REFUSAL, "address").text(visit::RULE, why),
+        Refusal::OptOut(line) => fields.text(visit::REFUSAL, "opt-out").text(visit::RULE, line),
+        Refusal::NoContact => fields.text(visit::REFUSAL, "no-contact"),
         Refusal::Proxy { reason, retry_after } => {
-            let fields = fields.text(name::REFUSAL, "proxy").text(name::RULE, reason);
+            let fields = fields.text(visit::REFUSAL, "proxy").text(visit::RULE, reason);
             let seconds =
                 retry_after.map(|interval| format!("{:.6}", Duration::from(interval).as_secs_f64()));
             seconds
                 .into_iter()
-                .fold(fields, |fields, seconds| fields.text(name::RETRY_AFTER_SECONDS, &seconds))
+                .fold(fields, |fields, seconds| fields.text(visit::RETRY_AFTER_SECONDS, &seconds))
         }
-        other => fields.text(name::REFUSAL, &format!("{other:?}")),
+        other => fields.text(visit::REFUSAL, &format!("{other:?}")),
     }
 }

@@ -9,9 +9,9 @@
 //! without a gap; the first one that is damaged ends the journal.
 
 use crate::error::Error;
+use crate::files::journal;
 use crate::index::bytes::{Bytes, put_number, put_text};
 use crate::index::row::{Encoder, Files, Row, Rows};
-use crate::journal;
 use base::disk::{Disk, DiskFile, Open};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -21,11 +21,11 @@
 //!
 //! **Invariant:** obeying [`Wants::SkipRest`] never changes what is handed out.
 
-use crate::choice::Choice;
-use crate::describe::{Told, told};
-use crate::entry::{ContentKey, Entry, Flag, Stored};
-use crate::recipe::Condition;
-use crate::relation::Relations;
+use crate::capture::describe::{Told, told};
+use crate::capture::entry::{ContentKey, Entry, Flag, Stored};
+use crate::snapshot::choice::Choice;
+use crate::snapshot::recipe::Condition;
+use crate::snapshot::relation::Relations;
 use base::{Period, Timestamp};
 use std::collections::VecDeque;
 

@@ -1,6 +1,6 @@
 //! What is taken down: a page, a prefix, or a server.
 
-use crate::entry::Key;
+use crate::capture::entry::Key;
 use crate::index::walk::KeyRange;
 use crate::scope::{Scope, ScopeError};
 use base::PageUrl;
@@ -52,7 +52,7 @@ impl Target {
         let (text, scope) = (text.trim().to_owned(), Scope::server(text)?);
         Ok(Self { kind: TargetKind::Server, text, scope, key: None })
     }
-    pub(super) fn named(kind: &str, text: &str) -> Option<Self> {
+    pub(crate) fn named(kind: &str, text: &str) -> Option<Self> {
         match TargetKind::ALL.into_iter().find(|known| known.as_str() == kind)? {
             TargetKind::Url => Self::url(text).ok(),
             TargetKind::Prefix => Self::prefix(text).ok(),
@@ -61,11 +61,11 @@ impl Target {
     }
 
     /// `url`, `prefix` or `server`.
-    pub(super) const fn what(&self) -> &'static str {
+    pub(crate) const fn what(&self) -> &'static str {
         self.kind.as_str()
     }
     /// What was given.
-    pub(super) fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
@@ -77,7 +77,7 @@ impl Target {
             None => self.scope.holds(key.as_str()),
         }
     }
-    pub(super) fn ranges(&self) -> Vec<KeyRange> {
+    pub(crate) fn ranges(&self) -> Vec<KeyRange> {
         match &self.key {
             Some(key) => vec![KeyRange::one(key.as_str())],
             None => {

@@ -6,11 +6,10 @@
 //!
 //! **Invariant:** [`Learned::of`] a capture and its entry equals [`Reader::learned`] of the same entry.
 
-use crate::describe;
-use crate::entry::{ContentKey, Entry, Stored};
+use crate::capture::describe::{self, visit};
+use crate::capture::entry::{ContentKey, Entry, Stored};
 use crate::error::Error;
-use crate::reader::Reader;
-use crate::records::name;
+use crate::reading::reader::Reader;
 use base::door::{Cause, Exchange, Failure, Phase, Truncation};
 use base::limits::VALIDATOR_BYTES_MAX;
 use base::{Capture, Interval, Outcome, PageUrl, Refusal, Timestamp, http};
@@ -171,14 +170,14 @@ fn target(url: &str, head: &[u8]) -> Option<PageUrl> {
 
 /// How a visit without an answer ended, by the fields of its record.
 fn ended(fields: &Fields) -> Ended {
-    match fields.decoded(name::REFUSAL) {
+    match fields.decoded(visit::REFUSAL) {
         Some(word) => match refusal(&word, fields) {
             Some(refusal) => Ended::Refused(refusal),
             None => Ended::Unreachable { phase: None, cause: None },
         },
         None => Ended::Unreachable {
-            phase: fields.decoded(name::PHASE).and_then(|words| Phase::named(&words)),
-            cause: fields.decoded(name::CAUSE_KIND).and_then(|word| kind_of_cause(&word)),
+            phase: fields.decoded(visit::PHASE).and_then(|words| Phase::named(&words)),
+            cause: fields.decoded(visit::CAUSE_KIND).and_then(|word| kind_of_cause(&word)),
         },
     }
 }
@@ -188,7 +187,7 @@ fn kind_of_cause(word: &str) -> Option<&'static str> {
 }
 
 fn refusal(word: &str, fields: &Fields) -> Option<Refusal> {
-    let reason = || reason(&fields.decoded(name::RULE).unwrap_or_default());
+    let reason = || reason(&fields.decoded(visit::RULE).unwrap_or_default());
     Some(match word {
         "robots" => Refusal::Robots(reason()),
         "robots-unreachable" => Refusal::RobotsUnreachable,
@@ -201,7 +200,7 @@ fn refusal(word: &str, fields: &Fields) -> Option<Refusal> {
 }
 
 fn seconds(fields: &Fields) -> Option<Interval> {
-    let seconds: f64 = fields.decoded(name::RETRY_AFTER_SECONDS)?.parse().ok()?;
+    let seconds: f64 = fields.decoded(visit::RETRY_AFTER_SECONDS)?.parse().ok()?;
     std::time::Duration::try_from_secs_f64(seconds).ok().map(Interval::from)
 }
 

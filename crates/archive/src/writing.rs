@@ -1,0 +1,7 @@
+//! The writer: appends captures in batches, rotates files, and repairs what a crash left.
+
+pub(crate) mod append;
+pub(crate) mod file;
+mod note;
+pub(crate) mod records;
+pub(crate) mod recover;
