@@ -1,49 +1,49 @@
 //! The frontier: which page is visited next, and when.
 //!
 //! The life of a URL: it is found, judged by scope, offered to the store, and known from then on ([`offer`]).
-//! Being due it is taken in hand: it joins the short-term queue of its server ([`fill`]), or is held back while it looks
-//! like a trap ([`hold`]). When server and address have
-//! rested it is handed out ([`turn`]); what came of it frees server and address ([`done`]), and once the archive has it, the page
+//! Being due it is loaded: it joins the short-term queue of its server ([`refill`]), or is held back while it looks
+//! like a trap ([`hold_back`]). When server and address have
+//! rested it is handed out ([`select`]); what came of it frees server and address ([`complete`]), and once the archive has it, the page
 //! learns from it and goes back to the store until its next time ([`learn`]). Robots files are asked for on the way
-//! ([`errand`]).
+//! ([`robots_fetch`]).
 //!
 //! **Invariant:** between a task that is handed out and the one that takes it back, no other task of that server or of
 //! that address is handed out, unless their owners agreed to more; after it, none for the pause.
 //!
-//! **Invariant:** a page is in hand once, or in nobody's hand. What is in hand stays in the store until it is written back (D5).
+//! **Invariant:** a page is loaded once, or in nobody's hand. What is loaded stays in the store until it is written back (D5).
 
 pub(crate) mod alias;
-pub(crate) mod done;
+pub(crate) mod complete;
 pub(crate) mod early;
-pub(crate) mod errand;
 pub(crate) mod explain;
-pub(crate) mod fill;
-pub(crate) mod hold;
-pub(crate) mod keep;
+pub(crate) mod hold_back;
 pub(crate) mod learn;
-pub(crate) mod look;
 pub(crate) mod offer;
 pub(crate) mod operator;
 pub(crate) mod outage;
+pub(crate) mod persist;
 pub(crate) mod plan;
+pub(crate) mod query;
+pub(crate) mod refill;
 pub(crate) mod replan;
 pub(crate) mod retry;
+pub(crate) mod robots_fetch;
 pub(crate) mod seed;
-pub(crate) mod turn;
+pub(crate) mod select;
 
 use crate::address::Addresses;
 use crate::error::Result;
-use crate::hand::{Hand, Rank, split_key};
+use crate::loaded_page::{LoadedPage, Rank, split_key};
 use crate::moment::{at_seconds, minute};
 use crate::partition::{LinkBatch, Outbox, Owned};
-use crate::revisit::Policy;
-use crate::seen::Seen;
+use crate::recent_links::RecentLinks;
+use crate::revisit::RevisitPolicy;
 use crate::server::Server;
-use crate::settings::{Settings, Whom};
+use crate::settings::{AgreedParty, Settings};
 use base::door::Request;
 use base::url::Origin;
 use base::{Interval, PageUrl, Refusal, ServerName, Timestamp};
-use errand::Askers;
+use robots_fetch::Askers;
 use sat::{Minute, Number, Store};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap};
@@ -60,7 +60,7 @@ pub enum Next {
     Idle,
 }
 
-/// A step that belongs to one server; it comes back by [`Frontier::done`].
+/// A step that belongs to one server; it comes back by [`Frontier::complete`].
 #[derive(Debug)]
 pub struct Task {
     pub(crate) server: u32,
@@ -92,7 +92,7 @@ impl Step {
         }
     }
     /// The robots file that the step is taken for; nothing when it is for a page.
-    pub(crate) fn errand(&self) -> Option<&PageUrl> {
+    pub(crate) fn robots_url(&self) -> Option<&PageUrl> {
         match self {
             Self::LookUp(None, url, _) | Self::Refuse(None, url, _) => Some(url),
             Self::Robots(_, request) => Some(&request.url),
@@ -108,23 +108,23 @@ impl Step {
     }
 }
 
-/// Where a page in hand is.
+/// Where a page loaded is.
 #[derive(Debug)]
-pub(crate) enum Held {
+pub(crate) enum PageLocation {
     /// In the queue of its server.
     Queued(Rank),
     /// It is held back.
-    Waiting,
-    /// It failed, and waits for its moment.
-    Retry(u32, Hand),
-    /// It is being visited, or on its way into the archive.
-    Out(u32, Hand),
+    HeldBack,
+    /// Its visit failed, and it waits to be visited again soon.
+    Retrying(u32, LoadedPage),
+    /// It is being visited, or its capture is being archived.
+    Visiting(u32, LoadedPage),
 }
 
 /// Which page is visited next, and when.
 pub struct Frontier {
     pub(crate) settings: Settings,
-    pub(crate) policy: Policy,
+    pub(crate) policy: RevisitPolicy,
     pub(crate) store: Store,
     pub(crate) servers: Vec<Server>,
     pub(crate) by_prefix: HashMap<Box<str>, u32>,
@@ -134,8 +134,8 @@ pub struct Frontier {
     /// Servers by the moment at which they may have something to do.
     pub(crate) ready: BinaryHeap<Reverse<(Timestamp, u64, u32)>>,
     pub(crate) order: u64,
-    /// Every page in hand, by number.
-    pub(crate) held: HashMap<u32, Held>,
+    /// Every page loaded, by number.
+    pub(crate) held: HashMap<u32, PageLocation>,
     pub(crate) queue_bytes: usize,
     pub(crate) queued: u64,
     /// Pages that are held back, over all servers, and those of them that memory has.
@@ -145,14 +145,14 @@ pub struct Frontier {
     pub(crate) filled: Option<Minute>,
     pub(crate) is_full: bool,
     pub(crate) batch: sat::Batch,
-    pub(crate) seen: Seen,
+    pub(crate) recent_links: RecentLinks,
     /// Offers that the store has not judged yet, in their order.
-    pub(crate) offered: Vec<Hand>,
+    pub(crate) offered: Vec<LoadedPage>,
     pub(crate) homes: HashMap<[u8; 16], u32>,
     pub(crate) owned: Owned,
     pub(crate) outbox: Outbox,
     pub(crate) excluded: Box<dyn Fn(&str) -> bool + Send>,
-    pub(crate) crawl: keep::Crawl,
+    pub(crate) crawl: persist::CrawlState,
     /// Prefixes and servers that were removed or taken up again, in the order of the orders.
     pub(crate) removals: Vec<operator::Removal>,
     /// The policy by which all pages of the store are planned.
@@ -168,8 +168,8 @@ pub struct Frontier {
     /// Pages that share the budget, over all servers.
     pub(crate) planned: u64,
     /// Pages that take part among those that change together, a bit each by number, and how many.
-    pub(crate) kin_joined: Vec<u64>,
-    pub(crate) kin_count: u64,
+    pub(crate) co_change_joined: Vec<u64>,
+    pub(crate) co_change_count: u64,
 }
 
 impl std::fmt::Debug for Frontier {
@@ -186,9 +186,9 @@ impl Frontier {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn open(store: Store, settings: Settings, policy: Policy, now: Timestamp) -> Result<Self> {
+    pub fn open(store: Store, settings: Settings, policy: RevisitPolicy, now: Timestamp) -> Result<Self> {
         let mut frontier = Self {
-            seen: Seen::new(settings.links_remembered),
+            recent_links: RecentLinks::new(settings.links_remembered),
             settings,
             policy,
             store,
@@ -211,7 +211,7 @@ impl Frontier {
             owned: Owned::All,
             outbox: Outbox::default(),
             excluded: Box::new(|_| false),
-            crawl: keep::Crawl::default(),
+            crawl: persist::CrawlState::default(),
             removals: Vec::new(),
             planned_by: String::new(),
             outage: outage::Outage::default(),
@@ -221,8 +221,8 @@ impl Frontier {
             dropped_links: 0,
             new: 0,
             planned: 0,
-            kin_joined: Vec::new(),
-            kin_count: 0,
+            co_change_joined: Vec::new(),
+            co_change_count: 0,
         };
         frontier.recall();
         frontier.recall_removals();
@@ -236,7 +236,7 @@ impl Frontier {
             frontier.recount()?;
         }
         frontier.reload()?;
-        frontier.recall_kin()?;
+        frontier.recall_co_change()?;
         Ok(frontier)
     }
 
@@ -290,17 +290,17 @@ impl Frontier {
     }
     /// Pause, width and whether that was agreed (C18).
     fn manner_with(&self, name: &ServerName) -> (Interval, u32, bool) {
-        let agreed = self.settings.agreed.iter().find(|agreed| match &agreed.whom {
-            Whom::Server(server) => server == name,
-            Whom::Address(_) => false,
+        let agreed = self.settings.agreed.iter().find(|agreed| match &agreed.party {
+            AgreedParty::Server(server) => server == name,
+            AgreedParty::Address(_) => false,
         });
         agreed.map_or((self.settings.pause, 1, false), |agreed| (agreed.pause, agreed.width, true))
     }
     /// The same for an address. A server that is an address by name stands for it.
     fn manner_at(&self, ip: IpAddr) -> (Interval, u32, Timestamp) {
-        let agreed = self.settings.agreed.iter().find(|agreed| match &agreed.whom {
-            Whom::Server(server) => server.address() == Some(ip),
-            Whom::Address(address) => *address == ip,
+        let agreed = self.settings.agreed.iter().find(|agreed| match &agreed.party {
+            AgreedParty::Server(server) => server.address() == Some(ip),
+            AgreedParty::Address(address) => *address == ip,
         });
         let (pause, width) = agreed.map_or((self.settings.pause, 1), |agreed| (agreed.pause, agreed.width));
         (pause, width, self.start.plus(pause))
@@ -318,12 +318,12 @@ impl Frontier {
     }
 
     /// Lists a server for the moment at which it may have something to do.
-    pub(crate) fn arrange(&mut self, server: u32) {
+    pub(crate) fn reschedule(&mut self, server: u32) {
         let state = &self.servers[server as usize];
         if !state.has_width() || state.waits {
             return;
         }
-        let due = state.pages_due().into_iter().chain(state.errand_due()).min();
+        let due = state.pages_due().into_iter().chain(state.robots_fetch_due()).min();
         let Some(at) = due else { return };
         if state.listed_at.is_none_or(|listed| at < listed) {
             self.list_at(server, at);

@@ -7,7 +7,7 @@
 //! **Invariant:** an alias never leads to an alias.
 
 use super::Frontier;
-use crate::hand::split_key;
+use crate::loaded_page::split_key;
 use base::{PageUrl, ServerName, UrlKey};
 
 impl Frontier {

@@ -1,17 +1,17 @@
 //! Why a page is visited when it is, or never (O2, D17).
 
-use super::turn::refusal;
-use super::{Frontier, Held};
+use super::select::refusal;
+use super::{Frontier, PageLocation};
 use crate::Role;
 use crate::error::Result;
-use crate::hand::{Hand, split_key};
 use crate::held_back::HoldReason;
 use crate::load;
+use crate::loaded_page::{LoadedPage, split_key};
 use crate::moment::{at_seconds, moment, seconds};
-use crate::scope::Verdict;
+use crate::report::Explanation;
+use crate::scope::ScopeVerdict;
 use crate::selection::Selection;
-use crate::state::{Ended, State};
-use crate::tell::Explanation;
+use crate::state::{LastOutcome, State};
 use base::{Interval, PageUrl, Timestamp};
 use fetch::robots::Need;
 use sat::{Minute, Number};
@@ -42,14 +42,14 @@ impl Frontier {
             None => told.reason = self.if_added(url, server, now),
             Some(record) => {
                 let state = State::read(&record.value).unwrap_or_default();
-                self.tell_state(&mut told, &state, (record.number, record.due), server, now)?;
+                self.explain_state(&mut told, &state, (record.number, record.due), server, now)?;
             }
         }
         Ok(told)
     }
     /// What would happen to an unknown URL.
     fn if_added(&mut self, url: &PageUrl, server: Option<u32>, now: Timestamp) -> String {
-        let is_offered = |hand: &Hand| hand.key() == url.key().as_str().as_bytes();
+        let is_offered = |loaded: &LoadedPage| loaded.key() == url.key().as_str().as_bytes();
         if self.offered.iter().any(is_offered) {
             return "it was found just now and is about to be taken up".to_owned();
         }
@@ -72,7 +72,7 @@ impl Frontier {
         if (self.excluded)(url.key().as_str()) {
             return Some("it was taken down".to_owned());
         }
-        if let Verdict::Leave(rule) = self.judge_scope(url, role) {
+        if let ScopeVerdict::Leave(rule) = self.judge_scope(url, role) {
             return Some(rule);
         }
         if let Some(line) = self.settings.opt_out.refuses(url) {
@@ -93,7 +93,7 @@ impl Frontier {
         }
     }
 
-    fn tell_state(
+    fn explain_state(
         &mut self,
         told: &mut Explanation,
         state: &State,
@@ -116,8 +116,10 @@ impl Frontier {
         told.hint = hint(state);
         told.last_outcome = (!state.is_new()).then(|| last_outcome(state));
         told.state = word(state);
-        let queued =
-            matches!(self.held.get(&number.0), Some(Held::Queued(..) | Held::Out(..) | Held::Retry(..)));
+        let queued = matches!(
+            self.held.get(&number.0),
+            Some(PageLocation::Queued(..) | PageLocation::Visiting(..) | PageLocation::Retrying(..))
+        );
         told.queued_for = told.next_due.map(|_| if queued { now } else { moment(due) });
         told.limited_by = server.and_then(|server| self.limit(server, state, (number, due), now));
         told.budget_share = server.and_then(|server| self.share(server, state));
@@ -154,7 +156,7 @@ impl Frontier {
                 "; a feed or a sitemap says that it changed, and such hints were right in {chance:.0} of 100 cases here"
             );
         }
-        match server.kin.told(&split_key_of(state).1, last) {
+        match server.co_change.told(&split_key_of(state).1, last) {
             Some((chance, hits, tries)) if state.visits > 0 => format!(
                 "; of the pages beside it {hits} of {tries} changed lately, so it has with a chance of {:.0} % and may be visited earlier",
                 chance * 100.0
@@ -191,12 +193,12 @@ impl Frontier {
             return Some("overload");
         }
         match self.held.get(&page.0.0) {
-            Some(Held::Waiting) => Some("trap"),
-            Some(Held::Retry(..)) => Some("back-off"),
-            Some(Held::Queued(..)) if kept.kept.failures > 0 && kept.rests_until(now).is_some() => {
+            Some(PageLocation::HeldBack) => Some("trap"),
+            Some(PageLocation::Retrying(..)) => Some("back-off"),
+            Some(PageLocation::Queued(..)) if kept.kept.failures > 0 && kept.rests_until(now).is_some() => {
                 Some("back-off")
             }
-            Some(Held::Queued(..)) => Some("pause"),
+            Some(PageLocation::Queued(..)) => Some("pause"),
             _ if state.held.is_some() => Some("trap"),
             _ if page.1 > state.next_due && self.settings.spares_dead && kept.places.is_dead(&target) => {
                 Some("neighbourhood")
@@ -228,10 +230,10 @@ fn hint(state: &State) -> Option<String> {
 }
 fn last_outcome(state: &State) -> String {
     match (state.outcome, state.status) {
-        (Ended::Moved, status) if !state.moved_to.is_empty() => {
+        (LastOutcome::Moved, status) if !state.moved_to.is_empty() => {
             format!("{} ({status}) to {}", state.outcome.as_str(), state.moved_to)
         }
-        (Ended::Failed | Ended::Moved | Ended::Gone, status) => {
+        (LastOutcome::Failed | LastOutcome::Moved | LastOutcome::Gone, status) => {
             format!("{} ({status})", state.outcome.as_str())
         }
         (outcome, _) => outcome.as_str().to_owned(),
@@ -248,9 +250,9 @@ fn word(state: &State) -> &'static str {
         _ if state.is_new() => "new",
         _ if state.dropped => "dropped",
         outcome if outcome.is_refusal() => "refused",
-        Ended::Failed | Ended::Unreachable => "failing",
-        Ended::Gone => "gone",
-        Ended::Moved => "moved",
+        LastOutcome::Failed | LastOutcome::Unreachable => "failing",
+        LastOutcome::Gone => "gone",
+        LastOutcome::Moved => "moved",
         _ if state.is_gone() => "gone",
         _ => "live",
     }
@@ -359,7 +361,7 @@ mod tests {
     fn why(visits: u32, changes: u32, (estimate, interval, average): (u64, u64, u64)) -> String {
         let state = State { visits, changes, wait: interval, elapsed: 864_000, ..State::default() };
         let estimate = Some(Interval::from_seconds(estimate));
-        let told = Explanation { estimate, policy: "kin/root".to_owned(), ..Explanation::default() };
+        let told = Explanation { estimate, policy: "co-change/root".to_owned(), ..Explanation::default() };
         let (interval, average) = (Interval::from_seconds(interval), Interval::from_seconds(average));
         why_interval(&state, &told, interval, Some(average))
     }

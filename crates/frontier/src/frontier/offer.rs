@@ -6,13 +6,13 @@
 use super::Frontier;
 use super::learn::site_of;
 use crate::error::Result;
-use crate::hand::{Hand, split_key};
 use crate::held_back::HoldReason;
 use crate::lesson::Lesson;
+use crate::loaded_page::{LoadedPage, split_key};
 use crate::moment::seconds;
-use crate::scope::Verdict;
+use crate::scope::ScopeVerdict;
 use crate::state::State;
-use crate::{Found, Role};
+use crate::{FoundUrl, Role};
 use base::limits::REDIRECTS_MAX;
 use base::{PageUrl, Timestamp, UrlKey, chance};
 use sat::Number;
@@ -43,12 +43,12 @@ impl Frontier {
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub fn add(&mut self, pages: &[Found], priority: i8, at: Timestamp) -> Result<usize> {
+    pub fn add(&mut self, pages: &[FoundUrl], priority: i8, at: Timestamp) -> Result<usize> {
         let mut offered = 0;
         for found in pages {
             self.settings.scope.add_seed(&found.url);
             let origin = Origin { vouched: true, is_seed: true, ..Origin::default() };
-            if self.take_up(found, origin, Some(priority), at)? {
+            if self.accept(found, origin, Some(priority), at)? {
                 offered += 1;
             }
         }
@@ -59,25 +59,25 @@ impl Frontier {
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub fn found(&mut self, links: &[Found], at: Timestamp) -> Result<()> {
+    pub fn found(&mut self, links: &[FoundUrl], at: Timestamp) -> Result<()> {
         for found in links {
-            self.take_up(found, Origin::default(), None, at)?;
+            self.accept(found, Origin::default(), None, at)?;
         }
         Ok(())
     }
 
     /// Takes up a page under the server's proper name that was known under another (C10).
-    pub(super) fn take_up_again(&mut self, url: &PageUrl, state: &State) -> Result<()> {
-        let found = Found { url: url.clone(), role: state.role, announced: None };
+    pub(super) fn accept_again(&mut self, url: &PageUrl, state: &State) -> Result<()> {
+        let found = FoundUrl { url: url.clone(), role: state.role, announced: None };
         let origin =
             Origin { page: state.found_on, hops: state.hops, vouched: state.vouched, is_seed: state.is_seed };
-        self.take_up(&found, origin, Some(state.priority), state.first_seen()).map(|_| ())
+        self.accept(&found, origin, Some(state.priority), state.first_seen()).map(|_| ())
     }
 
     /// Offers a URL to the store, unless it was offered lately or is not wanted. Tells whether it was.
-    pub(super) fn take_up(
+    pub(super) fn accept(
         &mut self,
-        found: &Found,
+        found: &FoundUrl,
         origin: Origin,
         priority: Option<i8>,
         at: Timestamp,
@@ -95,7 +95,7 @@ impl Frontier {
         if self.should_vouch(key.as_str(), origin, priority.is_some()) {
             self.vouch(key.as_str().as_bytes(), origin.page, at)?;
         }
-        if self.seen.holds(hash) {
+        if self.recent_links.holds(hash) {
             return Ok(false);
         }
         if priority.is_none() && self.is_full(key.as_str(), hash) {
@@ -106,9 +106,9 @@ impl Frontier {
             self.dropped_links += 1;
             return Ok(false);
         };
-        self.seen.add(hash);
+        self.recent_links.add(hash);
         if !self.owned.holds(&url.server()) {
-            self.outbox.put(Found { url: url.clone(), ..found.clone() }, at);
+            self.outbox.put(FoundUrl { url: url.clone(), ..found.clone() }, at);
             return Ok(false);
         }
         let is_requisite = found.role == Role::Requisite;
@@ -150,13 +150,13 @@ impl Frontier {
             return None;
         }
         match (priority, self.judge_scope(url, role)) {
-            (Some(given), Verdict::Visit { priority }) => Some(given.saturating_add(priority)),
-            (None, Verdict::Visit { priority }) => Some(priority),
-            (_, Verdict::Leave(_)) => None,
+            (Some(given), ScopeVerdict::Visit { priority }) => Some(given.saturating_add(priority)),
+            (None, ScopeVerdict::Visit { priority }) => Some(priority),
+            (_, ScopeVerdict::Leave(_)) => None,
         }
     }
     /// What the scope says of a URL that is visited for this. What pages show may lie anywhere.
-    pub(super) fn judge_scope(&self, url: &PageUrl, role: Role) -> Verdict {
+    pub(super) fn judge_scope(&self, url: &PageUrl, role: Role) -> ScopeVerdict {
         match role {
             Role::Requisite if self.settings.requisites => self.settings.scope.judge_requisite(url),
             _ => self.settings.scope.judge(url),
@@ -164,11 +164,11 @@ impl Frontier {
     }
     /// Whether a URL belongs to the crawl as a page.
     fn is_in_scope(&self, url: &PageUrl) -> bool {
-        matches!(self.settings.scope.judge(url), Verdict::Visit { .. })
+        matches!(self.settings.scope.judge(url), ScopeVerdict::Visit { .. })
     }
     /// Takes up what a page points to. What lies outside the scope never leads to pages, and leads to further requisites only
     /// if it is one itself, up to a bounded depth.
-    pub(super) fn take_up_links(&mut self, from: Number, state: &State, lesson: &Lesson<'_>) -> Result<()> {
+    pub(super) fn accept_links(&mut self, from: Number, state: &State, lesson: &Lesson<'_>) -> Result<()> {
         if lesson.links.is_empty() {
             return Ok(());
         }
@@ -185,7 +185,7 @@ impl Frontier {
             };
             if is_wanted {
                 let vouched = is_list || found.announced.is_some() || site_of(&found.url) != site;
-                self.take_up(
+                self.accept(
                     found,
                     Origin { page: Some(from), hops, vouched, is_seed: false },
                     None,
@@ -205,7 +205,7 @@ impl Frontier {
         state.write(&mut value);
         let key = key.as_str().as_bytes();
         self.write(|store| store.offer(key, state.next_due, &value))?;
-        self.offered.push(Hand::new(Number(0), key, &value));
+        self.offered.push(LoadedPage::new(Number(0), key, &value));
         Ok(())
     }
 
@@ -219,7 +219,7 @@ impl Frontier {
     pub fn should_settle(&self) -> bool {
         self.store.should_settle() || self.offered.len() >= OFFERED_MAX / 2
     }
-    /// Judges the offers that wait. New pages are taken in hand at once: they are due.
+    /// Judges the offers that wait. New pages are loaded at once: they are due.
     ///
     /// # Errors
     /// When the store cannot be read or written.
@@ -231,10 +231,10 @@ impl Frontier {
         let answers = self.store.settle()?;
         let offered = std::mem::take(&mut self.offered);
         for (offer, answer) in offered.iter().zip(&answers).filter(|(_, answer)| answer.is_new) {
-            let hand = Hand::new(answer.number, offer.key(), offer.value());
-            self.count_new(&hand);
+            let loaded = LoadedPage::new(answer.number, offer.key(), offer.value());
+            self.count_new(&loaded);
             if self.queue_bytes < self.settings.queue_bytes_max {
-                self.take_in(hand, now)?;
+                self.load(loaded, now)?;
             }
         }
         Ok(())
@@ -244,21 +244,21 @@ impl Frontier {
         let answers = self.store.settle()?;
         for answer in answers.iter().filter(|answer| answer.is_new) {
             if let Some(record) = self.store.get_number(answer.number)? {
-                self.count_new(&Hand::new(record.number, &record.key, &record.value));
+                self.count_new(&LoadedPage::new(record.number, &record.key, &record.value));
             }
         }
         Ok(())
     }
-    fn count_new(&mut self, hand: &Hand) {
-        let prefix = split_key(hand.key_text()).0;
+    fn count_new(&mut self, loaded: &LoadedPage) {
+        let prefix = split_key(loaded.key_text()).0;
         let server = match self.by_prefix.get(prefix) {
             Some(known) => *known,
-            None => match PageUrl::parse(&hand.state().url) {
+            None => match PageUrl::parse(&loaded.state().url) {
                 Ok(url) => self.server_of(&url.server(), prefix),
                 Err(_) => return,
             },
         };
-        let state = hand.state();
+        let state = loaded.state();
         let (kept, waits) = (&mut self.servers[server as usize].kept, u64::from(state.waits()));
         kept.pages += 1;
         kept.new += waits;
@@ -276,15 +276,15 @@ impl Frontier {
             let key = url.key();
             let hash = chance::hash_bytes(self.settings.seed, key.as_str().as_bytes());
             let is_left = (self.excluded)(key.as_str()) || self.removal(key.as_str()).is_some();
-            if self.seen.holds(hash) || is_left || url.target() == "/robots.txt" {
+            if self.recent_links.holds(hash) || is_left || url.target() == "/robots.txt" {
                 continue;
             }
-            self.seen.add(hash);
+            self.recent_links.add(hash);
             self.offer(&key, &State::new(url.as_str(), Role::Page, 0, *at))?;
         }
         self.settle_quietly()
     }
-    /// Judges the offers that wait, without taking anything in hand.
+    /// Judges the offers that wait, without taking anything loaded.
     fn settle_quietly(&mut self) -> Result<()> {
         if self.store.pending() == 0 {
             return Ok(());
@@ -293,7 +293,7 @@ impl Frontier {
         let answers = self.store.settle()?;
         let offered = std::mem::take(&mut self.offered);
         for (offer, answer) in offered.iter().zip(&answers).filter(|(_, answer)| answer.is_new) {
-            self.count_new(&Hand::new(answer.number, offer.key(), offer.value()));
+            self.count_new(&LoadedPage::new(answer.number, offer.key(), offer.value()));
         }
         Ok(())
     }
@@ -315,8 +315,8 @@ impl Frontier {
         }
         let origin = Origin { page: Some(from), hops, vouched: state.vouched, is_seed: false };
         let role = if state.role == Role::Requisite { Role::Requisite } else { Role::Page };
-        let found = Found { role, ..Found::page(target.clone()) };
-        self.take_up(&found, origin, None, at).map(|_| ())
+        let found = FoundUrl { role, ..FoundUrl::page(target.clone()) };
+        self.accept(&found, origin, None, at).map(|_| ())
     }
 
     /// Deletes a page.

@@ -3,13 +3,13 @@
 //! **Invariant:** the effect depends on what was learned before, on the order and its moment, and on nothing else. Orders
 //! are noted in the archive, so a schedule that is rebuilt from it is the same (D3).
 
-use super::{Frontier, Held};
+use super::{Frontier, PageLocation};
 use crate::Role;
 use crate::error::Result;
-use crate::hand::{Hand, split_key};
+use crate::loaded_page::{LoadedPage, split_key};
 use crate::moment::{minute, seconds};
 use crate::selection::Selection;
-use crate::state::{Ended, State};
+use crate::state::{LastOutcome, State};
 use base::limits::REVISIT_INTERVAL_MAX;
 use base::{PageUrl, Timestamp};
 use sat::{Minute, OwnedRecord};
@@ -219,8 +219,8 @@ impl Frontier {
         self.store.for_each(|record| -> Result<()> {
             let state = State::read(record.value).unwrap_or_default();
             let is_meant = match state.outcome {
-                Ended::RobotsUnreachable => true,
-                Ended::OptOut => by_settings && !is_listed(&state.url),
+                LastOutcome::RobotsUnreachable => true,
+                LastOutcome::OptOut => by_settings && !is_listed(&state.url),
                 outcome => by_settings && outcome.is_by_settings(),
             };
             if is_meant {
@@ -266,20 +266,20 @@ impl Frontier {
     ) -> Result<()> {
         let key = String::from_utf8_lossy(&record.key).into_owned();
         let Some(server) = self.server_in_key(split_key(&key).0, state) else { return Ok(()) };
-        self.let_go(server, record.number.0);
+        self.unload(server, record.number.0);
         self.reserve()?;
         self.discount(server, before);
         self.count(server, state);
         let mut value = Vec::with_capacity(record.value.len() + 16);
         state.write(&mut value);
         self.update(record.number, &record.key, place, &value)?;
-        let hand = Hand::new(record.number, &record.key, &value);
-        if let Some(Held::Out(_, out)) = self.held.get_mut(&record.number.0) {
+        let loaded = LoadedPage::new(record.number, &record.key, &value);
+        if let Some(PageLocation::Visiting(_, out)) = self.held.get_mut(&record.number.0) {
             // It is being visited: what comes of that is learned on top.
-            *out = hand;
+            *out = loaded;
             return Ok(());
         }
-        if state.removed > 0 { Ok(()) } else { self.take_in(hand, at) }
+        if state.removed > 0 { Ok(()) } else { self.load(loaded, at) }
     }
 }
 

@@ -98,7 +98,7 @@ impl Frontier {
         let ready = self.ready.iter().filter(|Reverse((at, _, server))| is_fit(*at, *server));
         // The heap keeps the entry, which no longer counts once the server has had its turn.
         match ready.map(|Reverse(entry)| *entry).min() {
-            Some((at, _, server)) => self.turn_of(server, at, now),
+            Some((at, _, server)) => self.select_for(server, at, now),
             None => Ok(None),
         }
     }

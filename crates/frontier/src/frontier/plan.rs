@@ -8,10 +8,10 @@
 use super::Frontier;
 use crate::Role;
 use crate::error::Result;
-use crate::hand::{Hand, Rank};
-use crate::lesson::{self, Again};
+use crate::lesson::{self, NextVisit};
+use crate::loaded_page::{LoadedPage, Rank};
 use crate::moment::{minute, minute_from};
-use crate::revisit::Policy;
+use crate::revisit::RevisitPolicy;
 use crate::revisit::allocate::Allocation;
 use crate::revisit::pace::{Pace, Reason, Turn};
 use crate::server::Server;
@@ -27,23 +27,23 @@ const REVISIT_SHARE: f64 = 0.5;
 
 impl Frontier {
     /// The policy with the budget that the crawl as a whole has room for (D18).
-    pub(super) fn budgeted(&self) -> Policy {
+    pub(super) fn budgeted(&self) -> RevisitPolicy {
         let Some(most) = self.settings.requests_per_day_max else { return self.policy };
         #[expect(clippy::cast_precision_loss, reason = "pages and requests")]
         let days = self.planned as f64 / most.max(1) as f64;
-        Policy { every: self.policy.every.max(Interval::from_days(1).times(days)), ..self.policy }
+        RevisitPolicy { every: self.policy.every.max(Interval::from_days(1).times(days)), ..self.policy }
     }
 
     /// When a page is due that was visited at `at`. Tells the minute for which it goes to the store.
-    pub(super) fn plan(&mut self, server: u32, state: &mut State, at: Timestamp, again: Again) -> Minute {
+    pub(super) fn plan(&mut self, server: u32, state: &mut State, at: Timestamp, again: NextVisit) -> Minute {
         let mut joins_after = None;
         let wait = match again {
-            Again::AtOnce => return state.next_due,
-            Again::After(wait) | Again::Soon(wait) => wait,
-            Again::ByPlan if self.policy.allocation == Allocation::Printed => {
+            NextVisit::AtOnce => return state.next_due,
+            NextVisit::After(wait) | NextVisit::Soon(wait) => wait,
+            NextVisit::ByPlan if self.policy.allocation == Allocation::Printed => {
                 Interval::from_seconds(state.interval)
             }
-            Again::ByPlan => {
+            NextVisit::ByPlan => {
                 let turn = self.turn(server, state);
                 let wait = lesson::within(state, turn.wait);
                 let is_gated = state.role == Role::Page && state.is_live() && wait == turn.wait;
@@ -55,7 +55,7 @@ impl Frontier {
         state.wait = wait.as_seconds().max(1);
         state.next_due = minute_from(at.plus(wait));
         match (again, joins_after) {
-            (Again::ByPlan, None) if self.policy.allocation == Allocation::Printed => {
+            (NextVisit::ByPlan, None) if self.policy.allocation == Allocation::Printed => {
                 self.place_for(server, state)
             }
             (_, Some(joins_after)) => minute_from(at.plus(joins_after)),
@@ -173,8 +173,8 @@ impl Frontier {
         let (due, stale) = match due {
             // It was chosen before, and had to wait.
             Some((rank, _)) if rank.is_foremost() => return Ok(Some(*rank)),
-            Some((rank, hand)) => {
-                let state = hand.state();
+            Some((rank, loaded)) => {
+                let state = loaded.state();
                 let last = Timestamp::from_micros(state.last_answer).unwrap_or(now);
                 (Some(*rank), state.belief.stale_after(now.since(last)))
             }
@@ -214,9 +214,9 @@ impl Frontier {
     /// A visit is learned of that no task of this run was for. If the run that made it died before it kept that the budget
     /// paid, it pays now: a crawl that dies again and again asks for no more than one that lives. Such a visit is older than this
     /// run; what is not was imported, with whatever date.
-    pub(super) fn pay_late(&mut self, server: u32, hand: &Hand, before: &State, at: Timestamp) {
+    pub(super) fn pay_late(&mut self, server: u32, loaded: &LoadedPage, before: &State, at: Timestamp) {
         let may_be_ours = self.policy.has_budget() && at <= self.start;
-        if may_be_ours && self.is_paid(hand.rank(before, &self.policy), before) {
+        if may_be_ours && self.is_paid(loaded.rank(before, &self.policy), before) {
             let allowance = self.allowance(server);
             self.servers[server as usize].spend_late(allowance, at);
         }

@@ -6,9 +6,9 @@
 
 use super::Frontier;
 use crate::error::Result;
-use crate::hand::split_key;
-use crate::lesson::Again;
-use crate::revisit::Policy;
+use crate::lesson::NextVisit;
+use crate::loaded_page::split_key;
+use crate::revisit::RevisitPolicy;
 use crate::state::State;
 use base::Timestamp;
 use sat::OwnedRecord;
@@ -16,20 +16,20 @@ use sat::OwnedRecord;
 impl Frontier {
     /// The policy in effect.
     #[must_use]
-    pub fn policy(&self) -> &Policy {
+    pub fn policy(&self) -> &RevisitPolicy {
         &self.policy
     }
     /// The policy by which the pages of a store were planned; nothing for a new store.
     #[must_use]
-    pub fn policy_of(store: &sat::Store) -> Option<Policy> {
-        let told = store.table().get(super::keep::POLICY)?;
+    pub fn policy_of(store: &sat::Store) -> Option<RevisitPolicy> {
+        let told = store.table().get(super::persist::POLICY)?;
         read(std::str::from_utf8(told).ok()?)
     }
     /// Plans all pages by another policy, and does so from now on.
     ///
     /// # Errors
     /// When the store cannot be read or written.
-    pub fn set_policy(&mut self, policy: Policy) -> Result<()> {
+    pub fn set_policy(&mut self, policy: RevisitPolicy) -> Result<()> {
         if self.policy == policy {
             return Ok(());
         }
@@ -37,7 +37,7 @@ impl Frontier {
         let gates_new = policy.has_budget() && policy.counts_new;
         self.servers.iter_mut().for_each(|server| server.gates_new = gates_new);
         self.reload()?;
-        self.recall_kin()
+        self.recall_co_change()
     }
 
     /// Plans the next visit of every page, a bucket at a time.
@@ -69,13 +69,13 @@ impl Frontier {
         let mut state = State { dropped: false, ..before.clone() };
         let kept = &mut self.servers[server as usize].kept;
         kept.dropped = kept.dropped.saturating_sub(u64::from(before.dropped));
-        let place = self.plan(server, &mut state, visited, Again::ByPlan);
+        let place = self.plan(server, &mut state, visited, NextVisit::ByPlan);
         state.turn = before.turn + seconds(state.wait) - seconds(before.wait);
         self.touch(server);
         if state != before {
             let mut value = Vec::with_capacity(record.value.len() + 8);
             state.write(&mut value);
-            self.let_go(server, record.number.0);
+            self.unload(server, record.number.0);
             self.update(record.number, &record.key, place, &value)?;
         }
         Ok(())
@@ -93,11 +93,11 @@ fn seconds(wait: u64) -> f64 {
 }
 
 /// A policy as text: what is read by [`read`].
-pub(super) fn told(policy: &Policy) -> String {
+pub(super) fn told(policy: &RevisitPolicy) -> String {
     let new = if policy.counts_new { " with new" } else { "" };
     format!("{policy} every {}{new}", policy.every.as_seconds())
 }
-fn read(told: &str) -> Option<Policy> {
+fn read(told: &str) -> Option<RevisitPolicy> {
     let (name, rest) = told.split_once(" every ")?;
     let (seconds, counts_new) = match rest.split_once(' ') {
         Some((seconds, "with new")) => (seconds, true),
@@ -105,5 +105,5 @@ fn read(told: &str) -> Option<Policy> {
         None => (rest, false),
     };
     let every = base::Interval::from_seconds(seconds.parse().ok()?);
-    Some(Policy { every, counts_new, ..name.parse().ok()? })
+    Some(RevisitPolicy { every, counts_new, ..name.parse().ok()? })
 }

@@ -3,12 +3,12 @@
 //! The wait is part of the page's state, so it is the same when the schedule is rebuilt. The store counts in minutes; a page that
 //! waits for less is kept here until its moment, and comes back from the store if the run ends before.
 
-use super::{Frontier, Held};
+use super::{Frontier, PageLocation};
 use crate::error::Result;
-use crate::hand::Hand;
+use crate::loaded_page::LoadedPage;
 use crate::moment::moment;
-use crate::state::{Ended, State};
-use crate::tell::Failing;
+use crate::report::Failing;
+use crate::state::{LastOutcome, State};
 use base::Timestamp;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -35,10 +35,10 @@ impl Retries {
 
 impl Frontier {
     /// Keeps a page until its moment.
-    pub(super) fn wait_for_retry(&mut self, server: u32, hand: Hand, at: Timestamp) {
+    pub(super) fn wait_for_retry(&mut self, server: u32, loaded: LoadedPage, at: Timestamp) {
         if self.retries.waiting.len() < RETRIES_HELD_MAX {
-            self.retries.waiting.push(Reverse((at, hand.number.0)));
-            self.held.insert(hand.number.0, Held::Retry(server, hand));
+            self.retries.waiting.push(Reverse((at, loaded.number.0)));
+            self.held.insert(loaded.number.0, PageLocation::Retrying(server, loaded));
         }
     }
     /// Puts the pages whose moment has come into the queues of their servers.
@@ -47,11 +47,11 @@ impl Frontier {
         {
             self.retries.waiting.pop();
             // It may have gone its way meanwhile.
-            if let Some(Held::Retry(..)) = self.held.get(&number)
-                && let Some(Held::Retry(server, hand)) = self.held.remove(&number)
+            if let Some(PageLocation::Retrying(..)) = self.held.get(&number)
+                && let Some(PageLocation::Retrying(server, loaded)) = self.held.remove(&number)
             {
-                let state = hand.state();
-                self.enqueue(server, hand, &state, now)?;
+                let state = loaded.state();
+                self.enqueue(server, loaded, &state, now)?;
             }
         }
         Ok(())
@@ -98,7 +98,7 @@ impl Frontier {
 
 fn told(state: &State) -> Failing {
     let reason = match state.outcome {
-        Ended::Failed => format!("status {}", state.status),
+        LastOutcome::Failed => format!("status {}", state.status),
         outcome => outcome.as_str().to_owned(),
     };
     Failing {

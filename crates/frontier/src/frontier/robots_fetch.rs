@@ -9,12 +9,12 @@
 //! asked for cannot be had. Robots rules of the server it leads to do not count for it: the file is the word of the
 //! server that sent us, and RFC 9309 says that it must be fetched.
 //!
-//! **Invariant:** a server is away exactly as long as one errand, its own or another server's, carries it among its
-//! askers. Errands need no robots rules, so they never wait for each other.
+//! **Invariant:** a server is away exactly as long as one robots fetch, its own or another server's, carries it among its
+//! askers. Robots fetches need no robots rules, so they never wait for each other.
 
-use super::done::{Done, Worth};
+use super::complete::{ResultUse, StepResult};
 use super::{Frontier, Step, Task};
-use crate::hand::split_key;
+use crate::loaded_page::split_key;
 use base::door::Request;
 use base::url::Scheme;
 use base::{Outcome, PageUrl, Timestamp};
@@ -29,37 +29,37 @@ const SERVERS_MAX: usize = 50_000_000;
 
 impl Frontier {
     /// Sends a server for its robots file, and lists it for whatever it is asked for meanwhile.
-    pub(super) fn send(&mut self, server: u32, scheme: Scheme, url: PageUrl, now: Timestamp) {
-        self.servers[server as usize].away = true;
+    pub(super) fn request_robots(&mut self, server: u32, scheme: Scheme, url: PageUrl, now: Timestamp) {
+        self.servers[server as usize].awaits_robots = true;
         let asker = (server, scheme);
-        match (self.said_at(&url, now), self.room_for(&url)) {
-            (Some((answer, came)), _) => self.return_from(vec![asker], &answer, came),
-            (None, Some(target)) => self.ask_at(target, url, asker),
-            (None, None) => self.return_from(vec![asker], &Answer::Unreachable(None), now),
+        match (self.known_robots_answer(&url, now), self.server_for_robots(&url)) {
+            (Some((answer, came)), _) => self.deliver_robots(vec![asker], &answer, came),
+            (None, Some(target)) => self.queue_robots_fetch(target, url, asker),
+            (None, None) => self.deliver_robots(vec![asker], &Answer::Unreachable(None), now),
         }
-        self.arrange(server);
+        self.reschedule(server);
     }
 
     /// What is known of a robots file that was asked for by others.
-    fn said_at(&mut self, url: &PageUrl, now: Timestamp) -> Option<(Answer, Timestamp)> {
+    fn known_robots_answer(&mut self, url: &PageUrl, now: Timestamp) -> Option<(Answer, Timestamp)> {
         let server = self.known_server(url).filter(|_| is_home(url))?;
         self.servers[server as usize].robots_said(url.scheme(), now)
     }
 
-    /// Adds who asks to an errand that stands or is under way, or makes a new one.
-    fn ask_at(&mut self, target: u32, url: PageUrl, asker: (u32, Scheme)) {
+    /// Adds who asks to an robots fetch that stands or is under way, or makes a new one.
+    fn queue_robots_fetch(&mut self, target: u32, url: PageUrl, asker: (u32, Scheme)) {
         if let Some(askers) = self.askers.get_mut(&url) {
             askers.push(asker);
             return;
         }
         self.askers.insert(url.clone(), vec![asker]);
-        self.servers[target as usize].errands.push_back(url);
-        self.arrange(target);
+        self.servers[target as usize].robots_fetches.push_back(url);
+        self.reschedule(target);
     }
 
     /// The server of a robots file, if it may be asked, and is known or there is room for one more. A robots file that
     /// was taken down is still obeyed, and not archived; any other page that was taken down is left alone.
-    fn room_for(&mut self, url: &PageUrl) -> Option<u32> {
+    fn server_for_robots(&mut self, url: &PageUrl) -> Option<u32> {
         let room = self.known_server(url).is_some() || self.servers.len() < SERVERS_MAX;
         let fit = is_home(url) || !(self.excluded)(url.key().as_str());
         (room && fit).then(|| self.server_of(&url.server(), split_key(url.key().as_str()).0))
@@ -67,23 +67,23 @@ impl Frontier {
 
     /// Whether a robots file is asked for here next. A page that is due comes in between, so that a server which many
     /// are sent to is not asked for robots files alone.
-    pub(super) fn errand_is_next(&self, server: u32, now: Timestamp) -> bool {
+    pub(super) fn robots_fetch_is_next(&self, server: u32, now: Timestamp) -> bool {
         let state = &self.servers[server as usize];
         let page_waits = || state.pages_due().is_none_or(|at| at > now);
-        !state.errands.is_empty() && (!state.ran_errand || page_waits())
+        !state.robots_fetches.is_empty() && (!state.last_was_robots || page_waits())
     }
 
     /// The first robots file to ask for here; nothing when its address is not free.
-    pub(super) fn run_errand(&mut self, server: u32, now: Timestamp) -> Option<Step> {
-        let url = self.servers[server as usize].errands.front()?.clone();
-        let step = self.errand_step(server, &url, now)?;
+    pub(super) fn start_robots_fetch(&mut self, server: u32, now: Timestamp) -> Option<Step> {
+        let url = self.servers[server as usize].robots_fetches.front()?.clone();
+        let step = self.robots_fetch_step(server, &url, now)?;
         let state = &mut self.servers[server as usize];
-        state.errands.pop_front();
-        state.ran_errand = true;
+        state.robots_fetches.pop_front();
+        state.last_was_robots = true;
         Some(step)
     }
 
-    fn errand_step(&mut self, server: u32, url: &PageUrl, now: Timestamp) -> Option<Step> {
+    fn robots_fetch_step(&mut self, server: u32, url: &PageUrl, now: Timestamp) -> Option<Step> {
         let address = self.servers[server as usize].address(url.scheme(), now);
         if let Some(refusal) = self.opted_out(url, address) {
             return Some(Step::Refuse(None, url.clone(), refusal));
@@ -95,30 +95,30 @@ impl Frontier {
         Some(Step::Robots(to, Request::get(url.clone())))
     }
 
-    /// Takes back a step of an errand.
-    pub(super) fn errand_done(
+    /// Takes back a step of an robots fetch.
+    pub(super) fn complete_robots_fetch(
         &mut self,
         task: &Task,
         url: &PageUrl,
-        done: &Done<'_>,
+        done: &StepResult<'_>,
         now: Timestamp,
-    ) -> Worth {
-        let worth = self.errand_worth(task.server, url, done, now);
-        if worth != Worth::Keeping {
-            self.servers[task.server as usize].errands.push_front(url.clone());
+    ) -> ResultUse {
+        let worth = self.robots_fetch_use(task.server, url, done, now);
+        if worth != ResultUse::ArchiveAndLearn {
+            self.servers[task.server as usize].robots_fetches.push_front(url.clone());
             return worth;
         }
         let state = &mut self.servers[task.server as usize];
         let answer = match (&task.step, done) {
-            (Step::LookUp(_, _, origin), Done::LookedUp(Ok(found))) => {
-                state.errands.push_front(url.clone());
+            (Step::LookUp(_, _, origin), StepResult::LookedUp(Ok(found))) => {
+                state.robots_fetches.push_front(url.clone());
                 self.set_address(task.server, origin.scheme, found, now);
-                return Worth::Nothing;
+                return ResultUse::Discard;
             }
-            (Step::LookUp(..), Done::LookedUp(Err(_))) | (Step::Refuse(..), Done::Refused) => {
+            (Step::LookUp(..), StepResult::LookedUp(Err(_))) | (Step::Refuse(..), StepResult::Refused) => {
                 &Answer::Unreachable(None)
             }
-            (Step::Robots(..), Done::Robots(outcome, answer)) => {
+            (Step::Robots(..), StepResult::Robots(outcome, answer)) => {
                 if let Outcome::Failed { retry_after: Some(wait), .. } = outcome {
                     state.back_off(Some(*wait), now);
                     self.touch(task.server);
@@ -129,26 +129,26 @@ impl Frontier {
         };
         let askers = self.askers.remove(url).unwrap_or_default();
         if is_home(url) && !askers.contains(&(task.server, url.scheme())) {
-            self.tell_owner(task.server, url, answer, now);
+            self.deliver_to_owner(task.server, url, answer, now);
         }
-        self.return_from(askers, answer, now);
-        Worth::Keeping
+        self.deliver_robots(askers, answer, now);
+        ResultUse::ArchiveAndLearn
     }
 
     /// Tells the server whose own file this is what it said, unless it knows, or is asking elsewhere.
-    fn tell_owner(&mut self, server: u32, url: &PageUrl, answer: &Answer, now: Timestamp) {
+    fn deliver_to_owner(&mut self, server: u32, url: &PageUrl, answer: &Answer, now: Timestamp) {
         let state = &mut self.servers[server as usize];
         if matches!(state.robots(url.scheme(), now), Need::Ask(place) if place == *url) {
             state.learn_robots(url.scheme(), answer, now);
         }
     }
 
-    fn return_from(&mut self, askers: Vec<(u32, Scheme)>, answer: &Answer, now: Timestamp) {
+    fn deliver_robots(&mut self, askers: Vec<(u32, Scheme)>, answer: &Answer, now: Timestamp) {
         for (asker, scheme) in askers {
             self.servers[asker as usize].learn_robots(scheme, answer, now);
-            self.servers[asker as usize].away = false;
+            self.servers[asker as usize].awaits_robots = false;
             self.touch(asker);
-            self.arrange(asker);
+            self.reschedule(asker);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Whose turn it is: servers that have rested, one after the other, so that none starves another.
 
-use super::{Frontier, Held, Next, Step, Task};
+use super::{Frontier, Next, PageLocation, Step, Task};
 use crate::Role;
 use crate::error::Result;
-use crate::hand::{Hand, Rank};
-use crate::scope::Verdict;
+use crate::loaded_page::{LoadedPage, Rank};
+use crate::scope::ScopeVerdict;
 use crate::state::{State, Version};
 use base::door::Request;
 use base::{PageUrl, Refusal, Timestamp};
@@ -20,7 +20,7 @@ impl Frontier {
         if self.crawl.is_paused {
             return Ok(Next::Idle);
         }
-        self.fill(now)?;
+        self.refill(now)?;
         self.take_retries(now)?;
         if let Some(until) = self.held_up_until(now) {
             return Ok(Next::Wait(until));
@@ -30,14 +30,14 @@ impl Frontier {
         }
         while let Some(std::cmp::Reverse((at, _, server))) = self.ready.peek().copied() {
             if at > now {
-                return Ok(Next::Wait(at.min(self.next_fill())));
+                return Ok(Next::Wait(at.min(self.next_refill())));
             }
             self.ready.pop();
-            if let Some(task) = self.turn_of(server, at, now)? {
+            if let Some(task) = self.select_for(server, at, now)? {
                 return Ok(Next::Do(task));
             }
         }
-        Ok(Next::Wait(self.next_fill()))
+        Ok(Next::Wait(self.next_refill()))
     }
     /// Until when nobody is asked: the day's budget is spent (D18), or the network is down.
     fn held_up_until(&mut self, now: Timestamp) -> Option<Timestamp> {
@@ -53,7 +53,12 @@ impl Frontier {
     }
 
     /// What a server does that was listed for this moment; nothing when it is not its turn.
-    pub(super) fn turn_of(&mut self, server: u32, listed: Timestamp, now: Timestamp) -> Result<Option<Task>> {
+    pub(super) fn select_for(
+        &mut self,
+        server: u32,
+        listed: Timestamp,
+        now: Timestamp,
+    ) -> Result<Option<Task>> {
         let state = &mut self.servers[server as usize];
         if state.listed_at != Some(listed) {
             // Something was found for it to do at another moment.
@@ -74,14 +79,14 @@ impl Frontier {
             return Ok(None);
         }
         let Some(step) = self.step(server, now)? else {
-            self.arrange(server);
+            self.reschedule(server);
             return Ok(None);
         };
         self.servers[server as usize].in_flight += 1;
         if !matches!(step, Step::Refuse(..)) {
             self.outage.probed(now);
         }
-        self.arrange(server);
+        self.reschedule(server);
         Ok(Some(Task { server, step }))
     }
     /// Until when a server is left alone because the day's requests, or bytes, are spent (D18).
@@ -96,10 +101,10 @@ impl Frontier {
 
     /// What a rested server does next; nothing when its address is not free, and then it is listed again.
     fn step(&mut self, server: u32, now: Timestamp) -> Result<Option<Step>> {
-        if self.errand_is_next(server, now) {
-            return Ok(self.run_errand(server, now));
+        if self.robots_fetch_is_next(server, now) {
+            return Ok(self.start_robots_fetch(server, now));
         }
-        while !self.servers[server as usize].away && !self.waits_for_pages(server, now) {
+        while !self.servers[server as usize].awaits_robots && !self.waits_for_pages(server, now) {
             let Some(rank) = self.head(server, now)? else { return Ok(None) };
             let state = self.servers[server as usize].queue[&rank].state();
             let Ok(url) = PageUrl::parse(&state.url) else {
@@ -116,7 +121,7 @@ impl Frontier {
             }
             let step = self.page_step(server, rank, &url, &state, now);
             if step.is_some() {
-                self.servers[server as usize].ran_errand = false;
+                self.servers[server as usize].last_was_robots = false;
             }
             return Ok(step);
         }
@@ -142,7 +147,7 @@ impl Frontier {
         let refusal = match (self.servers[at].robots(url.scheme(), now), address) {
             (Need::Ask(_), None) => return self.look_up(server, rank, url),
             (Need::Ask(file), Some(_)) => {
-                self.send(server, url.scheme(), file, now);
+                self.request_robots(server, url.scheme(), file, now);
                 return None;
             }
             (Need::Known(rules), _) => refusal(&rules, url),
@@ -163,10 +168,10 @@ impl Frontier {
     }
     fn look_up(&mut self, server: u32, rank: Rank, url: &PageUrl) -> Option<Step> {
         let state = &mut self.servers[server as usize];
-        if std::mem::replace(&mut state.looks_up, true) {
+        if std::mem::replace(&mut state.is_resolving, true) {
             return None;
         }
-        let page = state.queue.get(&rank).map(|hand| hand.number);
+        let page = state.queue.get(&rank).map(|loaded| loaded.number);
         Some(Step::LookUp(page, url.clone(), url.origin()))
     }
     fn refuse(&mut self, server: u32, rank: Rank, url: &PageUrl, refusal: Refusal) -> Step {
@@ -178,31 +183,31 @@ impl Frontier {
     /// # Panics
     /// When it is not there.
     fn take_out(&mut self, server: u32, rank: Rank) -> sat::Number {
-        let hand = self.servers[server as usize].queue.remove(&rank).expect("the page is in the queue");
-        self.unqueue(server, &hand);
-        let number = hand.number;
-        self.held.insert(number.0, Held::Out(server, hand));
+        let loaded = self.servers[server as usize].queue.remove(&rank).expect("the page is in the queue");
+        self.unqueue(server, &loaded);
+        let number = loaded.number;
+        self.held.insert(number.0, PageLocation::Visiting(server, loaded));
         number
     }
     /// Whether scope, exclusions or aliases changed since the page was taken up, so that it is no longer visited (D18).
     fn no_longer_wanted(&self, server: u32, url: &PageUrl, role: Role) -> bool {
         self.servers[server as usize].alias_of.is_some()
             || (self.excluded)(url.key().as_str())
-            || matches!(self.judge_scope(url, role), Verdict::Leave(_))
+            || matches!(self.judge_scope(url, role), ScopeVerdict::Leave(_))
     }
     /// Sends a page of a queue away for as long as a page may stay unvisited. Pages of an alias go on under the
     /// other name.
     fn leave_out(&mut self, server: u32, rank: Rank) -> Result<()> {
-        let Some(hand) = self.servers[server as usize].queue.remove(&rank) else { return Ok(()) };
-        self.unqueue(server, &hand);
-        self.leave(server, &hand)
+        let Some(loaded) = self.servers[server as usize].queue.remove(&rank) else { return Ok(()) };
+        self.unqueue(server, &loaded);
+        self.leave(server, &loaded)
     }
-    fn leave(&mut self, server: u32, hand: &Hand) -> Result<()> {
-        let state = hand.state();
-        self.forget(server, hand.number, &state)?;
+    fn leave(&mut self, server: u32, loaded: &LoadedPage) -> Result<()> {
+        let state = loaded.state();
+        self.forget(server, loaded.number, &state)?;
         let other = self.servers[server as usize].alias_of.is_some();
         if let Some(url) = PageUrl::parse(&state.url).ok().filter(|_| other) {
-            self.take_up_again(&url, &state)?;
+            self.accept_again(&url, &state)?;
         }
         Ok(())
     }

@@ -1,17 +1,17 @@
 //! Pages that are held back while they look like those of a trap (H10).
 //!
-//! A new page is judged when it is taken in hand and again when it is its turn. One that is suspected is marked in the
+//! A new page is judged when it is loaded and again when it is its turn. One that is suspected is marked in the
 //! store with the reason, counted by its server, and waits: in memory by its number, or, when there is no room, in the
 //! store for a day. When others like it bring something new, it goes on. A few of those that wait are visited every day
 //! all the same.
 //!
 //! **Invariant:** a page is marked if, and only if, it is held back and counted; mark and count are in one commit.
 
-use super::{Frontier, Held};
+use super::{Frontier, PageLocation};
 use crate::Role;
 use crate::error::Result;
-use crate::hand::{Hand, Rank, split_key};
 use crate::held_back::{HeldBack, HoldReason};
+use crate::loaded_page::{LoadedPage, Rank, split_key};
 use crate::moment::minute;
 use crate::state::State;
 use crate::trap::UrlShape;
@@ -47,24 +47,24 @@ impl Frontier {
     pub(super) fn hold(
         &mut self,
         server: u32,
-        hand: &Hand,
+        loaded: &LoadedPage,
         mut state: State,
         (shape, reason): Suspicion,
         now: Timestamp,
     ) -> Result<()> {
         let has_room = self.waiting < self.settings.queue_bytes_max / 4 / WAITING_BYTES;
-        let due = if has_room { state.next_due } else { later(hand, now) };
+        let due = if has_room { state.next_due } else { later(loaded, now) };
         if state.held != Some(reason) || !has_room {
             self.reserve()?;
             self.mark(server, &mut state, Some(reason));
-            self.write_state(hand.number, hand.key(), due, &state)?;
+            self.write_state(loaded.number, loaded.key(), due, &state)?;
         }
         if has_room {
             self.waiting += 1;
-            self.held.insert(hand.number.0, Held::Waiting);
+            self.held.insert(loaded.number.0, PageLocation::HeldBack);
             let server = &mut self.servers[server as usize];
             server.waiting_count += 1;
-            server.waiting.entry(shape).or_default().push_back(hand.number.0);
+            server.waiting.entry(shape).or_default().push_back(loaded.number.0);
         }
         Ok(())
     }
@@ -77,15 +77,15 @@ impl Frontier {
         now: Timestamp,
     ) -> Result<bool> {
         let queue = &self.servers[server as usize];
-        let Some(hand) = queue.queue.get(&rank) else { return Ok(false) };
-        if !state.is_new() || queue.sampled.contains(&hand.number.0) {
+        let Some(loaded) = queue.queue.get(&rank) else { return Ok(false) };
+        if !state.is_new() || queue.sampled.contains(&loaded.number.0) {
             return Ok(false);
         }
-        let (_, target) = split_key(hand.key_text());
+        let (_, target) = split_key(loaded.key_text());
         let Some(suspicion) = self.suspicion(server, target, state) else { return Ok(false) };
-        let Some(hand) = self.servers[server as usize].queue.remove(&rank) else { return Ok(false) };
-        self.unqueue(server, &hand);
-        self.hold(server, &hand, state.clone(), suspicion, now)?;
+        let Some(loaded) = self.servers[server as usize].queue.remove(&rank) else { return Ok(false) };
+        self.unqueue(server, &loaded);
+        self.hold(server, &loaded, state.clone(), suspicion, now)?;
         Ok(true)
     }
 
@@ -93,21 +93,21 @@ impl Frontier {
     pub(super) fn release(
         &mut self,
         server: u32,
-        hand: &Hand,
+        loaded: &LoadedPage,
         mut state: State,
         now: Timestamp,
     ) -> Result<()> {
         self.reserve()?;
         self.mark(server, &mut state, None);
-        let value = self.write_state(hand.number, hand.key(), state.next_due, &state)?;
-        self.enqueue(server, Hand::new(hand.number, hand.key(), &value), &state, now)
+        let value = self.write_state(loaded.number, loaded.key(), state.next_due, &state)?;
+        self.enqueue(server, LoadedPage::new(loaded.number, loaded.key(), &value), &state, now)
     }
     /// The same for one that memory has by its number.
     fn release_waiting(&mut self, server: u32, number: u32, now: Timestamp) -> Result<()> {
         let Some(record) = self.store.get_number(Number(number))? else { return Ok(()) };
-        let hand = Hand::new(record.number, &record.key, &record.value);
-        let state = hand.state();
-        if state.is_new() { self.release(server, &hand, state, now) } else { Ok(()) }
+        let loaded = LoadedPage::new(record.number, &record.key, &record.value);
+        let state = loaded.state();
+        if state.is_new() { self.release(server, &loaded, state, now) } else { Ok(()) }
     }
 
     /// Lets pages go on that no longer need to wait, and takes samples of those that do; tells whether there were any.
@@ -209,20 +209,20 @@ impl Frontier {
     /// One that is held back goes on.
     pub(super) fn vouch(&mut self, key: &[u8], origin: Option<Number>, now: Timestamp) -> Result<()> {
         let Some(record) = self.store.get(key)? else { return Ok(()) };
-        let hand = Hand::new(record.number, &record.key, &record.value);
-        let mut state = hand.state();
-        let is_out = matches!(self.held.get(&record.number.0), Some(Held::Out(..)));
+        let loaded = LoadedPage::new(record.number, &record.key, &record.value);
+        let mut state = loaded.state();
+        let is_out = matches!(self.held.get(&record.number.0), Some(PageLocation::Visiting(..)));
         if !state.is_new() || state.vouched || is_out || origin == Some(record.number) {
             return Ok(());
         }
-        let (prefix, _) = split_key(hand.key_text());
+        let (prefix, _) = split_key(loaded.key_text());
         let Some(server) = self.by_prefix.get(prefix).copied() else { return Ok(()) };
-        self.let_go(server, record.number.0);
+        self.unload(server, record.number.0);
         self.reserve()?;
         self.mark(server, &mut state, None);
         state.vouched = true;
         let value = self.write_state(record.number, key, state.next_due, &state)?;
-        self.take_in(Hand::new(record.number, key, &value), now)
+        self.load(LoadedPage::new(record.number, key, &value), now)
     }
 
     /// Sets or removes the mark of a page, and counts.
@@ -271,8 +271,8 @@ impl Frontier {
 }
 
 /// When a page is judged again for which memory has no room.
-fn later(hand: &Hand, now: Timestamp) -> Minute {
-    let spread = chance::hash_bytes(u64::from(hand.number.0), hand.key()) % 1_024;
+fn later(loaded: &LoadedPage, now: Timestamp) -> Minute {
+    let spread = chance::hash_bytes(u64::from(loaded.number.0), loaded.key()) % 1_024;
     let spread = WAIT_IN_STORE.times(f64::from(u32::try_from(spread).unwrap_or(0)) / 4_096.0);
     minute(now.plus(WAIT_IN_STORE).plus(spread))
 }

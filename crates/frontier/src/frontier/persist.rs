@@ -5,14 +5,14 @@ use super::Frontier;
 use super::learn::share;
 use crate::codec::{Fields, put};
 use crate::error::Result;
-use crate::hand::split_key;
 use crate::held_back::HeldBack;
 use crate::load::Load;
+use crate::loaded_page::split_key;
 use crate::moment::at_seconds;
 use crate::neighbour::Neighbourhoods;
 use crate::novelty::Novelty;
-use crate::server::{Kept, Server};
-use crate::state::{Ended, State};
+use crate::server::{Server, StoredServer};
+use crate::state::{LastOutcome, State};
 use crate::trap::{SHAPES_MAX, Shapes};
 use base::{Interval, PageUrl, Timestamp};
 use sat::{Minute, Number, Store};
@@ -36,7 +36,7 @@ const KEPT_BYTES: usize = 6 << 10;
 
 /// What is kept of the crawl as a whole.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Crawl {
+pub(crate) struct CrawlState {
     pub is_paused: bool,
     pub day: u32,
     pub day_requests: u64,
@@ -55,7 +55,7 @@ pub(crate) struct Crawl {
     pub counts_orders: bool,
 }
 
-impl Crawl {
+impl CrawlState {
     pub(super) fn count(&mut self, day: u32, bytes: u64) {
         if self.day != day {
             (self.day, self.day_requests, self.day_bytes) = (day, 0, 0);
@@ -86,14 +86,14 @@ impl Crawl {
         self.asked += u64::from(state.asked > 0);
         self.removed += u64::from(state.removed > 0);
         self.refused += u64::from(is_refused(state));
-        self.without_robots += u64::from(state.outcome == Ended::RobotsUnreachable);
+        self.without_robots += u64::from(state.outcome == LastOutcome::RobotsUnreachable);
     }
     /// Takes a page out of the counts.
     pub(super) fn discount(&mut self, state: &State) {
         self.asked = self.asked.saturating_sub(u64::from(state.asked > 0));
         self.removed = self.removed.saturating_sub(u64::from(state.removed > 0));
         self.refused = self.refused.saturating_sub(u64::from(is_refused(state)));
-        let without_robots = u64::from(state.outcome == Ended::RobotsUnreachable);
+        let without_robots = u64::from(state.outcome == LastOutcome::RobotsUnreachable);
         self.without_robots = self.without_robots.saturating_sub(without_robots);
     }
     fn read(bytes: &[u8]) -> Self {
@@ -116,7 +116,7 @@ impl Crawl {
 }
 
 fn is_refused(state: &State) -> bool {
-    state.outcome == Ended::OptOut || state.outcome.is_by_settings()
+    state.outcome == LastOutcome::OptOut || state.outcome.is_by_settings()
 }
 
 /// The pages of a server, counted anew, and the URL of one of them.
@@ -138,7 +138,7 @@ impl Counts {
         self.failing += u64::from(state.is_failing());
         self.retrying += u64::from(state.is_retried());
     }
-    fn hand_to(&self, kept: &mut Kept) {
+    fn hand_to(&self, kept: &mut StoredServer) {
         (kept.pages, kept.new, kept.held) = (self.pages, self.new, self.held);
         (kept.failing, kept.retrying) = (self.failing, self.retrying);
     }
@@ -153,7 +153,7 @@ impl Frontier {
     /// The latest moment that an earlier run told by a commit.
     #[must_use]
     pub fn latest(store: &Store) -> Option<Timestamp> {
-        let latest = store.table().get(CRAWL).map(|bytes| Crawl::read(bytes).latest)?;
+        let latest = store.table().get(CRAWL).map(|bytes| CrawlState::read(bytes).latest)?;
         (latest > 0).then(|| at_seconds(latest))
     }
     /// Sends everything since the last commit on its way to the disk, together. It is not waited for.
@@ -261,7 +261,7 @@ impl Frontier {
     /// Takes over what an earlier run kept.
     pub(super) fn recall(&mut self) {
         let table = self.store.table();
-        self.crawl = table.get(CRAWL).map(|bytes| Crawl::read(bytes)).unwrap_or_default();
+        self.crawl = table.get(CRAWL).map(|bytes| CrawlState::read(bytes)).unwrap_or_default();
         if let Some(place) = table.get(PLACE) {
             self.crawl.place = String::from_utf8_lossy(place).into_owned();
         }
@@ -281,7 +281,7 @@ impl Frontier {
         seeds.iter().for_each(|seed| self.settings.scope.add_seed(seed));
         let mut aliases = Vec::new();
         for (name, value) in servers {
-            let (Some(kept), Some(server)) = (Kept::read(&value), self.server_called(&name)) else {
+            let (Some(kept), Some(server)) = (StoredServer::read(&value), self.server_called(&name)) else {
                 continue;
             };
             aliases.extend((!kept.alias_of.is_empty()).then(|| (server, kept.alias_of.clone())));
@@ -316,7 +316,7 @@ impl Frontier {
     /// that follow from it are kept.
     pub(super) fn recount(&mut self) -> Result<()> {
         let mut counts: HashMap<String, Counts> = HashMap::new();
-        let mut crawl = Crawl::default();
+        let mut crawl = CrawlState::default();
         self.store.for_each(|record| -> Result<()> {
             let (key, state) =
                 (String::from_utf8_lossy(record.key), State::read(record.value).unwrap_or_default());
@@ -330,8 +330,8 @@ impl Frontier {
             }
             Ok(())
         })?;
-        let Crawl { asked, removed, refused, without_robots, .. } = crawl;
-        self.crawl = Crawl {
+        let CrawlState { asked, removed, refused, without_robots, .. } = crawl;
+        self.crawl = CrawlState {
             asked,
             removed,
             refused,
@@ -358,7 +358,7 @@ impl Frontier {
     /// Counts the loads and plans all pages again when that was done by another policy.
     pub(super) fn reload(&mut self) -> Result<()> {
         let told = super::replan::told(&self.policy);
-        let is_planned = self.store.table().get(POLICY).is_some_and(|by| *by == told.as_bytes());
+        let is_planned = Self::policy_of(&self.store).is_some_and(|by| super::replan::told(&by) == told);
         if !is_planned && self.store.count() > 0 {
             self.count_loads()?;
             self.replan()?;
@@ -392,7 +392,7 @@ impl Frontier {
         }
         Ok(())
     }
-    fn recall_server(&mut self, server: u32, kept: Kept) {
+    fn recall_server(&mut self, server: u32, kept: StoredServer) {
         if let Some(address) = kept.address {
             self.address_of(address).load += kept.load.units();
         }

@@ -1,15 +1,15 @@
 //! What a frontier tells of itself (O2, D17): its servers, the whole, the figures.
 
-use super::{Frontier, Held};
+use super::{Frontier, PageLocation};
 use crate::Role;
 use crate::error::Result;
 use crate::load::{self, BINS};
 use crate::moment::moment;
+use crate::report::{Bin, Figures, Outlook, Overview, ServerReport};
 use crate::revisit::allocate::{Allocation, Expected};
 use crate::revisit::pace::Pace;
 use crate::server::Server;
 use crate::state::{State, Version};
-use crate::tell::{Bin, Figures, Outlook, Overview, ServerTold};
 use base::limits::REVISIT_INTERVAL_MAX;
 use base::{Interval, PageUrl, Timestamp};
 use sat::{Minute, Number};
@@ -63,11 +63,11 @@ impl Frontier {
 
     /// Every server, the most overloaded first, then by load.
     #[must_use]
-    pub fn servers(&self, now: Timestamp) -> Vec<ServerTold> {
-        let mut all: Vec<ServerTold> =
-            self.servers.iter().map(|server| self.tell_server(server, now)).collect();
+    pub fn servers(&self, now: Timestamp) -> Vec<ServerReport> {
+        let mut all: Vec<ServerReport> =
+            self.servers.iter().map(|server| self.report_server(server, now)).collect();
         all.sort_by(|one, other| {
-            let over = |told: &ServerTold| told.load - told.resolved_load;
+            let over = |told: &ServerReport| told.load - told.resolved_load;
             let by_load = || other.load.total_cmp(&one.load);
             other
                 .overloaded
@@ -78,14 +78,14 @@ impl Frontier {
         });
         all
     }
-    fn tell_server(&self, state: &Server, now: Timestamp) -> ServerTold {
+    fn report_server(&self, state: &Server, now: Timestamp) -> ServerReport {
         let number = self.by_prefix.get(&state.prefix).copied().unwrap_or(0);
         let kept = &state.kept;
         let load = kept.load.per_second();
         let (resolved, dropped) = self.resolved(number);
         let outlook = self.outlook(number);
         let address = kept.address.and_then(|address| self.addresses.get(address));
-        ServerTold {
+        ServerReport {
             server: state.name.as_str().to_owned(),
             address: kept.address,
             pages: kept.pages,
@@ -174,14 +174,14 @@ impl Frontier {
     #[must_use]
     pub fn has_content(&self, page: Number) -> bool {
         match self.held.get(&page.0) {
-            Some(Held::Out(_, hand)) => matches!(hand.state().version, Version::Content(_)),
+            Some(PageLocation::Visiting(_, loaded)) => matches!(loaded.state().version, Version::Content(_)),
             _ => false,
         }
     }
     /// Whether a page that is out is visited only because another page needs it to be shown.
     #[must_use]
     pub fn is_requisite(&self, page: Number) -> bool {
-        matches!(self.held.get(&page.0), Some(Held::Out(_, hand)) if hand.state().role == Role::Requisite)
+        matches!(self.held.get(&page.0), Some(PageLocation::Visiting(_, loaded)) if loaded.state().role == Role::Requisite)
     }
     /// When the next server with something to do may be asked.
     #[must_use]

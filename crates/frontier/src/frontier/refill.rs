@@ -5,10 +5,10 @@
 //! neighbours turned out gone (C16), and a new page waits while it looks like one of a trap (H10).
 
 use super::operator::far;
-use super::{Frontier, Held};
+use super::{Frontier, PageLocation};
 use crate::Role;
 use crate::error::{Error, Result};
-use crate::hand::{Hand, Rank, split_key};
+use crate::loaded_page::{LoadedPage, Rank, split_key};
 use crate::moment::{minute, moment};
 use crate::state::State;
 use base::{Interval, PageUrl, Timestamp, chance};
@@ -19,7 +19,7 @@ const QUEUE_TIME_MAX: Interval = Interval::from_days(1);
 /// How long a page is put off at least, and at most.
 const PUT_OFF_MIN: Interval = Interval::from_minutes(30);
 const PUT_OFF_MAX: Interval = Interval::from_days(3);
-/// A server that is left alone for longer has one page in hand.
+/// A server that is left alone for longer has one page loaded.
 const LONG_REST: Interval = Interval::from_hours(1);
 /// A page among the dead is put off for so many of its intervals, within these bounds.
 const NEIGHBOUR_FACTOR: f64 = 4.0;
@@ -29,15 +29,15 @@ const NEIGHBOUR_MAX: Interval = Interval::from_days(200);
 const QUEUE_LENGTH_MIN: usize = 16;
 
 impl Frontier {
-    /// Takes in hand what is due by `now`, as far as there is room.
-    pub(super) fn fill(&mut self, now: Timestamp) -> Result<()> {
+    /// Loads what is due by `now`, as far as there is room.
+    pub(super) fn refill(&mut self, now: Timestamp) -> Result<()> {
         let to = minute(now);
         if self.filled.is_some_and(|filled| filled >= to) && !self.is_full {
             return Ok(());
         }
         self.store.advance(to);
         let mut batch = std::mem::take(&mut self.batch);
-        let filled = self.fill_from(&mut batch, now);
+        let filled = self.refill_from(&mut batch, now);
         self.batch = batch;
         let is_first = self.filled.replace(to).is_none();
         filled?;
@@ -46,27 +46,27 @@ impl Frontier {
         }
         self.release_held(now).map(|_| ())
     }
-    /// Takes in hand what an earlier run left waiting: the store keeps it for the next minute, and it is due now.
+    /// Loads what an earlier run left waiting: the store keeps it for the next minute, and it is due now.
     fn take_waiting(&mut self, now: Timestamp) -> Result<()> {
         let (to, mut room) = (minute(now), self.settings.queue_bytes_max.saturating_sub(self.queue_bytes));
         let mut waiting = Vec::new();
         self.store.for_each_of_next_minute(|record| -> Result<()> {
             let is_due = State::read(record.value).is_some_and(|state| state.next_due <= to);
             if is_due && room > 0 {
-                let hand = Hand::new(record.number, record.key, record.value);
-                room = room.saturating_sub(hand.memory_bytes());
-                waiting.push(hand);
+                let loaded = LoadedPage::new(record.number, record.key, record.value);
+                room = room.saturating_sub(loaded.memory_bytes());
+                waiting.push(loaded);
             }
             Ok(())
         })?;
-        for hand in waiting {
-            if !self.held.contains_key(&hand.number.0) {
-                self.take_in(hand, now)?;
+        for loaded in waiting {
+            if !self.held.contains_key(&loaded.number.0) {
+                self.load(loaded, now)?;
             }
         }
         Ok(())
     }
-    fn fill_from(&mut self, batch: &mut sat::Batch, now: Timestamp) -> Result<()> {
+    fn refill_from(&mut self, batch: &mut sat::Batch, now: Timestamp) -> Result<()> {
         while self.queue_bytes < self.settings.queue_bytes_max {
             match self.store.next_due(batch) {
                 Ok(true) => {}
@@ -82,7 +82,7 @@ impl Frontier {
             }
             for record in batch.records() {
                 if !self.held.contains_key(&record.number.0) {
-                    self.take_in(Hand::new(record.number, record.key, record.value), now)?;
+                    self.load(LoadedPage::new(record.number, record.key, record.value), now)?;
                 }
             }
         }
@@ -90,39 +90,39 @@ impl Frontier {
         Ok(())
     }
 
-    /// Takes a page in hand that is due.
-    pub(super) fn take_in(&mut self, hand: Hand, now: Timestamp) -> Result<()> {
-        let Some(state) = State::read(hand.value()) else {
-            return Err(Error::State { key: hand.key_text().to_owned() });
+    /// Loads a page that is due.
+    pub(super) fn load(&mut self, loaded: LoadedPage, now: Timestamp) -> Result<()> {
+        let Some(state) = State::read(loaded.value()) else {
+            return Err(Error::State { key: loaded.key_text().to_owned() });
         };
-        let (prefix, target) = split_key(hand.key_text());
+        let (prefix, target) = split_key(loaded.key_text());
         let Some(server) = self.server_in_key(prefix, &state) else { return Ok(()) };
         if state.removed > 0 {
-            return self.put_back(&hand, &state, far(now));
+            return self.store_until(&loaded, &state, far(now));
         }
         let is_asked = state.asked > 0;
         let resting = self.servers[server as usize].pages_at();
         if !is_asked && resting > now.plus(LONG_REST) && !self.servers[server as usize].queue.is_empty() {
-            // Whoever is left alone for long keeps one page in hand, and no room from others.
-            return self.put_back(&hand, &state, minute(resting));
+            // Whoever is left alone for long keeps one page loaded, and no room from others.
+            return self.store_until(&loaded, &state, minute(resting));
         }
         if let Some(suspicion) = self.suspicion(server, target, &state) {
-            return self.hold(server, &hand, state, suspicion, now);
+            return self.hold(server, &loaded, state, suspicion, now);
         }
         if state.held.is_some() {
-            return self.release(server, &hand, state, now);
+            return self.release(server, &loaded, state, now);
         }
         if !is_asked && self.is_among_dead(server, target, &state) {
             let wait = Interval::from_seconds(state.wait).times(NEIGHBOUR_FACTOR);
             let until = moment(state.next_due).plus(wait.clamp(NEIGHBOUR_MIN, NEIGHBOUR_MAX));
             if now < until {
-                return self.put_back(&hand, &state, minute(until));
+                return self.store_until(&loaded, &state, minute(until));
             }
         }
         if state.visits > 0 && state.role == Role::Page {
-            self.join(server, hand.number, target);
+            self.join(server, loaded.number, target);
         }
-        self.enqueue(server, hand, &state, now)
+        self.enqueue(server, loaded, &state, now)
     }
     pub(super) fn server_in_key(&mut self, prefix: &str, state: &State) -> Option<u32> {
         if let Some(known) = self.by_prefix.get(prefix) {
@@ -141,14 +141,20 @@ impl Frontier {
     }
 
     /// Puts a page into the queue of its server; what does not fit goes back to the store.
-    pub(super) fn enqueue(&mut self, server: u32, hand: Hand, state: &State, now: Timestamp) -> Result<()> {
-        let rank = hand.rank(state, &self.policy);
-        self.held.insert(hand.number.0, Held::Queued(rank));
-        self.queue_bytes += hand.memory_bytes();
+    pub(super) fn enqueue(
+        &mut self,
+        server: u32,
+        loaded: LoadedPage,
+        state: &State,
+        now: Timestamp,
+    ) -> Result<()> {
+        let rank = loaded.rank(state, &self.policy);
+        self.held.insert(loaded.number.0, PageLocation::Queued(rank));
+        self.queue_bytes += loaded.memory_bytes();
         self.queued += 1;
         let most = self.queue_length_max(server);
         let queue = &mut self.servers[server as usize].queue;
-        queue.insert(rank, hand);
+        queue.insert(rank, loaded);
         if queue.len() > most {
             // Neither new pages nor revisits take more than half from the other.
             let is_revisits = rank.is_gated && queue.range(Rank::GATED..).count() > most / 2;
@@ -157,12 +163,12 @@ impl Frontier {
             let last = out.and_then(|out| queue.remove(&out)).expect("it holds more than one");
             self.unqueue(server, &last);
             let state = last.state();
-            self.put_off(server, &last, &state, now)?;
+            self.postpone(server, &last, &state, now)?;
         }
-        self.arrange(server);
+        self.reschedule(server);
         Ok(())
     }
-    /// How many pages of a server may be in hand: what can be fetched within a day, and a fair part of the memory.
+    /// How many pages of a server may be loaded: what can be fetched within a day, and a fair part of the memory.
     pub(super) fn queue_length_max(&self, server: u32) -> usize {
         let state = &self.servers[server as usize];
         let pause = state.least_pause().as_micros().max(1);
@@ -171,27 +177,27 @@ impl Frontier {
         usize::try_from(a_day).unwrap_or(usize::MAX).min(fair.max(QUEUE_LENGTH_MIN))
     }
     /// A page left the queue.
-    pub(super) fn unqueue(&mut self, server: u32, hand: &Hand) {
-        self.servers[server as usize].sampled.retain(|sampled| *sampled != hand.number.0);
-        self.held.remove(&hand.number.0);
-        self.queue_bytes -= hand.memory_bytes();
+    pub(super) fn unqueue(&mut self, server: u32, loaded: &LoadedPage) {
+        self.servers[server as usize].sampled.retain(|sampled| *sampled != loaded.number.0);
+        self.held.remove(&loaded.number.0);
+        self.queue_bytes -= loaded.memory_bytes();
         self.queued -= 1;
     }
-    fn put_off(&mut self, server: u32, hand: &Hand, state: &State, now: Timestamp) -> Result<()> {
+    fn postpone(&mut self, server: u32, loaded: &LoadedPage, state: &State, now: Timestamp) -> Result<()> {
         let queue = &self.servers[server as usize];
         let length = f64::from(u32::try_from(queue.queue.len()).unwrap_or(u32::MAX));
         let wait = queue.least_pause().times(3.0 * length).clamp(PUT_OFF_MIN, PUT_OFF_MAX);
-        let spread = chance::hash_bytes(u64::from(hand.number.0), hand.key()) % 1_024;
+        let spread = chance::hash_bytes(u64::from(loaded.number.0), loaded.key()) % 1_024;
         let spread = wait.times(f64::from(u32::try_from(spread).unwrap_or(0)) / 4_096.0);
-        self.put_back(hand, state, minute(now.plus(wait).plus(spread)))
+        self.store_until(loaded, state, minute(now.plus(wait).plus(spread)))
     }
     /// Writes a page back as it is, for another minute.
-    pub(super) fn put_back(&mut self, hand: &Hand, _: &State, due: Minute) -> Result<()> {
-        self.update(hand.number, hand.key(), due, hand.value())
+    pub(super) fn store_until(&mut self, loaded: &LoadedPage, _: &State, due: Minute) -> Result<()> {
+        self.update(loaded.number, loaded.key(), due, loaded.value())
     }
 
     /// When the store may next have something, at the next minute, or a page that failed is tried again.
-    pub(super) fn next_fill(&self) -> Timestamp {
+    pub(super) fn next_refill(&self) -> Timestamp {
         let filled = self.filled.map_or(Timestamp::MIN, |filled| moment(Minute(filled.0 + 1)));
         self.retries.next().map_or(filled, |retry| retry.min(filled))
     }
