@@ -29,12 +29,15 @@
 //! Not here: sockets, files, clocks; every moment is handed in, and the store of page states with it.
 
 mod address;
+mod budget;
+mod census;
 mod codec;
 mod error;
 pub mod filter;
 mod found_url;
 mod frontier;
 mod held_back;
+mod intake;
 mod lesson;
 mod load;
 mod loaded_page;
@@ -45,14 +48,17 @@ mod partition;
 mod recent_links;
 mod report;
 pub mod revisit;
+mod robots_cache;
 mod role;
 mod scope;
 mod selection;
 mod server;
+mod servers;
 mod settings;
 mod sketch;
 mod state;
 mod trap;
+mod workbench;
 
 pub use error::{Error, Result};
 pub use found_url::FoundUrl;

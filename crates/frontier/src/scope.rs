@@ -2,16 +2,16 @@
 //!
 //! ```
 //! use base::PageUrl;
-//! use frontier::{Mode, Scope, Verdict};
+//! use frontier::{Mode, CrawlScope, ScopeVerdict};
 //!
 //! let rules = ["never visit ending .zip", "visit first prefix https://example.jp/news/"];
-//! let mut scope = Scope::new(Mode::Server, rules.iter().map(|rule| rule.parse()).collect::<Result<_, _>>()?);
+//! let mut scope = CrawlScope::new(Mode::Server, rules.iter().map(|rule| rule.parse()).collect::<Result<_, _>>()?);
 //! scope.add_seed(&PageUrl::parse("https://example.jp/")?);
 //! let judge = |url| scope.judge(&PageUrl::parse(url).unwrap());
-//! assert_eq!(judge("https://example.jp/a"), Verdict::Visit { priority: 0 });
-//! assert_eq!(judge("http://example.jp/news/1"), Verdict::Visit { priority: 10 });
-//! assert_eq!(judge("https://example.jp/a.zip"), Verdict::Leave("never visit ending .zip".to_owned()));
-//! assert!(matches!(judge("https://example.org/"), Verdict::Leave(_)));
+//! assert_eq!(judge("https://example.jp/a"), ScopeVerdict::Visit { priority: 0 });
+//! assert_eq!(judge("http://example.jp/news/1"), ScopeVerdict::Visit { priority: 10 });
+//! assert_eq!(judge("https://example.jp/a.zip"), ScopeVerdict::Leave("never visit ending .zip".to_owned()));
+//! assert!(matches!(judge("https://example.org/"), ScopeVerdict::Leave(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!

@@ -4,22 +4,25 @@
 mod account;
 mod slowdown;
 
+use crate::census::PageCounts;
 use crate::codec::{Fields, put, put_bytes};
-use crate::held_back::{HeldBack, HoldReason};
+use crate::held_back::HoldReason;
 use crate::load::{Division, Load};
-use crate::loaded_page::{LoadedPage, Rank};
+use crate::loaded_page::Rank;
 use crate::moment::seconds;
 use crate::neighbour::Neighbourhoods;
 use crate::revisit::co_change::CoChange;
 use crate::revisit::pace::Pace;
-use crate::trap::{Shapes, UrlShape};
+use crate::servers::ServerId;
+use crate::trap::Shapes;
+use crate::workbench::Queue;
 use account::Account;
 use base::limits::SERVER_PAUSE_MAX;
 use base::url::{Origin, Scheme};
 use base::{Interval, PageUrl, ServerName, Timestamp};
 use fetch::robots::{self, Answer, Need, Standing};
 use slowdown::{Latency, Slowdown};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
 /// The first back-off of a server that fails and does not say for how long; it doubles with each failure.
@@ -35,22 +38,13 @@ pub(crate) struct Server {
     /// The beginning of the keys of its pages.
     pub prefix: Box<str>,
     /// The server that it is another name of (C10).
-    pub alias_of: Option<u32>,
-    /// Pages that may be fetched within the day: the short-term queue (C7).
-    pub queue: BTreeMap<Rank, LoadedPage>,
-    /// New pages that are held back, by number and shape, as far as memory has them (H10).
-    pub waiting: BTreeMap<UrlShape, VecDeque<u32>>,
-    pub waiting_count: usize,
-    /// Those among the pages in the queue that are visited although their shape is suspected.
-    pub sampled: Vec<u32>,
+    pub alias_of: Option<ServerId>,
 
     /// What is kept between two requests, and how many there may be at once (C6, C18).
     pub pause: Interval,
     pub width: u32,
     pub is_agreed: bool,
     pub in_flight: u32,
-    /// The moment for which it stands in the list of ready servers.
-    pub listed_at: Option<Timestamp>,
     /// It waits for its address, which others are using.
     pub waits: bool,
     /// Its robots file is being asked for, here or elsewhere, and its pages wait.
@@ -69,8 +63,6 @@ pub(crate) struct Server {
 
     /// What follows is kept in the store.
     pub kept: StoredServer,
-    /// Whether that changed since it was last written.
-    pub is_dirty: bool,
     /// The same for shapes and neighbourhoods, which change more rarely.
     pub shapes: Shapes,
     pub places: Neighbourhoods,
@@ -94,10 +86,8 @@ pub(crate) struct Server {
 /// What is kept of a server from one run to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct StoredServer {
-    pub pages: u64,
-    pub new: u64,
-    pub gone: u64,
-    pub dropped: u64,
+    /// Its pages by kind.
+    pub counts: PageCounts,
     pub requests: u64,
     pub load: Load,
     /// Failures in a row, and until when it is left alone for them, or because it asked for that, in seconds.
@@ -116,11 +106,6 @@ pub(crate) struct StoredServer {
     pub pace: Pace,
     /// When its budget last paid for a visit, in microseconds.
     pub paid_at: u64,
-    /// Pages that are held back.
-    pub held: HeldBack,
-    /// Pages whose last visit failed, and those of them that are visited again soon.
-    pub failing: u64,
-    pub retrying: u64,
     /// By how much it is asked more slowly than configured.
     pub slow: Slowdown,
 }
@@ -146,15 +131,10 @@ impl Server {
             name,
             prefix: prefix.into(),
             alias_of: None,
-            queue: BTreeMap::new(),
-            waiting: BTreeMap::new(),
-            waiting_count: 0,
-            sampled: Vec::new(),
             pause,
             width,
             is_agreed: false,
             in_flight: 0,
-            listed_at: None,
             waits: false,
             awaits_robots: false,
             is_resolving: false,
@@ -165,7 +145,6 @@ impl Server {
             pages_at: Timestamp::MIN,
             endpoints: Default::default(),
             kept: StoredServer::default(),
-            is_dirty: false,
             shapes: Shapes::default(),
             places: Neighbourhoods::default(),
             is_map_dirty: false,
@@ -181,12 +160,11 @@ impl Server {
     }
 
     /// When a page of it may be next; never, when it has none loaded or they wait for its address or its robots file.
-    pub(crate) fn pages_due(&self) -> Option<Timestamp> {
-        let has_free = self.queue.first_key_value().is_some_and(|(rank, _)| !rank.is_gated);
-        let waits = self.awaits_robots || self.is_resolving || (self.queue.is_empty() && !self.has_reasons());
-        let has_asked = self.queue.first_key_value().is_some_and(|(rank, _)| rank.is_asked());
-        let gate =
-            if has_asked || (has_free && !self.gates_new) { Timestamp::MIN } else { self.account.gate_at() };
+    pub(crate) fn pages_due(&self, queue: &Queue) -> Option<Timestamp> {
+        let waits = self.awaits_robots || self.is_resolving || (queue.is_empty() && !self.has_reasons());
+        let has_asked = queue.first().is_some_and(Rank::is_asked);
+        let is_open = has_asked || (queue.has_free() && !self.gates_new);
+        let gate = if is_open { Timestamp::MIN } else { self.account.gate_at() };
         (!waits).then(|| self.ready_at.max(self.pages_at).max(gate))
     }
     /// Whether a page may be worth a visit before its time.
@@ -350,10 +328,10 @@ impl StoredServer {
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
         bytes.push(FORM);
         for number in [
-            self.pages,
-            self.new,
-            self.gone,
-            self.dropped,
+            self.counts.pages,
+            self.counts.new,
+            self.counts.gone,
+            self.counts.dropped,
             self.requests,
             self.failures.into(),
             self.not_before,
@@ -374,10 +352,10 @@ impl StoredServer {
         self.pace.write(bytes);
         put(bytes, self.paid_at);
         for reason in &HoldReason::ALL[..HoldReason::OF_PAGES] {
-            put(bytes, self.held.of(*reason));
+            put(bytes, self.counts.held.of(*reason));
         }
-        put(bytes, self.failing);
-        put(bytes, self.retrying);
+        put(bytes, self.counts.failing);
+        put(bytes, self.counts.retrying);
         self.slow.write(bytes);
     }
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
@@ -386,11 +364,15 @@ impl StoredServer {
             return None;
         }
         let mut fields = Fields(rest);
-        let mut kept = Self {
+        let counts = PageCounts {
             pages: fields.number(),
             new: fields.number(),
             gone: fields.number(),
             dropped: fields.number(),
+            ..PageCounts::default()
+        };
+        let mut kept = Self {
+            counts,
             requests: fields.number(),
             failures: fields.small(u32::MAX),
             not_before: fields.number(),
@@ -410,9 +392,9 @@ impl StoredServer {
         kept.pace = Pace::read(&mut fields);
         kept.paid_at = fields.number();
         for reason in &HoldReason::ALL[..HoldReason::OF_PAGES] {
-            kept.held.set(*reason, fields.number());
+            kept.counts.held.set(*reason, fields.number());
         }
-        (kept.failing, kept.retrying) = (fields.number(), fields.number());
+        (kept.counts.failing, kept.counts.retrying) = (fields.number(), fields.number());
         kept.slow = Slowdown::read(&mut fields);
         Some(kept)
     }
@@ -421,14 +403,12 @@ impl StoredServer {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::held_back::HeldBack;
 
     #[test]
     fn what_is_kept_of_a_server_is_read_as_it_was_written() {
         let mut kept = StoredServer {
-            pages: 70_000,
-            new: 3,
-            gone: 1,
-            dropped: 2,
+            counts: PageCounts { pages: 70_000, new: 3, gone: 1, dropped: 2, ..PageCounts::default() },
             requests: 1 << 40,
             failures: 5,
             not_before: 1_800_000_000,
@@ -438,13 +418,9 @@ mod tests {
             alias_of: "www.example.jp".to_owned(),
             delay: 120,
             paid_at: 1_800_000_000_123_456,
-            held: {
-                let mut held = HeldBack::default();
-                held.set(HoldReason::Echo, 300);
-                held
-            },
             ..StoredServer::default()
         };
+        kept.counts.held.set(HoldReason::Echo, 300);
         for interval in [60, 86_400, 34_560_000] {
             kept.load.add(interval, Load::share(interval));
         }
@@ -457,7 +433,7 @@ mod tests {
         assert_eq!(StoredServer::read(&[7]), None);
         // An older form ends before the last payment and the counts of what is held back.
         let mut bytes = Vec::new();
-        (kept.paid_at, kept.held) = (0, HeldBack::default());
+        (kept.paid_at, kept.counts.held) = (0, HeldBack::default());
         kept.write(&mut bytes);
         assert_eq!(StoredServer::read(&bytes[..bytes.len() - 7 - HoldReason::OF_PAGES]), Some(kept));
     }

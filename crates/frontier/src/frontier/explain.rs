@@ -1,7 +1,7 @@
 //! Why a page is visited when it is, or never (O2, D17).
 
+use super::Frontier;
 use super::select::refusal;
-use super::{Frontier, PageLocation};
 use crate::Role;
 use crate::error::Result;
 use crate::held_back::HoldReason;
@@ -11,7 +11,9 @@ use crate::moment::{at_seconds, moment, seconds};
 use crate::report::Explanation;
 use crate::scope::ScopeVerdict;
 use crate::selection::Selection;
+use crate::servers::ServerId;
 use crate::state::{LastOutcome, State};
+use crate::workbench::PageLocation;
 use base::{Interval, PageUrl, Timestamp};
 use fetch::robots::Need;
 use sat::{Minute, Number};
@@ -28,14 +30,14 @@ impl Frontier {
         let proper = self.by_proper_name(url, &url.key());
         let url = proper.as_ref().unwrap_or(url);
         let key = url.key();
-        let server = self.known_server(url);
+        let server = self.servers.of_url(url);
         let mut told = Explanation {
             url: url.as_str().to_owned(),
             key: key.as_str().to_owned(),
             server: url.server().as_str().to_owned(),
-            address: server.and_then(|server| self.servers[server as usize].kept.address),
+            address: server.and_then(|server| self.servers[server].kept.address),
             state: "unknown",
-            policy: self.policy.to_string(),
+            policy: self.budget.policy().to_string(),
             ..Explanation::default()
         };
         match self.store.get(key.as_str().as_bytes())? {
@@ -48,12 +50,12 @@ impl Frontier {
         Ok(told)
     }
     /// What would happen to an unknown URL.
-    fn if_added(&mut self, url: &PageUrl, server: Option<u32>, now: Timestamp) -> String {
+    fn if_added(&mut self, url: &PageUrl, server: Option<ServerId>, now: Timestamp) -> String {
         let is_offered = |loaded: &LoadedPage| loaded.key() == url.key().as_str().as_bytes();
-        if self.offered.iter().any(is_offered) {
+        if self.intake.offered().iter().any(is_offered) {
             return "it was found just now and is about to be taken up".to_owned();
         }
-        if let Some(removal) = self.removal(url.key().as_str()) {
+        if let Some(removal) = self.intake.removal(url.key().as_str()) {
             return format!("it is not known, and {}", removed(removal.at, &removal.selection));
         }
         if let Some(never) = self.why_never(url, Role::Page, server, now) {
@@ -66,10 +68,10 @@ impl Frontier {
         &mut self,
         url: &PageUrl,
         role: Role,
-        server: Option<u32>,
+        server: Option<ServerId>,
         now: Timestamp,
     ) -> Option<String> {
-        if (self.excluded)(url.key().as_str()) {
+        if self.intake.is_excluded(url.key().as_str()) {
             return Some("it was taken down".to_owned());
         }
         if let ScopeVerdict::Leave(rule) = self.judge_scope(url, role) {
@@ -78,7 +80,7 @@ impl Frontier {
         if let Some(line) = self.settings.opt_out.refuses(url) {
             return Some(format!("the opt-out list says so, {line}"));
         }
-        let state = &mut self.servers[server? as usize];
+        let state = &mut self.servers[server?];
         let standing = state.robots_known(url.scheme())?;
         match standing.needs(now) {
             Need::Known(rules) => {
@@ -98,7 +100,7 @@ impl Frontier {
         told: &mut Explanation,
         state: &State,
         (number, due): (Number, Minute),
-        server: Option<u32>,
+        server: Option<ServerId>,
         now: Timestamp,
     ) -> Result<()> {
         state.url.clone_into(&mut told.url);
@@ -109,7 +111,7 @@ impl Frontier {
         told.elapsed = Interval::from_seconds(state.elapsed);
         told.unchanged_sum = Interval::from_seconds(state.unchanged);
         told.side_changes = state.side_changes;
-        told.estimate = self.policy.estimator.estimate(&state.belief, &state.history());
+        told.estimate = self.budget.policy().estimator.estimate(&state.belief, &state.history());
         told.interval = (state.wait > 0).then(|| Interval::from_seconds(state.wait));
         told.last_visit = (!state.is_new()).then(|| Timestamp::from_micros(state.last_visit)).flatten();
         told.next_due = (state.removed == 0).then(|| moment(state.next_due));
@@ -117,7 +119,7 @@ impl Frontier {
         told.last_outcome = (!state.is_new()).then(|| last_outcome(state));
         told.state = word(state);
         let queued = matches!(
-            self.held.get(&number.0),
+            self.workbench.location(number),
             Some(PageLocation::Queued(..) | PageLocation::Visiting(..) | PageLocation::Retrying(..))
         );
         told.queued_for = told.next_due.map(|_| if queued { now } else { moment(due) });
@@ -141,14 +143,14 @@ impl Frontier {
     fn why_removed(&self, state: &State) -> String {
         let key = PageUrl::parse(&state.url).map(|url| (Selection::page(&url), url.key()));
         let by = key.ok().map(|(page, key)| {
-            let removal = self.removal(key.as_str()).filter(|removal| removal.at == state.removed);
+            let removal = self.intake.removal(key.as_str()).filter(|removal| removal.at == state.removed);
             removal.map_or(page, |removal| removal.selection.clone())
         });
         by.map(|by| removed(state.removed, &by)).unwrap_or_default()
     }
     /// Why it may be visited before its time.
-    fn why_early(&self, server: Option<u32>, state: &State) -> String {
-        let Some(server) = server.map(|server| &self.servers[server as usize]) else { return String::new() };
+    fn why_early(&self, server: Option<ServerId>, state: &State) -> String {
+        let Some(server) = server.map(|server| &self.servers[server]) else { return String::new() };
         let last = Timestamp::from_micros(state.last_visit).map_or(0, seconds);
         if state.visits > 0 && state.hinted > last {
             let chance = server.kept.pace.trust.of_hint() * 100.0;
@@ -165,8 +167,8 @@ impl Frontier {
         }
     }
     /// Why its server is asked more slowly than configured.
-    fn why_slow(&self, server: Option<u32>) -> String {
-        let server = server.map(|server| &self.servers[server as usize]);
+    fn why_slow(&self, server: Option<ServerId>) -> String {
+        let server = server.map(|server| &self.servers[server]);
         match server.and_then(|server| Some((server, server.kept.slow.status()?))) {
             Some((server, status)) => {
                 format!("; its server answered {status}, so it is asked once in {} at most", server.delay())
@@ -182,18 +184,18 @@ impl Frontier {
     /// What makes a page wait longer than its own estimate.
     fn limit(
         &self,
-        server: u32,
+        server: ServerId,
         state: &State,
         page: (Number, Minute),
         now: Timestamp,
     ) -> Option<&'static str> {
-        let kept = &self.servers[server as usize];
+        let kept = &self.servers[server];
         let (_, target) = split_key_of(state);
         if state.dropped || (kept.division.is_some() && page.1 > state.next_due) {
             return Some("overload");
         }
-        match self.held.get(&page.0.0) {
-            Some(PageLocation::HeldBack) => Some("trap"),
+        match self.workbench.location(page.0) {
+            Some(PageLocation::HeldBack(..)) => Some("trap"),
             Some(PageLocation::Retrying(..)) => Some("back-off"),
             Some(PageLocation::Queued(..)) if kept.kept.failures > 0 && kept.rests_until(now).is_some() => {
                 Some("back-off")
@@ -208,8 +210,8 @@ impl Frontier {
         }
     }
     /// The part of its server's requests that a page gets.
-    fn share(&self, server: u32, state: &State) -> Option<f64> {
-        state.load_interval(&self.policy)?;
+    fn share(&self, server: ServerId, state: &State) -> Option<f64> {
+        state.load_interval(self.budget.policy())?;
         let all = self.outlook(server).requests;
         let own = if state.dropped { 0.0 } else { load::in_requests(load::Load::share(state.wait)) };
         (all > 0.0).then(|| (own / all).min(1.0))

@@ -7,19 +7,18 @@
 //!
 //! **Invariant:** a page is marked if, and only if, it is held back and counted; mark and count are in one commit.
 
-use super::{Frontier, PageLocation};
+use super::Frontier;
 use crate::Role;
 use crate::error::Result;
 use crate::held_back::{HeldBack, HoldReason};
 use crate::loaded_page::{LoadedPage, Rank, split_key};
 use crate::moment::minute;
+use crate::servers::ServerId;
 use crate::state::State;
 use crate::trap::UrlShape;
 use base::{Interval, PageUrl, Timestamp, chance};
 use sat::{Minute, Number};
 
-/// What a page that waits takes of memory.
-const WAITING_BYTES: usize = 128;
 /// How long a page waits in the store for which memory has no room.
 const WAIT_IN_STORE: Interval = Interval::from_days(1);
 /// As many pages as are in the queue of a server before more that no longer wait are put there.
@@ -32,13 +31,13 @@ pub(super) type Suspicion = (UrlShape, HoldReason);
 
 impl Frontier {
     /// Why a page is held back, if it is to be.
-    pub(super) fn suspicion(&self, server: u32, target: &str, state: &State) -> Option<Suspicion> {
+    pub(super) fn suspicion(&self, server: ServerId, target: &str, state: &State) -> Option<Suspicion> {
         let is_exempt = state.vouched || state.role == Role::Requisite;
         if !state.is_new() || is_exempt || !self.settings.detects_traps {
             return None;
         }
         let shape = UrlShape::of(target);
-        let reason = self.servers[server as usize].shapes.suspects(shape)?;
+        let reason = self.servers[server].shapes.suspects(shape)?;
         let is_asked_for = PageUrl::parse(&state.url).is_ok_and(|url| self.settings.scope.asks_for(&url));
         (!is_asked_for).then_some((shape, reason))
     }
@@ -46,13 +45,13 @@ impl Frontier {
     /// Holds a page back that is in no queue.
     pub(super) fn hold(
         &mut self,
-        server: u32,
+        server: ServerId,
         loaded: &LoadedPage,
         mut state: State,
         (shape, reason): Suspicion,
         now: Timestamp,
     ) -> Result<()> {
-        let has_room = self.waiting < self.settings.queue_bytes_max / 4 / WAITING_BYTES;
+        let has_room = self.workbench.has_room_to_hold(self.settings.queue_bytes_max);
         let due = if has_room { state.next_due } else { later(loaded, now) };
         if state.held != Some(reason) || !has_room {
             self.reserve()?;
@@ -60,31 +59,26 @@ impl Frontier {
             self.write_state(loaded.number, loaded.key(), due, &state)?;
         }
         if has_room {
-            self.waiting += 1;
-            self.held.insert(loaded.number.0, PageLocation::HeldBack);
-            let server = &mut self.servers[server as usize];
-            server.waiting_count += 1;
-            server.waiting.entry(shape).or_default().push_back(loaded.number.0);
+            self.workbench.hold(server, shape, loaded.number);
         }
         Ok(())
     }
     /// Holds a page of a queue back if it is suspected by now; tells whether it was.
     pub(super) fn hold_queued(
         &mut self,
-        server: u32,
+        server: ServerId,
         rank: Rank,
         state: &State,
         now: Timestamp,
     ) -> Result<bool> {
-        let queue = &self.servers[server as usize];
-        let Some(loaded) = queue.queue.get(&rank) else { return Ok(false) };
-        if !state.is_new() || queue.sampled.contains(&loaded.number.0) {
+        let queue = self.workbench.queue(server);
+        let Some(loaded) = queue.get(rank) else { return Ok(false) };
+        if !state.is_new() || queue.is_sampled(loaded.number) {
             return Ok(false);
         }
         let (_, target) = split_key(loaded.key_text());
         let Some(suspicion) = self.suspicion(server, target, state) else { return Ok(false) };
-        let Some(loaded) = self.servers[server as usize].queue.remove(&rank) else { return Ok(false) };
-        self.unqueue(server, &loaded);
+        let Some(loaded) = self.workbench.dequeue(server, rank) else { return Ok(false) };
         self.hold(server, &loaded, state.clone(), suspicion, now)?;
         Ok(true)
     }
@@ -92,7 +86,7 @@ impl Frontier {
     /// Lets a page go on that was held back and is in no queue.
     pub(super) fn release(
         &mut self,
-        server: u32,
+        server: ServerId,
         loaded: &LoadedPage,
         mut state: State,
         now: Timestamp,
@@ -103,8 +97,8 @@ impl Frontier {
         self.enqueue(server, LoadedPage::new(loaded.number, loaded.key(), &value), &state, now)
     }
     /// The same for one that memory has by its number.
-    fn release_waiting(&mut self, server: u32, number: u32, now: Timestamp) -> Result<()> {
-        let Some(record) = self.store.get_number(Number(number))? else { return Ok(()) };
+    fn release_by_number(&mut self, server: ServerId, page: Number, now: Timestamp) -> Result<()> {
+        let Some(record) = self.store.get_number(page)? else { return Ok(()) };
         let loaded = LoadedPage::new(record.number, &record.key, &record.value);
         let state = loaded.state();
         if state.is_new() { self.release(server, &loaded, state, now) } else { Ok(()) }
@@ -118,8 +112,8 @@ impl Frontier {
     /// When the store cannot be read or written.
     pub fn release_held(&mut self, now: Timestamp) -> Result<bool> {
         let mut released = 0;
-        for server in 0..u32::try_from(self.servers.len()).unwrap_or(u32::MAX) {
-            if self.servers[server as usize].waiting_count > 0 {
+        for server in self.servers.ids() {
+            if self.workbench.queue(server).held_back_count() > 0 {
                 released += self.release_unsuspected(server, now)?;
                 released += self.take_sample(server, now)?;
             }
@@ -127,97 +121,65 @@ impl Frontier {
         Ok(released > 0)
     }
     /// Lets pages of a server go on whose shape is no longer suspected, as far as its queue needs them; tells how many.
-    pub(super) fn release_unsuspected(&mut self, server: u32, now: Timestamp) -> Result<u32> {
+    pub(super) fn release_unsuspected(&mut self, server: ServerId, now: Timestamp) -> Result<u32> {
         let enough = QUEUE_ENOUGH.min(self.queue_length_max(server));
         let mut released = 0;
-        while self.servers[server as usize].queue.len() < enough {
+        while self.workbench.queue(server).len() < enough {
             let Some(shape) = self.unsuspected(server) else { break };
-            if let Some(number) = self.next_waiting(server, shape, 0) {
-                self.release_waiting(server, number, now)?;
+            if let Some(number) = self.workbench.take_held(server, shape, 0) {
+                self.release_by_number(server, number, now)?;
                 released += 1;
             }
         }
         Ok(released)
     }
     /// A shape with pages that no longer need to wait.
-    fn unsuspected(&self, server: u32) -> Option<UrlShape> {
-        let state = &self.servers[server as usize];
+    fn unsuspected(&self, server: ServerId) -> Option<UrlShape> {
+        let state = &self.servers[server];
         let is_free =
-            |shape: &&UrlShape| !self.settings.detects_traps || state.shapes.suspects(**shape).is_none();
-        state.waiting.keys().find(is_free).copied()
+            |shape: &UrlShape| !self.settings.detects_traps || state.shapes.suspects(*shape).is_none();
+        self.workbench.queue(server).held_back_shapes().find(is_free)
     }
     /// Takes some of the samples that are left of the day from a server that has nothing else new to do; tells how many.
-    fn take_sample(&mut self, server: u32, now: Timestamp) -> Result<u32> {
-        let state = &mut self.servers[server as usize];
-        let has_new = state.queue.first_key_value().is_some_and(|(rank, _)| !rank.is_gated);
-        let wanted = state.shapes.samples_left(Self::day(now)).min(SAMPLE_AT_ONCE);
+    fn take_sample(&mut self, server: ServerId, now: Timestamp) -> Result<u32> {
+        let has_new = self.workbench.queue(server).has_free();
+        let wanted = self.servers[server].shapes.samples_left(Self::day(now)).min(SAMPLE_AT_ONCE);
         if has_new || wanted == 0 {
             return Ok(0);
         }
         let mut taken = 0;
         while taken < wanted {
-            let shapes: Vec<UrlShape> = self.servers[server as usize].waiting.keys().copied().collect();
+            let shapes: Vec<UrlShape> = self.workbench.queue(server).held_back_shapes().collect();
             for shape in shapes.iter().take((wanted - taken) as usize) {
                 let draw = chance::hash(&[self.settings.seed, u64::from(Self::day(now)), taken.into()]);
-                let Some(number) = self.next_waiting(server, *shape, draw) else { continue };
-                let state = &mut self.servers[server as usize];
-                state.sampled.push(number);
+                let Some(number) = self.workbench.take_held(server, *shape, draw) else { continue };
+                let state = &mut self.servers[server];
                 state.shapes.sampled();
                 state.is_map_dirty = true;
-                self.release_waiting(server, number, now)?;
+                self.workbench.sample(server, number);
+                self.release_by_number(server, number, now)?;
                 taken += 1;
             }
             if shapes.is_empty() {
                 break;
             }
         }
-        self.touch(server);
+        self.servers.touch(server);
         Ok(taken)
     }
-    /// One page of a shape that waits, which no longer does: the first, or any by a draw.
-    fn next_waiting(&mut self, server: u32, shape: UrlShape, draw: u64) -> Option<u32> {
-        let state = &mut self.servers[server as usize];
-        let waiting = state.waiting.get_mut(&shape)?;
-        let at = usize::try_from(draw).unwrap_or(0) % waiting.len().max(1);
-        let number = waiting.swap_remove_front(at);
-        if waiting.is_empty() {
-            state.waiting.remove(&shape);
-        }
-        state.waiting_count -= usize::from(number.is_some());
-        self.waiting -= usize::from(number.is_some());
-        self.held.remove(&number?);
-        number
-    }
-    /// Takes a page out of those that wait in memory.
-    pub(super) fn unwait(&mut self, server: u32, number: u32) {
-        let state = &mut self.servers[server as usize];
-        let found = state.waiting.iter_mut().find_map(|(shape, waiting)| {
-            let at = waiting.iter().position(|other| *other == number)?;
-            waiting.remove(at);
-            Some((*shape, waiting.is_empty()))
-        });
-        let Some((shape, is_empty)) = found else { return };
-        if is_empty {
-            state.waiting.remove(&shape);
-        }
-        state.waiting_count -= 1;
-        self.waiting -= 1;
-        self.held.remove(&number);
-    }
-
     /// Notes that a page is worth a visit whatever its shape: somebody named it, or it is listed or linked elsewhere.
     /// One that is held back goes on.
     pub(super) fn vouch(&mut self, key: &[u8], origin: Option<Number>, now: Timestamp) -> Result<()> {
         let Some(record) = self.store.get(key)? else { return Ok(()) };
         let loaded = LoadedPage::new(record.number, &record.key, &record.value);
         let mut state = loaded.state();
-        let is_out = matches!(self.held.get(&record.number.0), Some(PageLocation::Visiting(..)));
+        let is_out = self.workbench.visiting(record.number).is_some();
         if !state.is_new() || state.vouched || is_out || origin == Some(record.number) {
             return Ok(());
         }
         let (prefix, _) = split_key(loaded.key_text());
-        let Some(server) = self.by_prefix.get(prefix).copied() else { return Ok(()) };
-        self.unload(server, record.number.0);
+        let Some(server) = self.servers.by_prefix(prefix) else { return Ok(()) };
+        self.workbench.unload(record.number);
         self.reserve()?;
         self.mark(server, &mut state, None);
         state.vouched = true;
@@ -226,21 +188,9 @@ impl Frontier {
     }
 
     /// Sets or removes the mark of a page, and counts.
-    fn mark(&mut self, server: u32, state: &mut State, reason: Option<HoldReason>) {
-        let before = std::mem::replace(&mut state.held, reason);
-        self.count_held(server, before, reason);
-        self.touch(server);
-    }
-    /// A page was held back for one reason, and is for another.
-    pub(super) fn count_held(&mut self, server: u32, before: Option<HoldReason>, now: Option<HoldReason>) {
-        let held = &mut self.servers[server as usize].kept.held;
-        if let Some(before) = before {
-            held.discount(before);
-        }
-        if let Some(now) = now {
-            held.count(now);
-        }
-        self.held_back = self.held_back.saturating_sub(before.is_some().into()) + u64::from(now.is_some());
+    fn mark(&mut self, server: ServerId, state: &mut State, reason: Option<HoldReason>) {
+        self.census.set_hold(&mut self.servers[server].kept.counts, state, reason);
+        self.servers.touch(server);
     }
     fn write_state(&mut self, number: Number, key: &[u8], due: Minute, state: &State) -> Result<Vec<u8>> {
         let mut value = Vec::with_capacity(128);
@@ -250,9 +200,9 @@ impl Frontier {
     }
 
     /// What is held back of a server: pages that wait, and links that were not taken up.
-    pub(super) fn held_back_of(&self, server: u32) -> HeldBack {
-        let state = &self.servers[server as usize];
-        let mut held = state.kept.held;
+    pub(super) fn held_back_of(&self, server: ServerId) -> HeldBack {
+        let state = &self.servers[server];
+        let mut held = state.kept.counts.held;
         for reason in [HoldReason::TooLong, HoldReason::ServerFull] {
             held.set(reason, state.shapes.left_out(reason));
         }
@@ -262,8 +212,7 @@ impl Frontier {
     /// taken up. The latter are estimated.
     #[must_use]
     pub fn held_back(&self) -> HeldBack {
-        let servers = 0..u32::try_from(self.servers.len()).unwrap_or(u32::MAX);
-        servers.fold(HeldBack::default(), |mut all, server| {
+        self.servers.ids().fold(HeldBack::default(), |mut all, server| {
             all.add(&self.held_back_of(server));
             all
         })

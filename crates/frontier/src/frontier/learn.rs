@@ -3,17 +3,15 @@
 //! **Invariant:** a capture is learned once: what was learned already is known by its moment. One that is older than the last
 //! (an import brings such) changes nothing here: its page is folded anew from all of its captures ([`Frontier::refold`], D4).
 
+use super::Frontier;
 use super::operator::far;
-use super::{Frontier, PageLocation};
 use crate::Role;
 use crate::error::Result;
 use crate::held_back::HoldReason;
 use crate::lesson::{self, Lesson, NextVisit, VisitResult};
-use crate::load::Load;
 use crate::loaded_page::{LoadedPage, split_key};
 use crate::moment::{minute, moment, seconds};
-use crate::revisit::RevisitPolicy;
-use crate::revisit::allocate::Allocation;
+use crate::servers::ServerId;
 use crate::state::{State, Version};
 use crate::trap::UrlShape;
 use base::limits::SERVER_PAUSE_MAX;
@@ -66,22 +64,22 @@ impl Frontier {
         Ok(LearnResult::Learned)
     }
     /// Hears again what a server asked for, in case that the crawl died before it was kept.
-    fn repeat_server_signals(&mut self, server: u32, lesson: &Lesson<'_>) {
+    fn repeat_server_signals(&mut self, server: ServerId, lesson: &Lesson<'_>) {
         if let (None, VisitResult::Failed { status: status @ (429 | 503), .. }) =
             (lesson.page, &lesson.result)
         {
-            let state = &mut self.servers[server as usize];
+            let state = &mut self.servers[server];
             let pause = state.least_pause();
             state.kept.slow.refuse(*status, pause, lesson.at, lesson.at);
-            self.touch(server);
+            self.servers.touch(server);
         }
         if let VisitResult::Failed { retry_after: Some(wait), .. } = &lesson.result {
             let wait = (*wait).min(SERVER_PAUSE_MAX);
             let until = lesson.at.plus(wait);
-            let state = &mut self.servers[server as usize];
+            let state = &mut self.servers[server];
             state.leave_until(until);
             state.kept.not_before = state.kept.not_before.max(seconds(until) + 1);
-            self.touch(server);
+            self.servers.touch(server);
         }
     }
     /// Notes a place in the archive behind something that teaches nothing.
@@ -100,37 +98,23 @@ impl Frontier {
     }
 
     /// The page of a lesson, out of hand or out of the store.
-    fn page_of(&mut self, lesson: &Lesson<'_>) -> Result<Option<(u32, LoadedPage)>> {
+    fn page_of(&mut self, lesson: &Lesson<'_>) -> Result<Option<(ServerId, LoadedPage)>> {
         if let Some(number) = lesson.page
-            && let Some(PageLocation::Visiting(..)) = self.held.get(&number.0)
-            && let Some(PageLocation::Visiting(server, loaded)) = self.held.remove(&number.0)
+            && let Some(page) = self.workbench.end_visit(number)
         {
-            return Ok(Some((server, loaded)));
+            return Ok(Some(page));
         }
         let key = lesson.url.key();
         let (prefix, _) = split_key(key.as_str());
         let Some(record) = self.store.get(key.as_str().as_bytes())? else { return Ok(None) };
         let server = self.server_of(&lesson.url.server(), prefix);
-        self.unload(server, record.number.0);
+        self.workbench.unload(record.number);
         Ok(Some((server, LoadedPage::new(record.number, &record.key, &record.value))))
-    }
-    /// Takes a page out of the queue that is about to be written anew.
-    pub(super) fn unload(&mut self, server: u32, number: u32) {
-        match self.held.get(&number) {
-            Some(PageLocation::Queued(rank)) => {
-                if let Some(loaded) = self.servers[server as usize].queue.remove(rank) {
-                    self.unqueue(server, &loaded);
-                }
-            }
-            Some(PageLocation::HeldBack) => self.unwait(server, number),
-            Some(PageLocation::Retrying(..)) => _ = self.held.remove(&number),
-            Some(PageLocation::Visiting(..)) | None => {}
-        }
     }
 
     fn apply(
         &mut self,
-        server: u32,
+        server: ServerId,
         loaded: &LoadedPage,
         mut state: State,
         lesson: &Lesson<'_>,
@@ -141,21 +125,22 @@ impl Frontier {
         if lesson.page.is_none() && !matches!(lesson.result, VisitResult::Refused(_)) {
             self.pay_late(server, loaded, &before, lesson.at);
         }
-        let pace = &mut self.servers[server as usize].kept.pace;
-        let again = lesson::learn(&mut state, lesson, &self.policy, pace, self.settings.seed);
+        let pace = &mut self.servers[server].kept.pace;
+        let again = lesson::learn(&mut state, lesson, self.budget.policy(), pace, self.settings.seed);
         let at_once = again == NextVisit::AtOnce;
         let (_, target) = split_key(loaded.key_text());
         self.discover(loaded, &state, lesson, at_once)?;
         self.map(server, target, &before, &state, lesson)?;
-        if self.servers[server as usize].waiting_count > 0 {
+        if self.workbench.queue(server).held_back_count() > 0 {
             self.release_unsuspected(server, lesson.at)?;
         }
         // From here to the update nothing is committed: sums and states belong together.
         self.reserve()?;
-        self.discount(server, &before);
-        self.count(server, &state);
+        self.leave(server, &before);
+        self.enter_load(server, &state);
         self.compare(server, loaded.number, target, (&before, &state), again);
         let planned = self.plan(server, &mut state, lesson.at, again);
+        self.enter_census(server, &state);
         let place = if state.removed > 0 { far(lesson.at) } else { planned };
         let mut value = Vec::with_capacity(loaded.value().len() + 64);
         state.write(&mut value);
@@ -173,7 +158,7 @@ impl Frontier {
             // What is read back from the archive waits in the store.
             NextVisit::Soon(wait) if lesson.page.is_some() => {
                 let loaded = LoadedPage::new(loaded.number, loaded.key(), &value);
-                self.wait_for_retry(server, loaded, lesson.at.plus(wait));
+                self.workbench.retry_at(server, loaded, lesson.at.plus(wait));
             }
             _ => {}
         }
@@ -188,13 +173,13 @@ impl Frontier {
     /// What the server's map of itself learns: shapes with something new on them, directories whose pages are gone.
     fn map(
         &mut self,
-        server: u32,
+        server: ServerId,
         target: &str,
         before: &State,
         state: &State,
         lesson: &Lesson<'_>,
     ) -> Result<()> {
-        let map = &mut self.servers[server as usize];
+        let map = &mut self.servers[server];
         if matches!(lesson.result, VisitResult::Content(_) | VisitResult::NotModified | VisitResult::Gone(_))
         {
             map.is_map_dirty |= map.places.saw(target, state.is_gone());
@@ -242,49 +227,32 @@ impl Frontier {
         }
     }
 
-    /// Takes a page out of its server's sums.
-    pub(super) fn discount(&mut self, server: u32, state: &State) {
-        self.count_failing(server, state, false);
-        let kept = &mut self.servers[server as usize].kept;
-        self.new -= u64::from(state.waits() && kept.new > 0);
-        kept.new = kept.new.saturating_sub(u64::from(state.waits()));
-        kept.gone = kept.gone.saturating_sub(u64::from(state.is_gone()));
-        kept.dropped = kept.dropped.saturating_sub(u64::from(state.dropped));
-        kept.pages = kept.pages.saturating_sub(1);
-        self.count_held(server, state.held, None);
-        let kept = &mut self.servers[server as usize].kept;
-        if let Some(interval) = state.load_interval(&self.policy) {
-            let share = share(&self.policy, interval);
-            kept.load.remove(interval, share);
-            self.planned = self.planned.saturating_sub(1);
-            let address = kept.address;
-            if let Some(address) = address.and_then(|address| self.addresses.get_mut(address)) {
-                address.load = address.load.saturating_sub(share);
-            }
+    /// A page is no longer counted with this state.
+    pub(super) fn leave(&mut self, server: ServerId, state: &State) {
+        let kept = &mut self.servers[server].kept;
+        self.census.leave(&mut kept.counts, state);
+        let share = self.budget.leave(&mut kept.load, state);
+        if let Some(address) = kept.address.and_then(|address| self.addresses.get_mut(address)) {
+            address.remove_load(share);
         }
-        self.crawl.discount(state);
-        self.touch(server);
+        self.servers.touch(server);
     }
-    /// Puts it back with what it is now.
-    pub(super) fn count(&mut self, server: u32, state: &State) {
-        self.count_failing(server, state, true);
-        let kept = &mut self.servers[server as usize].kept;
-        kept.pages += 1;
-        self.new += u64::from(state.waits());
-        kept.new += u64::from(state.waits());
-        kept.gone += u64::from(state.is_gone());
-        kept.dropped += u64::from(state.dropped);
-        if let Some(interval) = state.load_interval(&self.policy) {
-            let share = share(&self.policy, interval);
-            kept.load.add(interval, share);
-            self.planned += 1;
-            let address = kept.address;
-            if let Some(address) = address.and_then(|address| self.addresses.get_mut(address)) {
-                address.load += share;
-            }
+    /// A page is counted with this state.
+    pub(super) fn enter(&mut self, server: ServerId, state: &State) {
+        self.enter_load(server, state);
+        self.enter_census(server, state);
+    }
+    /// A page joins the load of its server. Its plan depends on that, and its other counts on the plan.
+    pub(super) fn enter_load(&mut self, server: ServerId, state: &State) {
+        let kept = &mut self.servers[server].kept;
+        let share = self.budget.enter(&mut kept.load, state);
+        if let Some(address) = kept.address.and_then(|address| self.addresses.get_mut(address)) {
+            address.add_load(share);
         }
-        self.crawl.add(state);
-        self.touch(server);
+    }
+    pub(super) fn enter_census(&mut self, server: ServerId, state: &State) {
+        self.census.enter(&mut self.servers[server].kept.counts, state);
+        self.servers.touch(server);
     }
 
     /// Folds a page anew from all of its captures, oldest first.
@@ -296,7 +264,7 @@ impl Frontier {
         let unowned = Lesson { page: None, ..first.clone() };
         let Some((server, loaded)) = self.page_of(&unowned)? else { return Ok(LearnResult::UnknownPage) };
         let old = loaded.state();
-        self.discount(server, &old);
+        self.leave(server, &old);
         let earliest = seconds(first.at);
         let mut state = State::new(first.url.as_str(), old.role, old.priority, moment(Minute(0)));
         state.first_seen = old.first_seen.min(earliest);
@@ -305,10 +273,10 @@ impl Frontier {
         state.removed = old.removed;
         state.is_seed = old.is_seed;
         // What the server is like was learned from these captures when they came, or will be: they count once.
-        let mut pace = self.servers[server as usize].kept.pace.clone();
+        let mut pace = self.servers[server].kept.pace.clone();
         let (mut again, mut last) = (NextVisit::ByPlan, first.at);
         for lesson in lessons.iter().filter(|lesson| lesson.result != VisitResult::NotSent) {
-            again = lesson::learn(&mut state, lesson, &self.policy, &mut pace, self.settings.seed);
+            again = lesson::learn(&mut state, lesson, self.budget.policy(), &mut pace, self.settings.seed);
             last = lesson.at;
             // What a later capture builds on; the last one is planned below.
             state.wait = match again {
@@ -316,20 +284,17 @@ impl Frontier {
                 NextVisit::AtOnce | NextVisit::ByPlan => state.interval,
             };
         }
-        self.count(server, &state);
         // An order that was not carried out yet stands.
         if old.asked > seconds(last) {
             state.asked = old.asked;
         }
+        self.enter_load(server, &state);
         let planned = self.plan(server, &mut state, last, again);
+        self.enter_census(server, &state);
         let place = if state.removed > 0 { far(last) } else { planned };
         let mut value = Vec::new();
         state.write(&mut value);
         self.update(loaded.number, loaded.key(), place, &value)?;
-        if let Some(PageLocation::Visiting(_, out)) = self.held.get_mut(&loaded.number.0) {
-            // It is being visited: what comes of that is learned on top.
-            *out = LoadedPage::new(loaded.number, loaded.key(), &value);
-        }
         Ok(LearnResult::Learned)
     }
 }
@@ -337,9 +302,4 @@ impl Frontier {
 /// The registrable domain of a URL, or its host where there is none, as for an address.
 pub(super) fn site_of(url: &PageUrl) -> &str {
     base::server::registrable_domain(url.host()).unwrap_or_else(|| url.host())
-}
-
-/// What a page asks of its server by its policy: a visit every own interval as printed, its part of the budget otherwise.
-pub(super) fn share(policy: &RevisitPolicy, interval: u64) -> u64 {
-    Load::share(if policy.allocation == Allocation::Printed { interval } else { policy.every.as_seconds() })
 }

@@ -11,6 +11,7 @@ use crate::lesson::Lesson;
 use crate::loaded_page::{LoadedPage, split_key};
 use crate::moment::seconds;
 use crate::scope::ScopeVerdict;
+use crate::servers::ServerId;
 use crate::state::State;
 use crate::{FoundUrl, Role};
 use base::limits::REDIRECTS_MAX;
@@ -95,20 +96,20 @@ impl Frontier {
         if self.should_vouch(key.as_str(), origin, priority.is_some()) {
             self.vouch(key.as_str().as_bytes(), origin.page, at)?;
         }
-        if self.recent_links.holds(hash) {
+        if self.intake.recent.holds(hash) {
             return Ok(false);
         }
         if priority.is_none() && self.is_full(key.as_str(), hash) {
-            self.dropped_links += 1;
+            self.intake.count_dropped();
             return Ok(false);
         }
         let Some(priority) = self.judge_url(url, &key, found.role, priority) else {
-            self.dropped_links += 1;
+            self.intake.count_dropped();
             return Ok(false);
         };
-        self.recent_links.add(hash);
-        if !self.owned.holds(&url.server()) {
-            self.outbox.put(FoundUrl { url: url.clone(), ..found.clone() }, at);
+        self.intake.recent.add(hash);
+        if !self.intake.owns(&url.server()) {
+            self.intake.pass_on(FoundUrl { url: url.clone(), ..found.clone() }, at);
             return Ok(false);
         }
         let is_requisite = found.role == Role::Requisite;
@@ -126,27 +127,27 @@ impl Frontier {
     /// Whether a known page may have to be told that it is worth a visit. Links between sites are many, so for these the
     /// store is only asked where pages are held back.
     fn should_vouch(&self, key: &str, origin: Origin, is_named: bool) -> bool {
-        let server = self.by_prefix.get(split_key(key).0);
-        let holds = |server: &u32| self.servers[*server as usize].kept.held.total() > 0;
+        let server = self.servers.of_key(key);
+        let holds = |server| self.servers[server].kept.counts.held.total() > 0;
         origin.vouched && server.is_some_and(|server| is_named || holds(server))
     }
     /// Whether the server of a key has as many pages as it may have; the link is counted then.
     fn is_full(&mut self, key: &str, hash: u64) -> bool {
-        let Some(server) = self.by_prefix.get(split_key(key).0).copied() else { return false };
-        let state = &mut self.servers[server as usize];
-        if state.kept.pages < self.settings.server_pages_max {
+        let Some(server) = self.servers.of_key(key) else { return false };
+        let state = &mut self.servers[server];
+        if state.kept.counts.pages < self.settings.server_pages_max {
             return false;
         }
         #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
         state.shapes.leave_out(HoldReason::ServerFull, hash as u32);
         state.is_map_dirty = true;
-        self.touch(server);
+        self.servers.touch(server);
         true
     }
     /// The priority of a URL that is wanted.
     fn judge_url(&self, url: &PageUrl, key: &UrlKey, role: Role, priority: Option<i8>) -> Option<i8> {
-        let is_removed = priority.is_none() && self.removal(key.as_str()).is_some();
-        if is_removed || (self.excluded)(key.as_str()) || url.target() == "/robots.txt" {
+        let is_removed = priority.is_none() && self.intake.removal(key.as_str()).is_some();
+        if is_removed || self.intake.is_excluded(key.as_str()) || url.target() == "/robots.txt" {
             return None;
         }
         match (priority, self.judge_scope(url, role)) {
@@ -192,32 +193,32 @@ impl Frontier {
                     lesson.at,
                 )?;
             } else {
-                self.dropped_links += 1;
+                self.intake.count_dropped();
             }
         }
         Ok(())
     }
     pub(super) fn offer(&mut self, key: &UrlKey, state: &State) -> Result<()> {
-        if self.offered.len() >= OFFERED_MAX {
+        if self.intake.offered().len() >= OFFERED_MAX {
             self.settle(state.first_seen())?;
         }
         let mut value = Vec::with_capacity(128);
         state.write(&mut value);
         let key = key.as_str().as_bytes();
         self.write(|store| store.offer(key, state.next_due, &value))?;
-        self.offered.push(LoadedPage::new(Number(0), key, &value));
+        self.intake.offer(LoadedPage::new(Number(0), key, &value));
         Ok(())
     }
 
     /// How many offers wait to be judged.
     #[must_use]
     pub fn offered(&self) -> usize {
-        self.offered.len()
+        self.intake.offered().len()
     }
     /// Whether so many offers wait that judging them is worth its cost.
     #[must_use]
     pub fn should_settle(&self) -> bool {
-        self.store.should_settle() || self.offered.len() >= OFFERED_MAX / 2
+        self.store.should_settle() || self.intake.offered().len() >= OFFERED_MAX / 2
     }
     /// Judges the offers that wait. New pages are loaded at once: they are due.
     ///
@@ -229,11 +230,11 @@ impl Frontier {
         }
         self.write_kept()?;
         let answers = self.store.settle()?;
-        let offered = std::mem::take(&mut self.offered);
+        let offered = self.intake.take_offered();
         for (offer, answer) in offered.iter().zip(&answers).filter(|(_, answer)| answer.is_new) {
             let loaded = LoadedPage::new(answer.number, offer.key(), offer.value());
             self.count_new(&loaded);
-            if self.queue_bytes < self.settings.queue_bytes_max {
+            if self.workbench.bytes() < self.settings.queue_bytes_max {
                 self.load(loaded, now)?;
             }
         }
@@ -250,21 +251,10 @@ impl Frontier {
         Ok(())
     }
     fn count_new(&mut self, loaded: &LoadedPage) {
-        let prefix = split_key(loaded.key_text()).0;
-        let server = match self.by_prefix.get(prefix) {
-            Some(known) => *known,
-            None => match PageUrl::parse(&loaded.state().url) {
-                Ok(url) => self.server_of(&url.server(), prefix),
-                Err(_) => return,
-            },
-        };
         let state = loaded.state();
-        let (kept, waits) = (&mut self.servers[server as usize].kept, u64::from(state.waits()));
-        kept.pages += 1;
-        kept.new += waits;
-        self.new += waits;
-        self.crawl.add(&state);
-        self.touch(server);
+        let prefix = split_key(loaded.key_text()).0;
+        let Some(server) = self.server_in_key(prefix, &state) else { return };
+        self.enter(server, &state);
     }
 
     /// Makes sure that these pages are known, for captures that were made elsewhere or before (C17).
@@ -275,11 +265,12 @@ impl Frontier {
         for (url, at) in pages {
             let key = url.key();
             let hash = chance::hash_bytes(self.settings.seed, key.as_str().as_bytes());
-            let is_left = (self.excluded)(key.as_str()) || self.removal(key.as_str()).is_some();
-            if self.recent_links.holds(hash) || is_left || url.target() == "/robots.txt" {
+            let is_left =
+                self.intake.is_excluded(key.as_str()) || self.intake.removal(key.as_str()).is_some();
+            if self.intake.recent.holds(hash) || is_left || url.target() == "/robots.txt" {
                 continue;
             }
-            self.recent_links.add(hash);
+            self.intake.recent.add(hash);
             self.offer(&key, &State::new(url.as_str(), Role::Page, 0, *at))?;
         }
         self.settle_quietly()
@@ -291,7 +282,7 @@ impl Frontier {
         }
         self.write_kept()?;
         let answers = self.store.settle()?;
-        let offered = std::mem::take(&mut self.offered);
+        let offered = self.intake.take_offered();
         for (offer, answer) in offered.iter().zip(&answers).filter(|(_, answer)| answer.is_new) {
             self.count_new(&LoadedPage::new(answer.number, offer.key(), offer.value()));
         }
@@ -310,7 +301,7 @@ impl Frontier {
     ) -> Result<()> {
         let hops = state.hops.saturating_add(1);
         if usize::from(hops) > REDIRECTS_MAX {
-            self.dropped_links += 1;
+            self.intake.count_dropped();
             return Ok(());
         }
         let origin = Origin { page: Some(from), hops, vouched: state.vouched, is_seed: false };
@@ -320,9 +311,9 @@ impl Frontier {
     }
 
     /// Deletes a page.
-    pub(super) fn forget(&mut self, server: u32, number: Number, state: &State) -> Result<()> {
+    pub(super) fn forget(&mut self, server: ServerId, number: Number, state: &State) -> Result<()> {
         self.write(|store| store.delete(number))?;
-        self.discount(server, state);
+        self.leave(server, state);
         Ok(())
     }
 }

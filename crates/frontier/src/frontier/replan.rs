@@ -7,7 +7,6 @@
 use super::Frontier;
 use crate::error::Result;
 use crate::lesson::NextVisit;
-use crate::loaded_page::split_key;
 use crate::revisit::RevisitPolicy;
 use crate::state::State;
 use base::Timestamp;
@@ -17,7 +16,7 @@ impl Frontier {
     /// The policy in effect.
     #[must_use]
     pub fn policy(&self) -> &RevisitPolicy {
-        &self.policy
+        self.budget.policy()
     }
     /// The policy by which the pages of a store were planned; nothing for a new store.
     #[must_use]
@@ -30,11 +29,11 @@ impl Frontier {
     /// # Errors
     /// When the store cannot be read or written.
     pub fn set_policy(&mut self, policy: RevisitPolicy) -> Result<()> {
-        if self.policy == policy {
+        if *self.budget.policy() == policy {
             return Ok(());
         }
-        self.policy = policy;
-        let gates_new = policy.has_budget() && policy.counts_new;
+        self.budget.set_policy(policy);
+        let gates_new = self.budget.pays_first_visits();
         self.servers.iter_mut().for_each(|server| server.gates_new = gates_new);
         self.reload()?;
         self.recall_co_change()
@@ -53,7 +52,7 @@ impl Frontier {
             }
         }
         // The next lesson divides anew, however many pages were planned.
-        for server in &mut self.servers {
+        for server in self.servers.iter_mut() {
             server.kept.pace.forget_level();
             (server.division, server.division_good_for) = (None, 0);
         }
@@ -64,18 +63,18 @@ impl Frontier {
             return Ok(());
         };
         let key = String::from_utf8_lossy(&record.key).into_owned();
-        let Some(server) = self.by_prefix.get(split_key(&key).0).copied() else { return Ok(()) };
+        let Some(server) = self.servers.of_key(&key) else { return Ok(()) };
         let Some(visited) = Timestamp::from_micros(before.last_visit) else { return Ok(()) };
         let mut state = State { dropped: false, ..before.clone() };
-        let kept = &mut self.servers[server as usize].kept;
-        kept.dropped = kept.dropped.saturating_sub(u64::from(before.dropped));
+        self.census.leave(&mut self.servers[server].kept.counts, &before);
         let place = self.plan(server, &mut state, visited, NextVisit::ByPlan);
+        self.census.enter(&mut self.servers[server].kept.counts, &state);
         state.turn = before.turn + seconds(state.wait) - seconds(before.wait);
-        self.touch(server);
+        self.servers.touch(server);
         if state != before {
             let mut value = Vec::with_capacity(record.value.len() + 8);
             state.write(&mut value);
-            self.unload(server, record.number.0);
+            self.workbench.unload(record.number);
             self.update(record.number, &record.key, place, &value)?;
         }
         Ok(())
@@ -83,7 +82,7 @@ impl Frontier {
     /// Whether a page's next visit follows from the policy: not from a failure, an order, or that it is gone.
     fn is_planned(&self, state: &State) -> bool {
         let is_left = state.removed > 0 || state.asked > 0 || state.failures > 0;
-        state.visits > 0 && !is_left && !(self.policy.has_budget() && state.is_gone())
+        state.visits > 0 && !is_left && !(self.budget.policy().has_budget() && state.is_gone())
     }
 }
 

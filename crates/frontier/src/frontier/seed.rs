@@ -26,7 +26,7 @@ impl Frontier {
     ) -> Result<()> {
         let hops = state.hops.saturating_add(1);
         if usize::from(hops) > REDIRECTS_MAX {
-            self.dropped_links += 1;
+            self.intake.count_dropped();
             return Ok(());
         }
         tracing::info!(seed = %state.url, %target, "a seed leads elsewhere, and its target is a seed, too");

@@ -10,6 +10,8 @@ mod traps;
 use super::complete::{ResultUse, StepResult};
 use super::learn::LearnResult;
 use super::{Frontier, Next, Step};
+use crate::census::{Census, PageCounts};
+use crate::state::State;
 use crate::{
     AgreedRate, CrawlScope, FoundUrl, Lesson, Mode, Owned, RevisitPolicy, Role, Settings, TextFeatures,
     VisitResult, partition,
@@ -99,6 +101,25 @@ impl World {
                 Next::Idle => self.now = end,
             }
         }
+        self.check();
+    }
+    /// The invariants of the parts, by counting everything again.
+    fn check(&mut self) {
+        let frontier = &mut self.frontier;
+        frontier.workbench.check();
+        let (mut census, mut servers) = (Census::default(), PageCounts::default());
+        frontier.servers.iter().for_each(|(_, server)| census.recall(&server.kept.counts));
+        assert_eq!(census.all(), frontier.census.all(), "the whole is the sum of the servers");
+        let mut census = Census::default();
+        frontier
+            .store
+            .for_each(|record| -> crate::Result<()> {
+                census.enter(&mut servers, &State::read(record.value).unwrap());
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(census.all(), frontier.census.all(), "every page entered once, as it is stored");
+        assert_eq!(census.orders(), frontier.census.orders());
     }
     fn take(&mut self, task: &super::Task) {
         let failure = || Failure::new(Phase::Connect, Cause::Broken("down".to_owned()), Duration::ZERO);

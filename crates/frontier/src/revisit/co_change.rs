@@ -8,7 +8,7 @@
 //! schedule while it is some times as likely to find a change as the page that is next by schedule, and ends when
 //! it finds nothing, when nobody is left, or after a month.
 //!
-//! **Invariant:** an burst never changes when a page is due. It makes visits earlier, out of the same budget.
+//! **Invariant:** a burst never changes when a page is due. It makes visits earlier, out of the same budget.
 
 use base::chance::hash_bytes;
 use std::collections::HashMap;
@@ -16,7 +16,7 @@ use std::collections::HashMap;
 /// The chance of the first page beside one that changed: a/(a + b).
 const HITS_FIRST: f64 = 0.3;
 const MISSES_FIRST: f64 = 1.0;
-/// How much more likely an burst must find a change than the next page by schedule, because a page that is visited early was to
+/// How much more likely a burst must find a change than the next page by schedule, because a page that is visited early was to
 /// be visited anyway.
 const ADVANTAGE: f64 = 3.0;
 /// An burst ends when its chance falls to this after some tries, or after this time in seconds.
@@ -158,7 +158,7 @@ impl CoChange {
             }
         }
     }
-    /// How likely a page has changed because of an burst that is under way, and how many of how many pages beside it had.
+    /// How likely a page has changed because of a burst that is under way, and how many of how many pages beside it had.
     #[must_use]
     pub fn told(&self, target: &str, last_visit: u64) -> Option<(f64, u32, u32)> {
         let groups = groups_of(target);
@@ -169,10 +169,35 @@ impl CoChange {
         let best = bursts.max_by(|a, b| a.chance().total_cmp(&b.chance()))?;
         Some((best.chance(), best.hits, best.tries))
     }
-    /// Whether an burst is under way.
+    /// Whether a burst is under way.
     #[must_use]
     pub fn is_out(&self) -> bool {
         !self.bursts.is_empty()
+    }
+}
+
+/// A set of pages by number, a bit each.
+#[derive(Debug, Default)]
+pub(crate) struct MemberSet {
+    bits: Vec<u64>,
+    count: u64,
+}
+
+impl MemberSet {
+    /// Adds a page. Returns whether it is new.
+    pub(crate) fn add(&mut self, page: u32) -> bool {
+        let (word, bit) = (page as usize / 64, 1_u64 << (page % 64));
+        if self.bits.len() <= word {
+            self.bits.resize(word + 1, 0);
+        }
+        let is_new = self.bits[word] & bit == 0;
+        self.bits[word] |= bit;
+        self.count += u64::from(is_new);
+        is_new
+    }
+    /// How many pages there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
     }
 }
 
