@@ -14,7 +14,7 @@ use base::clock::Clock;
 use base::door::Door;
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
 use fetch::robots::{Answer, Need};
-use frontier::{Done, Found, Frontier, Next, Selection, Step, Task, Worth};
+use frontier::{FoundUrl, Frontier, Next, ResultUse, Selection, Step, StepResult, Task};
 use std::collections::HashSet;
 use std::pin::pin;
 use std::sync::Arc;
@@ -178,7 +178,7 @@ enum Ticket {
         reading: Reading,
     },
     Robots {
-        sitemaps: Vec<Found>,
+        sitemaps: Vec<FoundUrl>,
     },
     /// Nobody was asked; the page keeps its turn.
     HeldBack,
@@ -315,7 +315,7 @@ impl<D: Door + 'static> Crawl<D> {
                 let outcome = Outcome::Refused(refusal.clone());
                 let capture = Capture { url: url.clone(), at: now, outcome, exchange: None };
                 self.keep(capture, Ticket::Page { page: *page, reading: Reading::default() });
-                self.frontier.done(&task, &Done::Refused, Interval::ZERO, now)?;
+                self.frontier.complete(&task, &StepResult::Refused, Interval::ZERO, now)?;
                 return Ok(());
             }
             Step::Robots(_, request) if self.recalls(&request.url.clone(), &task, now)? => return Ok(()),
@@ -341,7 +341,7 @@ impl<D: Door + 'static> Crawl<D> {
             // One that could not be had is asked for again: that may no longer be so.
             Some((_, standing)) if matches!(standing.needs(now), Need::Unreachable(_)) => Ok(false),
             Some((_, standing)) if !matches!(standing.needs(now), Need::Ask(place) if place == *url) => {
-                self.frontier.recalled(task, &standing, now);
+                self.frontier.complete_from_archive(task, &standing, now);
                 Ok(true)
             }
             _ => Ok(false),
@@ -350,7 +350,7 @@ impl<D: Door + 'static> Crawl<D> {
 
     fn take_back(&mut self, ended: Result<(Task, Ended), tokio::task::JoinError>) -> Result<(), Error> {
         let (task, ended) = ended.expect("a visit neither panics nor is stopped");
-        let worth = self.frontier.done(&task, &ended.done(), ended.took, self.clock.now())?;
+        let worth = self.frontier.complete(&task, &ended.done(), ended.took, self.clock.now())?;
         let Ended { capture, took, what } = ended;
         let Some(capture) = capture else { return Ok(()) };
         if !matches!(what, What::LookedUp(_)) {
@@ -358,11 +358,11 @@ impl<D: Door + 'static> Crawl<D> {
             self.report.count_request(&capture);
         }
         tracing::debug!(url = %capture.url, outcome = capture.outcome.as_str(), %took, "visited");
-        if worth == Worth::Nothing {
+        if worth == ResultUse::Discard {
             return Ok(());
         }
         let ticket = match what {
-            _ if worth == Worth::Noting => Ticket::HeldBack,
+            _ if worth == ResultUse::ArchiveOnly => Ticket::HeldBack,
             What::Page(reading) => Ticket::Page { page: task.step.page(), reading },
             What::LookedUp(_) if task.step.page().is_some() => {
                 Ticket::Page { page: task.step.page(), reading: Reading::default() }

@@ -12,7 +12,7 @@ use archive::derived;
 use archive::{Checkpoint, Entry, Reader, Stored};
 use base::{PageUrl, Timestamp};
 use fetch::robots::{self, Rules};
-use frontier::{Found, Frontier, Learned, Lesson, Policy, Role, Selection, Told};
+use frontier::{FoundUrl, Frontier, LearnResult, Lesson, RevisitPolicy, Role, Selection, VisitResult};
 use std::collections::{BTreeSet, VecDeque};
 
 /// So many captures are looked ahead when pages must be made known.
@@ -97,8 +97,8 @@ pub fn rediscover(
         let teachings = Teachings { url, learned, reading, place: String::new() };
         let lesson = teachings.lesson(None);
         frontier.found(lesson.links, lesson.at)?;
-        if let Told::Moved { target: Some(target), .. } = lesson.told {
-            frontier.found(&[Found::page(target.clone())], lesson.at)?;
+        if let VisitResult::Moved { target: Some(target), .. } = lesson.result {
+            frontier.found(&[FoundUrl::page(target.clone())], lesson.at)?;
         }
         if learning.captures.is_multiple_of(COMMIT_CAPTURES) {
             frontier.commit(now)?;
@@ -193,7 +193,7 @@ impl Pupil<'_> {
         self.make_known(&url, entry.at, ahead)?;
         let teachings = Teachings { url, learned, reading, place: place.to_owned() };
         let lesson = teachings.lesson(None);
-        if self.frontier.learn(&lesson)? == Learned::Older {
+        if self.frontier.learn(&lesson)? == LearnResult::Outdated {
             self.frontier.found(lesson.links, lesson.at)?;
             self.older.insert(teachings.url);
         }
@@ -344,14 +344,14 @@ pub(crate) fn play_note(
 }
 
 /// The policy that a note of settings tells of: the lines of a configuration.
-pub(crate) fn noted_policy(text: &str) -> Option<Policy> {
+pub(crate) fn noted_policy(text: &str) -> Option<RevisitPolicy> {
     let value = |key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));
         line.map(|value| value.trim_matches('"'))
     };
-    let policy: Policy = value("crawl.policy")?.parse().ok()?;
+    let policy: RevisitPolicy = value("crawl.policy")?.parse().ok()?;
     let every = value("crawl.every")?.parse().ok()?;
-    Some(Policy { every, counts_new: value("crawl.budget_counts_new") == Some("true"), ..policy })
+    Some(RevisitPolicy { every, counts_new: value("crawl.budget_counts_new") == Some("true"), ..policy })
 }
 
 /// Kinds of notes.
@@ -366,17 +366,17 @@ pub(crate) fn add(frontier: &mut Frontier, pages: &[Added], at: Timestamp) -> Re
     let named: Vec<Selection> = pages.iter().map(|added| Selection::page(&added.url)).collect();
     frontier.restore(&named, at)?;
     for added in pages {
-        let found = Found { url: added.url.clone(), role: added.role, announced: None };
+        let found = FoundUrl { url: added.url.clone(), role: added.role, announced: None };
         offered += frontier.add(&[found], added.priority, at)?;
     }
     Ok(offered)
 }
 
 /// The sitemaps that a robots file names.
-pub(crate) fn sitemaps(rules: &Rules, url: &PageUrl) -> Vec<Found> {
+pub(crate) fn sitemaps(rules: &Rules, url: &PageUrl) -> Vec<FoundUrl> {
     let found = |text: &String| {
         let url = url.join(text).ok()?;
-        Some(Found { url, role: Role::Sitemap, announced: None })
+        Some(FoundUrl { url, role: Role::Sitemap, announced: None })
     };
     rules.sitemaps().iter().filter_map(found).collect()
 }

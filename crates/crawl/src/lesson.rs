@@ -4,7 +4,7 @@ use crate::reading::Reading;
 use archive::{ContentKey, Ended, Learned};
 use base::limits::VALIDATOR_BYTES_MAX;
 use base::{Capture, Outcome, PageUrl};
-use frontier::{Lesson, Number, Text, Told};
+use frontier::{Lesson, Number, TextFeatures, VisitResult};
 
 /// The kinds of causes that may be gone soon.
 const MAY_PASS: [&str; 4] = ["time-out", "broken", "name-server", "machine"];
@@ -53,11 +53,11 @@ impl Teachings {
             page,
             url: &self.url,
             at: self.learned.at,
-            told: told(&self.learned),
+            result: told(&self.learned),
             address: self.learned.address,
             etag: self.learned.etag.as_deref(),
             last_modified: self.learned.last_modified.as_deref(),
-            text: main.map(|main| Text { main, features }),
+            text: main.map(|main| TextFeatures { main, features }),
             filtered,
             links,
             too_long,
@@ -68,18 +68,20 @@ impl Teachings {
 
 /// How a visit ended, as far as a page learns from it.
 #[must_use]
-pub fn told(learned: &Learned) -> Told<'_> {
+pub fn told(learned: &Learned) -> VisitResult<'_> {
     let status = learned.status.unwrap_or(0);
     match &learned.ended {
-        _ if learned.is_held_back() => Told::HeldBack,
-        Ended::Fetched { .. } => learned.content.map_or(Told::Cut, |content| Told::Content(content.0)),
-        Ended::NotModified => Told::Same,
-        Ended::Moved { target } => Told::Moved { status, target: target.as_ref() },
-        Ended::Gone => Told::Gone(status),
-        Ended::Failed { retry_after } => Told::Failed { status, retry_after: *retry_after },
-        Ended::Refused(refusal) => Told::Refused(refusal),
+        _ if learned.is_held_back() => VisitResult::NotSent,
+        Ended::Fetched { .. } => {
+            learned.content.map_or(VisitResult::Incomplete, |content| VisitResult::Content(content.0))
+        }
+        Ended::NotModified => VisitResult::NotModified,
+        Ended::Moved { target } => VisitResult::Moved { status, target: target.as_ref() },
+        Ended::Gone => VisitResult::Gone(status),
+        Ended::Failed { retry_after } => VisitResult::Failed { status, retry_after: *retry_after },
+        Ended::Refused(refusal) => VisitResult::Refused(refusal),
         Ended::Unreachable { cause, .. } => {
-            Told::Unreachable { may_pass: cause.is_some_and(|cause| MAY_PASS.contains(&cause)) }
+            VisitResult::Unreachable { may_pass: cause.is_some_and(|cause| MAY_PASS.contains(&cause)) }
         }
     }
 }

@@ -5,7 +5,7 @@ use crate::reading::Reads;
 use archive::{Reader, Target};
 use base::Timestamp;
 use base::disk::Disk;
-use frontier::{Frontier, Policy, Settings};
+use frontier::{Frontier, RevisitPolicy, Settings};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ pub(crate) fn path(data: &Path) -> PathBuf {
 /// When the archive cannot be read, or the store cannot be read or written.
 pub fn open_frontier(
     store: sat::Store,
-    (settings, policy): (Settings, Policy),
+    (settings, policy): (Settings, RevisitPolicy),
     (reader, taken_down): (&Reader, Vec<Target>),
     reads: &Reads,
     now: Timestamp,
@@ -63,7 +63,7 @@ pub fn open_frontier(
 }
 
 /// The policy with which a crawl began, by the first note of its settings.
-fn first_policy(reader: &Reader) -> Result<Option<Policy>, crate::Error> {
+fn first_policy(reader: &Reader) -> Result<Option<RevisitPolicy>, crate::Error> {
     let mut first = None;
     for entry in reader.newest_first(&archive::Key::of(&format!("urn:utsushi:note:{SETTINGS}")))? {
         let note = match reader.note(&entry?) {

@@ -1,7 +1,7 @@
 //! Orders to a crawl that runs, such as those that come through its control socket (D1).
 
 use base::{PageUrl, Timestamp};
-use frontier::{Explanation, Failing, Figures, Frontier, Overview, Role, Selection, ServerTold};
+use frontier::{Explanation, Failing, Figures, Frontier, Overview, Role, Selection, ServerReport};
 use tokio::sync::{mpsc, oneshot};
 
 /// What waits for a crawl to look at.
@@ -19,7 +19,7 @@ pub enum Order {
     /// Tell of a page.
     Explain(Box<PageUrl>, oneshot::Sender<Explanation>),
     /// Tell of all servers.
-    Servers(oneshot::Sender<Vec<ServerTold>>),
+    Servers(oneshot::Sender<Vec<ServerReport>>),
     /// Tell of the whole.
     Overview(oneshot::Sender<Overview>),
     /// Name the pages whose last visit failed, at most so many.

@@ -6,7 +6,7 @@ use base::PageUrl;
 use base::door::Exchange;
 use fetch::Decoded;
 use frontier::filter::adult;
-use frontier::{Found, Role};
+use frontier::{FoundUrl, Role};
 use html::kind::Kind;
 use html::{LinkKind, charset, feed, sitemap};
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub struct Reads {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Reading {
     /// Where it points to, as far as its author lets us follow (C8).
-    pub links: Vec<Found>,
+    pub links: Vec<FoundUrl>,
     /// Hashes of links that are too long to be taken up (H10).
     pub too_long: Vec<u32>,
     /// The digest of its main text (C3); nothing when it has no text.
@@ -141,13 +141,14 @@ impl Reads {
         let requisites = links.into_iter().filter(|link| link.kind == LinkKind::Embed).collect();
         Reading { links: self.links(requisites), ..Reading::default() }
     }
-    fn links(&self, links: Vec<html::Link>) -> Vec<Found> {
+    fn links(&self, links: Vec<html::Link>) -> Vec<FoundUrl> {
         let role = |link: &html::Link| match link.kind {
             LinkKind::Embed => self.requisites.then_some(Role::Requisite),
             LinkKind::Feed => Some(Role::Feed),
             _ => (!link.nofollow).then_some(Role::Page),
         };
-        let found = |link: html::Link| role(&link).map(|role| Found { url: link.url, role, announced: None });
+        let found =
+            |link: html::Link| role(&link).map(|role| FoundUrl { url: link.url, role, announced: None });
         links.into_iter().filter_map(found).collect()
     }
 }
@@ -161,16 +162,16 @@ fn japanese(charset: charset::Found) -> Option<&'static str> {
 fn announced(url: &PageUrl, content_type: Option<&str>, content: &[u8]) -> Reading {
     let Some(feed) = feed::read(url, content_type, content) else { return Reading::default() };
     let found =
-        |entry: feed::Announced| Found { url: entry.url, role: Role::Page, announced: entry.published };
-    let older = feed.next.map(|url| Found { url, role: Role::Page, announced: None });
+        |entry: feed::Announced| FoundUrl { url: entry.url, role: Role::Page, announced: entry.published };
+    let older = feed.next.map(|url| FoundUrl { url, role: Role::Page, announced: None });
     let links = feed.entries.into_iter().map(found).chain(older).collect();
     Reading { links, ..Reading::default() }
 }
 /// The pages and sitemaps that a sitemap lists.
 fn listed(url: &PageUrl, content: &[u8]) -> Reading {
     let Some(sitemap) = sitemap::read(url, content) else { return Reading::default() };
-    let page = |page: sitemap::Listed| Found { url: page.url, role: Role::Page, announced: page.modified };
-    let more = |url: PageUrl| Found { url, role: Role::Sitemap, announced: None };
+    let page = |page: sitemap::Listed| FoundUrl { url: page.url, role: Role::Page, announced: page.modified };
+    let more = |url: PageUrl| FoundUrl { url, role: Role::Sitemap, announced: None };
     let pages = sitemap.pages.into_iter().map(page);
     Reading { links: pages.chain(sitemap.sitemaps.into_iter().map(more)).collect(), ..Reading::default() }
 }

@@ -1,7 +1,7 @@
 //! What a crawl leaves undone at its end: pages that could not be fetched, seeds that lead elsewhere or nowhere.
 
 use base::PageUrl;
-use frontier::{Failing, Frontier, SeedTold};
+use frontier::{Failing, Frontier, SeedReport};
 
 /// How many pages that could not be fetched are named at most.
 const FAILING_MAX: usize = 100_000;
@@ -12,7 +12,7 @@ pub struct Remains {
     /// The pages whose last visit failed, of a crawl that ends when nothing new is left.
     pub failing: Vec<Failing>,
     /// The seeds of this run that lead elsewhere, or of which nothing could be fetched.
-    pub seeds: Vec<SeedTold>,
+    pub seeds: Vec<SeedReport>,
 }
 
 impl Remains {

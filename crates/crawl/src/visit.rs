@@ -8,7 +8,7 @@ use base::door::{Door, Exchange, Failure, Found, Request};
 use base::{Capture, Interval, PageUrl, Timestamp};
 use fetch::robots::{self, Answer};
 use fetch::{Decoded, Read};
-use frontier::{Done, Step};
+use frontier::{Step, StepResult};
 use std::net::SocketAddr;
 
 /// How a step ended.
@@ -39,12 +39,12 @@ impl Ended {
     /// # Panics
     /// Never: what brings an answer brings a capture.
     #[must_use]
-    pub fn done(&self) -> Done<'_> {
+    pub fn done(&self) -> StepResult<'_> {
         let capture = || self.capture.as_ref().expect("what brings an answer brings a capture");
         match &self.what {
-            What::LookedUp(result) => Done::LookedUp(result.clone()),
-            What::Robots(answer) => Done::Robots(&capture().outcome, answer),
-            What::Page(_) => Done::Visited(&capture().outcome, received_bytes(capture())),
+            What::LookedUp(result) => StepResult::LookedUp(result.clone()),
+            What::Robots(answer) => StepResult::Robots(&capture().outcome, answer),
+            What::Page(_) => StepResult::Visited(&capture().outcome, received_bytes(capture())),
         }
     }
 }

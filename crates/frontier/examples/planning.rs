@@ -6,10 +6,10 @@
 #![expect(clippy::print_stdout, reason = "its result")]
 
 use base::{Chance, Interval};
+use frontier::revisit::co_change::CoChange;
 use frontier::revisit::estimate::Belief;
-use frontier::revisit::kin::Kin;
 use frontier::revisit::pace::{Pace, Reason};
-use frontier::{Load, Policy};
+use frontier::{Load, RevisitPolicy};
 use rustix::time::{ClockId, clock_gettime};
 
 const SERVERS: usize = 1_000;
@@ -23,7 +23,7 @@ const MONTH: u64 = 30 * 86_400;
 struct Server {
     pace: Pace,
     load: Load,
-    kin: Kin,
+    co_change: CoChange,
     pages: Vec<(Belief, u64, f64)>,
 }
 
@@ -35,7 +35,7 @@ fn spent() -> f64 {
 }
 
 fn main() {
-    let (policy, mut chance) = (Policy::default(), Chance::new(1));
+    let (policy, mut chance) = (RevisitPolicy::default(), Chance::new(1));
     let mut servers: Vec<Server> = (0..SERVERS).map(|_| Server::default()).collect();
     let targets: Vec<String> = (0..PAGES).map(|page| format!("/{}/{page}.html", page / 50)).collect();
     let (begun, mut learning) = (spent(), 0.0);
@@ -47,7 +47,7 @@ fn main() {
                 if round == 0 {
                     server.pages.push((Belief::default(), 0, 0.0));
                     policy.estimator.begin(&mut server.pages[page].0, &server.pace);
-                    server.kin.join(u32::try_from(page).unwrap_or(0), target);
+                    server.co_change.join(u32::try_from(page).unwrap_or(0), target);
                 } else {
                     let is_changed = chance.unit() < 0.05;
                     let before = if number == 0 { spent() } else { 0.0 };
@@ -61,9 +61,15 @@ fn main() {
                     learning += if number == 0 { spent() - before } else { 0.0 };
                     server.load.remove(*own, 0);
                     server.pace.visits(Reason::Turn(*turn), at, PAGES as u64);
-                    server.kin.visited(u32::try_from(page).unwrap_or(0), target, at - MONTH, at, is_changed);
-                    if let Some(hunch) = server.kin.best(at) {
-                        server.kin.pass(&hunch);
+                    server.co_change.visited(
+                        u32::try_from(page).unwrap_or(0),
+                        target,
+                        at - MONTH,
+                        at,
+                        is_changed,
+                    );
+                    if let Some(candidate) = server.co_change.best(at) {
+                        server.co_change.pass(&candidate);
                     }
                 }
                 let (belief, own, turn) = &mut server.pages[page];

@@ -5,7 +5,7 @@
 
 use base::disk::DirectDisk;
 use base::{Chance, Interval, PageUrl, Timestamp};
-use frontier::{Found, Frontier, Mode, Next, Policy, Scope, Settings};
+use frontier::{CrawlScope, FoundUrl, Frontier, Mode, Next, RevisitPolicy, Settings};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ const CHUNK: u64 = 100_000;
 
 fn open(directory: &Path, now: Timestamp) -> Frontier {
     let store = sat::Store::open(Arc::new(DirectDisk), directory, frontier::store_options(now));
-    let scope = Scope::new(Mode::Any, Vec::new());
+    let scope = CrawlScope::new(Mode::Any, Vec::new());
     let settings = Settings { scope, ..Settings::default() };
     let store = store.expect("the store opens");
-    Frontier::open(store, settings, Policy::paper(), now).expect("the frontier opens")
+    Frontier::open(store, settings, RevisitPolicy::paper(), now).expect("the frontier opens")
 }
 
 fn fill(frontier: &mut Frontier, pages: u64, now: Timestamp) {
@@ -28,7 +28,7 @@ fn fill(frontier: &mut Frontier, pages: u64, now: Timestamp) {
             let text = format!("http://www.server-{}.example/archive/{number}.html", number % servers);
             let url = PageUrl::parse(&text).expect("a URL");
             let due = now.plus(Interval::from_seconds(chance.below(400 * 86_400)));
-            frontier.add(&[Found::page(url)], 0, due).expect("it can be written");
+            frontier.add(&[FoundUrl::page(url)], 0, due).expect("it can be written");
         }
         frontier.settle(now).expect("it can be written");
         frontier.commit(now).expect("it can be written");

@@ -3,6 +3,7 @@
 //! **Invariant:** an address that is taken is given back exactly once; servers that came in the meantime wait in
 //! order and are told when it is free.
 
+use crate::servers::ServerId;
 use base::{Interval, Timestamp};
 use std::collections::{HashMap, VecDeque};
 use std::net::IpAddr;
@@ -16,9 +17,9 @@ pub(crate) struct Addresses(HashMap<IpAddr, Address>);
 pub(crate) struct Address {
     in_flight: u32,
     free_at: Timestamp,
-    waiting: VecDeque<u32>,
+    waiting: VecDeque<ServerId>,
     /// What the servers on it ask for together, in the units of [`crate::load`].
-    pub load: u64,
+    load: u64,
     /// What is kept between two requests, and how many there may be at once.
     pub pause: Interval,
     pub width: u32,
@@ -46,7 +47,7 @@ impl Addresses {
 
 impl Address {
     /// Takes the address for a server. If it rests, tells until when; if it is busy, the server waits for it.
-    pub(crate) fn take(&mut self, server: u32, now: Timestamp) -> Result<(), Option<Timestamp>> {
+    pub(crate) fn take(&mut self, server: ServerId, now: Timestamp) -> Result<(), Option<Timestamp>> {
         if self.in_flight >= self.width {
             self.waiting.push_back(server);
             return Err(None);
@@ -58,11 +59,21 @@ impl Address {
         Ok(())
     }
     /// Gives the address back until it is free again; whoever waited is returned in order.
-    pub(crate) fn give_back(&mut self, free_at: Timestamp) -> VecDeque<u32> {
+    pub(crate) fn give_back(&mut self, free_at: Timestamp) -> VecDeque<ServerId> {
         assert!(self.in_flight > 0, "an address is given back once");
         self.in_flight -= 1;
         self.free_at = self.free_at.max(free_at);
         std::mem::take(&mut self.waiting)
+    }
+    /// What the servers on it ask for together.
+    pub(crate) fn load(&self) -> u64 {
+        self.load
+    }
+    pub(crate) fn add_load(&mut self, units: u64) {
+        self.load += units;
+    }
+    pub(crate) fn remove_load(&mut self, units: u64) {
+        self.load = self.load.checked_sub(units).expect("the load of an address is the sum of its servers");
     }
     /// When it is free again.
     pub(crate) fn free_at(&self) -> Timestamp {

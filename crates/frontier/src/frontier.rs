@@ -1,52 +1,53 @@
 //! The frontier: which page is visited next, and when.
 //!
 //! The life of a URL: it is found, judged by scope, offered to the store, and known from then on ([`offer`]).
-//! Being due it is taken in hand: it joins the short-term queue of its server ([`fill`]), or is held back while it looks
-//! like a trap ([`hold`]). When server and address have
-//! rested it is handed out ([`turn`]); what came of it frees server and address ([`done`]), and once the archive has it, the page
+//! Being due it is loaded: it joins the short-term queue of its server ([`refill`]), or is held back while it looks
+//! like a trap ([`hold_back`]). When server and address have
+//! rested it is handed out ([`select`]); what came of it frees server and address ([`complete`]), and once the archive has it, the page
 //! learns from it and goes back to the store until its next time ([`learn`]). Robots files are asked for on the way
-//! ([`errand`]).
+//! ([`robots_fetch`]).
 //!
 //! **Invariant:** between a task that is handed out and the one that takes it back, no other task of that server or of
 //! that address is handed out, unless their owners agreed to more; after it, none for the pause.
 //!
-//! **Invariant:** a page is in hand once, or in nobody's hand. What is in hand stays in the store until it is written back (D5).
+//! **Invariant:** a page is loaded once, or in nobody's hand. What is loaded stays in the store until it is written back (D5).
 
 pub(crate) mod alias;
-pub(crate) mod done;
+pub(crate) mod complete;
 pub(crate) mod early;
-pub(crate) mod errand;
 pub(crate) mod explain;
-pub(crate) mod fill;
-pub(crate) mod hold;
-pub(crate) mod keep;
+pub(crate) mod hold_back;
 pub(crate) mod learn;
-pub(crate) mod look;
 pub(crate) mod offer;
 pub(crate) mod operator;
 pub(crate) mod outage;
+pub(crate) mod persist;
 pub(crate) mod plan;
+pub(crate) mod query;
+pub(crate) mod refill;
 pub(crate) mod replan;
 pub(crate) mod retry;
+pub(crate) mod robots_fetch;
 pub(crate) mod seed;
-pub(crate) mod turn;
+pub(crate) mod select;
 
 use crate::address::Addresses;
+use crate::budget::Budget;
+use crate::census::Census;
 use crate::error::Result;
-use crate::hand::{Hand, Rank, split_key};
+use crate::intake::Intake;
 use crate::moment::{at_seconds, minute};
-use crate::partition::{LinkBatch, Outbox, Owned};
-use crate::revisit::Policy;
-use crate::seen::Seen;
+use crate::partition::{LinkBatch, Owned};
+use crate::revisit::RevisitPolicy;
+use crate::robots_cache::RobotsCache;
 use crate::server::Server;
-use crate::settings::{Settings, Whom};
+use crate::servers::{ServerId, Servers};
+use crate::settings::{AgreedParty, Settings};
+use crate::workbench::Workbench;
 use base::door::Request;
 use base::url::Origin;
 use base::{Interval, PageUrl, Refusal, ServerName, Timestamp};
-use errand::Askers;
-use sat::{Minute, Number, Store};
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use sat::{Number, Store};
 use std::net::{IpAddr, SocketAddr};
 
 /// What to do now.
@@ -60,10 +61,10 @@ pub enum Next {
     Idle,
 }
 
-/// A step that belongs to one server; it comes back by [`Frontier::done`].
+/// A step that belongs to one server; it comes back by [`Frontier::complete`].
 #[derive(Debug)]
 pub struct Task {
-    pub(crate) server: u32,
+    pub(crate) server: ServerId,
     /// What is to be done.
     pub step: Step,
 }
@@ -92,7 +93,7 @@ impl Step {
         }
     }
     /// The robots file that the step is taken for; nothing when it is for a page.
-    pub(crate) fn errand(&self) -> Option<&PageUrl> {
+    pub(crate) fn robots_url(&self) -> Option<&PageUrl> {
         match self {
             Self::LookUp(None, url, _) | Self::Refuse(None, url, _) => Some(url),
             Self::Robots(_, request) => Some(&request.url),
@@ -108,75 +109,27 @@ impl Step {
     }
 }
 
-/// Where a page in hand is.
-#[derive(Debug)]
-pub(crate) enum Held {
-    /// In the queue of its server.
-    Queued(Rank),
-    /// It is held back.
-    Waiting,
-    /// It failed, and waits for its moment.
-    Retry(u32, Hand),
-    /// It is being visited, or on its way into the archive.
-    Out(u32, Hand),
-}
-
 /// Which page is visited next, and when.
 pub struct Frontier {
     pub(crate) settings: Settings,
-    pub(crate) policy: Policy,
+    /// The states of all pages, on disk.
     pub(crate) store: Store,
-    pub(crate) servers: Vec<Server>,
-    pub(crate) by_prefix: HashMap<Box<str>, u32>,
+    pub(crate) servers: Servers,
     pub(crate) addresses: Addresses,
-    /// Who waits for which robots file.
-    pub(crate) askers: Askers,
-    /// Servers by the moment at which they may have something to do.
-    pub(crate) ready: BinaryHeap<Reverse<(Timestamp, u64, u32)>>,
-    pub(crate) order: u64,
-    /// Every page in hand, by number.
-    pub(crate) held: HashMap<u32, Held>,
-    pub(crate) queue_bytes: usize,
-    pub(crate) queued: u64,
-    /// Pages that are held back, over all servers, and those of them that memory has.
-    pub(crate) held_back: u64,
-    pub(crate) waiting: usize,
-    /// How far the store has been emptied, and whether there was no room for the rest.
-    pub(crate) filled: Option<Minute>,
-    pub(crate) is_full: bool,
-    pub(crate) batch: sat::Batch,
-    pub(crate) seen: Seen,
-    /// Offers that the store has not judged yet, in their order.
-    pub(crate) offered: Vec<Hand>,
-    pub(crate) homes: HashMap<[u8; 16], u32>,
-    pub(crate) owned: Owned,
-    pub(crate) outbox: Outbox,
-    pub(crate) excluded: Box<dyn Fn(&str) -> bool + Send>,
-    pub(crate) crawl: keep::Crawl,
-    /// Prefixes and servers that were removed or taken up again, in the order of the orders.
-    pub(crate) removals: Vec<operator::Removal>,
-    /// The policy by which all pages of the store are planned.
-    pub(crate) planned_by: String,
+    pub(crate) workbench: Workbench,
+    pub(crate) census: Census,
+    pub(crate) robots: RobotsCache,
+    pub(crate) budget: Budget,
+    pub(crate) intake: Intake,
+    pub(crate) crawl: persist::CrawlState,
     pub(crate) outage: outage::Outage,
-    pub(crate) retries: retry::Retries,
-    pub(crate) dirty: Vec<u32>,
-    /// Nothing is asked before this moment: a full pause after a restart (H13).
-    pub(crate) start: Timestamp,
-    pub(crate) dropped_links: u64,
-    /// Pages never visited, over all servers.
-    pub(crate) new: u64,
-    /// Pages that share the budget, over all servers.
-    pub(crate) planned: u64,
-    /// Pages that take part among those that change together, a bit each by number, and how many.
-    pub(crate) kin_joined: Vec<u64>,
-    pub(crate) kin_count: u64,
 }
 
 impl std::fmt::Debug for Frontier {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Frontier")
             .field("servers", &self.servers.len())
-            .field("queued", &self.queued)
+            .field("queued", &self.workbench.queued())
             .finish()
     }
 }
@@ -186,43 +139,19 @@ impl Frontier {
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn open(store: Store, settings: Settings, policy: Policy, now: Timestamp) -> Result<Self> {
+    pub fn open(store: Store, settings: Settings, policy: RevisitPolicy, now: Timestamp) -> Result<Self> {
         let mut frontier = Self {
-            seen: Seen::new(settings.links_remembered),
+            intake: Intake::new(settings.links_remembered),
             settings,
-            policy,
             store,
-            servers: Vec::new(),
-            by_prefix: HashMap::new(),
+            servers: Servers::default(),
             addresses: Addresses::default(),
-            askers: Askers::new(),
-            ready: BinaryHeap::new(),
-            order: 0,
-            held: HashMap::new(),
-            queue_bytes: 0,
-            queued: 0,
-            held_back: 0,
-            waiting: 0,
-            filled: None,
-            is_full: false,
-            batch: sat::Batch::new(),
-            offered: Vec::new(),
-            homes: HashMap::new(),
-            owned: Owned::All,
-            outbox: Outbox::default(),
-            excluded: Box::new(|_| false),
-            crawl: keep::Crawl::default(),
-            removals: Vec::new(),
-            planned_by: String::new(),
+            workbench: Workbench::default(),
+            census: Census::default(),
+            robots: RobotsCache::default(),
+            budget: Budget::new(policy),
+            crawl: persist::CrawlState::new(now),
             outage: outage::Outage::default(),
-            retries: retry::Retries::default(),
-            dirty: Vec::new(),
-            start: now,
-            dropped_links: 0,
-            new: 0,
-            planned: 0,
-            kin_joined: Vec::new(),
-            kin_count: 0,
         };
         frontier.recall();
         frontier.recall_removals();
@@ -231,31 +160,29 @@ impl Frontier {
             // What was offered and not judged before a crash; it comes when it is due.
             frontier.settle_recalled()?;
         }
-        let is_counted = frontier.has_counts() && frontier.crawl.counts_orders;
-        if !is_counted || frontier.counted() != frontier.store.count() {
+        if !frontier.has_counts() || frontier.counted() != frontier.store.count() {
             frontier.recount()?;
         }
         frontier.reload()?;
-        frontier.recall_kin()?;
+        frontier.recall_co_change()?;
         Ok(frontier)
     }
 
     /// Leaves out the pages whose key is said to be so, from now on (D13).
     pub fn exclude(&mut self, is_excluded: Box<dyn Fn(&str) -> bool + Send>) {
-        self.excluded = is_excluded;
+        self.intake.set_excluded(is_excluded);
     }
     /// Has only these partitions from now on (C15).
     pub fn own(&mut self, owned: Owned) {
-        self.owned = owned;
+        self.intake.set_owned(owned);
     }
     /// Links to servers of others: the batches that are full, or all that waits.
     pub fn links_of_others(&mut self, all: bool) -> Vec<LinkBatch> {
-        self.outbox.take(all)
+        self.intake.take_passed_on(all)
     }
     /// Stops handing out, until told otherwise. It is durable with the next commit.
     pub fn pause(&mut self, is_paused: bool) {
         self.crawl.is_paused = is_paused;
-        self.crawl.is_dirty = true;
     }
     /// Whether it is paused.
     #[must_use]
@@ -268,71 +195,51 @@ impl Frontier {
         &self.settings
     }
 
-    /// The server of a URL, if it is known.
-    pub(crate) fn known_server(&self, url: &PageUrl) -> Option<u32> {
-        let key = url.key();
-        self.by_prefix.get(split_key(key.as_str()).0).copied()
-    }
     /// The server with this name, whose keys begin with `prefix`.
-    pub(crate) fn server_of(&mut self, name: &ServerName, prefix: &str) -> u32 {
-        if let Some(known) = self.by_prefix.get(prefix) {
-            return *known;
+    pub(crate) fn server_of(&mut self, name: &ServerName, prefix: &str) -> ServerId {
+        if let Some(known) = self.servers.by_prefix(prefix) {
+            return known;
         }
-        let number = u32::try_from(self.servers.len()).expect("fewer than 2³² servers");
         let (pause, width, is_agreed) = self.manner_with(name);
-        let mut server = Server::new(name.clone(), prefix, pause, width, self.start.plus(pause));
+        let mut server = Server::new(name.clone(), prefix, pause, width, self.crawl.start.plus(pause));
         server.is_agreed = is_agreed;
-        server.gates_new = self.policy.has_budget() && self.policy.counts_new;
+        server.gates_new = self.budget.pays_first_visits();
         server.recall_budget();
-        self.servers.push(server);
-        self.by_prefix.insert(prefix.into(), number);
-        number
+        self.servers.add(server)
     }
     /// Pause, width and whether that was agreed (C18).
     fn manner_with(&self, name: &ServerName) -> (Interval, u32, bool) {
-        let agreed = self.settings.agreed.iter().find(|agreed| match &agreed.whom {
-            Whom::Server(server) => server == name,
-            Whom::Address(_) => false,
+        let agreed = self.settings.agreed.iter().find(|agreed| match &agreed.party {
+            AgreedParty::Server(server) => server == name,
+            AgreedParty::Address(_) => false,
         });
         agreed.map_or((self.settings.pause, 1, false), |agreed| (agreed.pause, agreed.width, true))
     }
     /// The same for an address. A server that is an address by name stands for it.
     fn manner_at(&self, ip: IpAddr) -> (Interval, u32, Timestamp) {
-        let agreed = self.settings.agreed.iter().find(|agreed| match &agreed.whom {
-            Whom::Server(server) => server.address() == Some(ip),
-            Whom::Address(address) => *address == ip,
+        let agreed = self.settings.agreed.iter().find(|agreed| match &agreed.party {
+            AgreedParty::Server(server) => server.address() == Some(ip),
+            AgreedParty::Address(address) => *address == ip,
         });
         let (pause, width) = agreed.map_or((self.settings.pause, 1), |agreed| (agreed.pause, agreed.width));
-        (pause, width, self.start.plus(pause))
+        (pause, width, self.crawl.start.plus(pause))
     }
     pub(crate) fn address_of(&mut self, ip: IpAddr) -> &mut crate::address::Address {
         let manner = self.manner_at(ip);
         self.addresses.of(ip, || manner)
     }
 
-    /// Notes that what is kept of a server changed.
-    pub(crate) fn touch(&mut self, server: u32) {
-        if !std::mem::replace(&mut self.servers[server as usize].is_dirty, true) {
-            self.dirty.push(server);
-        }
-    }
-
     /// Lists a server for the moment at which it may have something to do.
-    pub(crate) fn arrange(&mut self, server: u32) {
-        let state = &self.servers[server as usize];
+    pub(crate) fn reschedule(&mut self, server: ServerId) {
+        let (state, queue) = (&self.servers[server], self.workbench.queue(server));
         if !state.has_width() || state.waits {
             return;
         }
-        let due = state.pages_due().into_iter().chain(state.errand_due()).min();
+        let due = state.pages_due(queue).into_iter().chain(state.robots_fetch_due()).min();
         let Some(at) = due else { return };
-        if state.listed_at.is_none_or(|listed| at < listed) {
-            self.list_at(server, at);
+        if queue.listed_at().is_none_or(|listed| at < listed) {
+            self.workbench.list_at(server, at);
         }
-    }
-    pub(crate) fn list_at(&mut self, server: u32, at: Timestamp) {
-        self.order += 1;
-        self.servers[server as usize].listed_at = Some(at);
-        self.ready.push(Reverse((at, self.order, server)));
     }
 
     /// The day that a moment lies in, for budgets.

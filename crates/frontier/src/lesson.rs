@@ -5,11 +5,11 @@
 //! state.
 
 use crate::moment::{minute, seconds};
-use crate::revisit::Policy;
+use crate::revisit::RevisitPolicy;
 use crate::revisit::allocate::Allocation;
 use crate::revisit::pace::Pace;
-use crate::state::{Ended, State, Version};
-use crate::{Found, Role};
+use crate::state::{LastOutcome, State, Version};
+use crate::{FoundUrl, Role};
 use base::limits::{REDIRECTS_MAX, REVISIT_INTERVAL_MAX};
 use base::{Chance, Interval, PageUrl, Refusal, Timestamp, chance};
 
@@ -46,7 +46,7 @@ pub struct Lesson<'a> {
     /// When.
     pub at: Timestamp,
     /// How it ended.
-    pub told: Told<'a>,
+    pub result: VisitResult<'a>,
     /// Who answered, if anybody did.
     pub address: Option<std::net::IpAddr>,
     /// `ETag`.
@@ -54,11 +54,11 @@ pub struct Lesson<'a> {
     /// `Last-Modified`.
     pub last_modified: Option<&'a str>,
     /// What its text looks like, if it has one.
-    pub text: Option<Text<'a>>,
+    pub text: Option<TextFeatures<'a>>,
     /// Why its links are not followed and it is looked at rarely; empty when the filter wants it.
     pub filtered: &'a str,
     /// Where it points to.
-    pub links: &'a [Found],
+    pub links: &'a [FoundUrl],
     /// Hashes of links that are too long to be taken up (H10).
     pub too_long: &'a [u32],
     /// The place in the archive behind it.
@@ -67,7 +67,7 @@ pub struct Lesson<'a> {
 
 /// The text of a page, in a few numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Text<'a> {
+pub struct TextFeatures<'a> {
     /// The digest of its main text (C3).
     pub main: u64,
     /// Hashes of its words and blocks of text, without what differs on every page of a kind: by them one tells whether
@@ -77,13 +77,13 @@ pub struct Text<'a> {
 
 /// How a visit ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told<'a> {
+pub enum VisitResult<'a> {
     /// The page came; the first half of the digest of its content.
     Content([u8; 16]),
-    /// It came in part, or cannot be decoded: that says nothing of change.
-    Cut,
+    /// It came in part, or cannot be decoded: that says nothing about changes.
+    Incomplete,
     /// It did not change.
-    Same,
+    NotModified,
     /// It is somewhere else.
     Moved {
         /// The status.
@@ -107,13 +107,13 @@ pub enum Told<'a> {
     },
     /// It was not asked for.
     Refused(&'a Refusal),
-    /// Nobody was asked: a proxy held it back, or this machine could not do its part.
-    HeldBack,
+    /// No request was sent: a proxy held it back, or this machine could not do its part.
+    NotSent,
 }
 
 /// When a page is to be visited again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Again {
+pub(crate) enum NextVisit {
     /// At once.
     AtOnce,
     /// After this, within the run: the visit failed with something that may pass.
@@ -128,27 +128,27 @@ pub(crate) enum Again {
 pub(crate) fn learn(
     state: &mut State,
     lesson: &Lesson<'_>,
-    policy: &Policy,
+    policy: &RevisitPolicy,
     pace: &mut Pace,
     seed: u64,
-) -> Again {
-    if lesson.told == Told::HeldBack {
-        return Again::After(Interval::from_seconds(state.wait));
+) -> NextVisit {
+    if lesson.result == VisitResult::NotSent {
+        return NextVisit::After(Interval::from_seconds(state.wait));
     }
     let (at, micros) = (lesson.at, lesson.at.as_micros());
     state.last_visit = micros;
-    (state.outcome, state.status) = ended(&lesson.told);
-    if let Told::Moved { target: Some(target), .. } = &lesson.told
+    (state.outcome, state.status) = ended(&lesson.result);
+    if let VisitResult::Moved { target: Some(target), .. } = &lesson.result
         && moves_within(state, target, lesson.url)
     {
         state.next_due = minute(at);
-        return Again::AtOnce;
+        return NextVisit::AtOnce;
     }
     state.asked = 0;
-    match &lesson.told {
-        Told::Failed { status, retry_after } => failed(state, may_pass(*status), *retry_after),
-        Told::Unreachable { may_pass } => failed(state, *may_pass, None),
-        Told::Refused(refusal) => Again::After(refused(state, refusal)),
+    match &lesson.result {
+        VisitResult::Failed { status, retry_after } => failed(state, may_pass(*status), *retry_after),
+        VisitResult::Unreachable { may_pass } => failed(state, *may_pass, None),
+        VisitResult::Refused(refusal) => NextVisit::After(refused(state, refusal)),
         _ => answered(state, lesson, policy, pace, seed),
     }
 }
@@ -164,26 +164,26 @@ fn moves_within(state: &mut State, target: &PageUrl, asked: &PageUrl) -> bool {
     true
 }
 
-fn ended(told: &Told<'_>) -> (Ended, u16) {
+fn ended(told: &VisitResult<'_>) -> (LastOutcome, u16) {
     match told {
-        Told::Content(_) => (Ended::Fetched, 200),
-        Told::Cut => (Ended::Cut, 200),
-        Told::Same => (Ended::NotModified, 304),
-        Told::Moved { status, .. } => (Ended::Moved, *status),
-        Told::Gone(status) => (Ended::Gone, *status),
-        Told::Failed { status, .. } => (Ended::Failed, *status),
-        Told::Unreachable { .. } | Told::HeldBack => (Ended::Unreachable, 0),
-        Told::Refused(refusal) => (why(refusal), 0),
+        VisitResult::Content(_) => (LastOutcome::Fetched, 200),
+        VisitResult::Incomplete => (LastOutcome::Cut, 200),
+        VisitResult::NotModified => (LastOutcome::NotModified, 304),
+        VisitResult::Moved { status, .. } => (LastOutcome::Moved, *status),
+        VisitResult::Gone(status) => (LastOutcome::Gone, *status),
+        VisitResult::Failed { status, .. } => (LastOutcome::Failed, *status),
+        VisitResult::Unreachable { .. } | VisitResult::NotSent => (LastOutcome::Unreachable, 0),
+        VisitResult::Refused(refusal) => (why(refusal), 0),
     }
 }
-fn why(refusal: &Refusal) -> Ended {
+fn why(refusal: &Refusal) -> LastOutcome {
     match refusal {
-        Refusal::Robots(_) => Ended::Robots,
-        Refusal::RobotsUnreachable => Ended::RobotsUnreachable,
-        Refusal::OptOut(_) => Ended::OptOut,
-        Refusal::NoContact => Ended::NoContact,
-        Refusal::Proxy { .. } => Ended::Proxy,
-        _ => Ended::Address,
+        Refusal::Robots(_) => LastOutcome::Robots,
+        Refusal::RobotsUnreachable => LastOutcome::RobotsUnreachable,
+        Refusal::OptOut(_) => LastOutcome::OptOut,
+        Refusal::NoContact => LastOutcome::NoContact,
+        Refusal::Proxy { .. } => LastOutcome::Proxy,
+        _ => LastOutcome::Address,
     }
 }
 
@@ -191,7 +191,7 @@ fn why(refusal: &Refusal) -> Ended {
 fn may_pass(status: u16) -> bool {
     matches!(status, 408 | 425 | 429 | 500..600)
 }
-fn failed(state: &mut State, may_pass: bool, asked: Option<Interval>) -> Again {
+fn failed(state: &mut State, may_pass: bool, asked: Option<Interval>) -> NextVisit {
     state.failures = state.failures.saturating_add(1);
     if may_pass && state.failures <= RETRIES_MAX {
         let times = i32::try_from(state.failures).unwrap_or(1) - 1;
@@ -199,13 +199,13 @@ fn failed(state: &mut State, may_pass: bool, asked: Option<Interval>) -> Again {
             asked.unwrap_or_else(|| RETRY_SOON.times(f64::from(RETRY_GROWTH.pow(times.unsigned_abs()))));
         if wait <= RETRY_SOON_MAX {
             state.wait = wait.as_seconds().max(1);
-            return Again::Soon(wait);
+            return NextVisit::Soon(wait);
         }
     }
     let times = if may_pass { state.failures.saturating_sub(RETRIES_MAX) } else { state.failures };
     let wait = doubled(RETRY_FIRST, times).min(RETRY_MAX).max(asked.unwrap_or(Interval::ZERO)).min(RETRY_MAX);
     state.wait = wait.as_seconds();
-    Again::After(wait)
+    NextVisit::After(wait)
 }
 fn refused(state: &mut State, refusal: &Refusal) -> Interval {
     state.failures = state.failures.saturating_add(1);
@@ -219,17 +219,23 @@ fn doubled(first: Interval, times: u32) -> Interval {
     first.times(f64::from(1_u32 << times.saturating_sub(1).min(16)))
 }
 
-fn answered(state: &mut State, lesson: &Lesson<'_>, policy: &Policy, pace: &mut Pace, seed: u64) -> Again {
+fn answered(
+    state: &mut State,
+    lesson: &Lesson<'_>,
+    policy: &RevisitPolicy,
+    pace: &mut Pace,
+    seed: u64,
+) -> NextVisit {
     let micros = lesson.at.as_micros();
-    let version = version_of(&lesson.told);
-    if !matches!(lesson.told, Told::Moved { .. }) {
+    let version = version_of(&lesson.result);
+    if !matches!(lesson.result, VisitResult::Moved { .. }) {
         state.own_moves = 0;
     }
     state.failures = 0;
     state.dropped = false;
     lesson.filtered.clone_into(&mut state.filtered);
-    if lesson.told == Told::Cut && state.wait > 0 {
-        return Again::After(Interval::from_seconds(state.wait));
+    if lesson.result == VisitResult::Incomplete && state.wait > 0 {
+        return NextVisit::After(Interval::from_seconds(state.wait));
     }
     let is_new_version = version.is_some_and(|version| version != state.version);
     let is_beside = is_new_version && is_beside(state, lesson);
@@ -266,7 +272,7 @@ fn answered(state: &mut State, lesson: &Lesson<'_>, policy: &Policy, pace: &mut 
     let was_gone = state.is_gone();
     if let Some(version) = version {
         state.version = version;
-        state.moved_to = moved_to(&lesson.told);
+        state.moved_to = moved_to(&lesson.result);
         lesson.etag.unwrap_or_default().clone_into(&mut state.etag);
         lesson.last_modified.unwrap_or_default().clone_into(&mut state.last_modified);
     }
@@ -283,25 +289,25 @@ fn answered(state: &mut State, lesson: &Lesson<'_>, policy: &Policy, pace: &mut 
     if !policy.has_budget() {
         let own = if policy.allocation == Allocation::Printed { within(state, own) } else { own };
         state.interval = own.as_seconds().max(1);
-        return Again::ByPlan;
+        return NextVisit::ByPlan;
     }
     // Changes that are announced need no visits that look for them.
     let silence = if is_told_of { pace.trust.of_silence() } else { 1.0 };
     state.interval = own.times(1.0 / silence).as_seconds().max(1);
     if state.role == Role::Requisite && !state.is_gone() {
-        return Again::After(requisite_wait(state, policy, own, is_changed));
+        return NextVisit::After(requisite_wait(state, policy, own, is_changed));
     }
     if state.is_gone() {
         // What is dead takes nothing from the budget of the living, and is looked for ever more rarely.
         let wait = if was_gone { Interval::from_seconds(state.wait).times(2.0) } else { GONE_INTERVAL_MIN };
-        return Again::After(wait.clamp(GONE_INTERVAL_MIN, REVISIT_INTERVAL_MAX));
+        return NextVisit::After(wait.clamp(GONE_INTERVAL_MIN, REVISIT_INTERVAL_MAX));
     }
-    Again::ByPlan
+    NextVisit::ByPlan
 }
 
 /// How long something that pages show waits. It takes nothing from the budget of pages: unchanged, it is looked at ever more
 /// rarely, since most pictures and style sheets never change under their names.
-fn requisite_wait(state: &State, policy: &Policy, own: Interval, is_changed: bool) -> Interval {
+fn requisite_wait(state: &State, policy: &RevisitPolicy, own: Interval, is_changed: bool) -> Interval {
     let least = REQUISITE_INTERVAL_MIN.max(policy.every);
     let wait = match state.visits {
         0 | 1 => least,
@@ -333,23 +339,23 @@ impl State {
 }
 
 /// Where a page was sent; empty if it was not.
-fn moved_to(told: &Told<'_>) -> String {
+fn moved_to(told: &VisitResult<'_>) -> String {
     match told {
-        Told::Moved { target: Some(target), .. } => target.as_str().to_owned(),
+        VisitResult::Moved { target: Some(target), .. } => target.as_str().to_owned(),
         _ => String::new(),
     }
 }
 /// What the page is now; nothing when the answer does not say.
-fn version_of(told: &Told<'_>) -> Option<Version> {
+fn version_of(told: &VisitResult<'_>) -> Option<Version> {
     match told {
-        Told::Content(digest) => Some(Version::Content(*digest)),
-        Told::Moved { status, target } => {
+        VisitResult::Content(digest) => Some(Version::Content(*digest)),
+        VisitResult::Moved { status, target } => {
             // By its key: a page that is sent to and fro between two forms of itself does not change by that.
             let to = target.map(PageUrl::key);
             let to = to.as_ref().map_or("", |to| to.as_str());
             Some(Version::Moved(chance::hash_bytes(u64::from(*status), to.as_bytes())))
         }
-        Told::Gone(_) => Some(Version::Gone),
+        VisitResult::Gone(_) => Some(Version::Gone),
         _ => None,
     }
 }

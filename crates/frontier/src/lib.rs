@@ -7,14 +7,14 @@
 //! ```
 //! use base::disk::SimulatedDisk;
 //! use base::{PageUrl, Timestamp};
-//! use frontier::{Found, Frontier, Next, Policy, Settings, Step};
+//! use frontier::{FoundUrl, Frontier, Next, RevisitPolicy, Settings, Step};
 //! use std::{path::Path, sync::Arc};
 //!
 //! let now: Timestamp = "2026-04-01T00:00:00Z".parse()?;
 //! let options = frontier::store_options(now);
 //! let store = sat::Store::open(Arc::new(SimulatedDisk::new(1)), Path::new("/frontier"), options)?;
-//! let mut frontier = Frontier::open(store, Settings::default(), Policy::default(), now)?;
-//! frontier.add(&[Found::page(PageUrl::parse("http://a.example/")?)], 0, now)?;
+//! let mut frontier = Frontier::open(store, Settings::default(), RevisitPolicy::default(), now)?;
+//! frontier.add(&[FoundUrl::page(PageUrl::parse("http://a.example/")?)], 0, now)?;
 //! frontier.settle(now)?;
 //!
 //! let Next::Wait(rested) = frontier.next(now)? else { panic!("everyone is left alone for a pause first") };
@@ -29,49 +29,55 @@
 //! Not here: sockets, files, clocks; every moment is handed in, and the store of page states with it.
 
 mod address;
+mod budget;
+mod census;
 mod codec;
 mod error;
 pub mod filter;
-mod found;
+mod found_url;
 mod frontier;
-mod hand;
 mod held_back;
+mod intake;
 mod lesson;
 mod load;
+mod loaded_page;
 mod moment;
 mod neighbour;
 mod novelty;
 mod partition;
+mod recent_links;
+mod report;
 pub mod revisit;
+mod robots_cache;
 mod role;
 mod scope;
-mod seen;
 mod selection;
 mod server;
+mod servers;
 mod settings;
 mod sketch;
 mod state;
-mod tell;
 mod trap;
+mod workbench;
 
 pub use error::{Error, Result};
-pub use found::Found;
-pub use frontier::done::{Done, Worth};
-pub use frontier::learn::Learned;
+pub use found_url::FoundUrl;
+pub use frontier::complete::{ResultUse, StepResult};
+pub use frontier::learn::LearnResult;
 pub use frontier::{Frontier, Next, Step, Task};
 pub use held_back::{HeldBack, HoldReason};
-pub use lesson::{Lesson, Text, Told};
+pub use lesson::{Lesson, TextFeatures, VisitResult};
 pub use load::Load;
 pub use partition::{LinkBatch, Owned, PARTITIONS, partition};
+pub use report::{Bin, Explanation, Failing, Figures, Outlook, Overview, SeedReport, ServerReport};
 pub use revisit::allocate::Allocation;
 pub use revisit::estimate::Estimator;
-pub use revisit::{History, Policy, PolicyError};
+pub use revisit::{History, RevisitPolicy, RevisitPolicyError};
 pub use role::Role;
 pub use sat::Number;
-pub use scope::{Mode, Rule, RuleError, Scope, Verdict};
+pub use scope::{CrawlScope, Mode, Rule, RuleError, ScopeVerdict};
 pub use selection::Selection;
-pub use settings::{Agreed, AgreedError, Settings, Whom};
-pub use tell::{Bin, Explanation, Failing, Figures, Outlook, Overview, SeedTold, ServerTold};
+pub use settings::{AgreedParty, AgreedRate, AgreedRateError, Settings};
 
 /// Options of a store for page states that begins now.
 #[must_use]

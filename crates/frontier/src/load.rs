@@ -51,10 +51,13 @@ impl Load {
         self.bins[bin(interval)] += 1;
     }
     /// Takes away what was added.
+    ///
+    /// # Panics
+    /// When it was not added.
     pub fn remove(&mut self, interval: u64, share: u64) {
-        self.sum = self.sum.saturating_sub(share);
+        self.sum = self.sum.checked_sub(share).expect("a load is at least the part of each of its pages");
         let bin = &mut self.bins[bin(interval)];
-        *bin = bin.saturating_sub(1);
+        *bin = bin.checked_sub(1).expect("a page leaves the bin of the load that it was added to");
     }
     /// How many pages there are.
     #[must_use]

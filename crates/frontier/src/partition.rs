@@ -4,7 +4,7 @@
 //! to on servers of others is put aside in batches, one a partition; it is all that crosses. On one machine there is one
 //! owner, and no batch is ever made.
 
-use crate::Found;
+use crate::FoundUrl;
 use base::{ServerName, Timestamp, chance};
 use std::collections::BTreeMap;
 
@@ -47,18 +47,18 @@ pub struct LinkBatch {
     /// The partition.
     pub partition: u16,
     /// The links, and when each was found.
-    pub links: Vec<(Found, Timestamp)>,
+    pub links: Vec<(FoundUrl, Timestamp)>,
 }
 
 /// Links that wait to be sent.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    waiting: BTreeMap<u16, Vec<(Found, Timestamp)>>,
+    waiting: BTreeMap<u16, Vec<(FoundUrl, Timestamp)>>,
     full: Vec<LinkBatch>,
 }
 
 impl Outbox {
-    pub(crate) fn put(&mut self, found: Found, at: Timestamp) {
+    pub(crate) fn put(&mut self, found: FoundUrl, at: Timestamp) {
         let partition = partition(&found.url.server());
         let links = self.waiting.entry(partition).or_default();
         links.push((found, at));

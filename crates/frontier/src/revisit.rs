@@ -2,7 +2,7 @@
 //!
 //! A policy is an *estimator* and an *allocation*. The [`Estimator`] turns what visits showed into how often a page changes
 //! ([`estimate`]). The [`Allocation`] divides the requests that a server may be asked for over its pages
-//! ([`allocate`]). Pages that changed together before are looked at together ([`kin`]), and what feeds and sitemaps say counts as far
+//! ([`allocate`]). Pages that changed together before are looked at together ([`co_change`]), and what feeds and sitemaps say counts as far
 //! as it has proved right ([`trust`]). What a server as a whole has shown is its [pace].
 //!
 //! Everything here is a pure function of what was seen; the replay of recorded histories (`cargo xtask bench revisit`) and the
@@ -11,8 +11,8 @@
 //! **Invariant:** every interval that leaves this module lies within [`base::limits`].
 
 pub mod allocate;
+pub mod co_change;
 pub mod estimate;
-pub mod kin;
 pub mod pace;
 pub mod paper;
 pub mod trust;
@@ -28,7 +28,7 @@ pub const EVERY_DEFAULT: Interval = Interval::from_days(30);
 
 /// When to look again.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Policy {
+pub struct RevisitPolicy {
     /// How often a page changes.
     pub estimator: Estimator,
     /// How requests are divided over pages that change so often.
@@ -39,13 +39,13 @@ pub struct Policy {
     pub counts_new: bool,
 }
 
-impl Default for Policy {
+impl Default for RevisitPolicy {
     fn default() -> Self {
-        Self::new(Estimator::Kin, Allocation::Root)
+        Self::new(Estimator::CoChange, Allocation::Root)
     }
 }
 
-impl Policy {
+impl RevisitPolicy {
     /// An estimator and an allocation, with the usual budget.
     #[must_use]
     pub const fn new(estimator: Estimator, allocation: Allocation) -> Self {
@@ -68,7 +68,7 @@ impl Policy {
     }
 }
 
-impl fmt::Display for Policy {
+impl fmt::Display for RevisitPolicy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.allocation {
             Allocation::Fixed => f.write_str("fixed"),
@@ -81,16 +81,16 @@ impl fmt::Display for Policy {
 /// Why a text names no policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no policy; write an estimator (kin, activity, gamma, cho, paper) and an allocation (root, age, fresh, scaled, \
-     selection, printed) such as `kin/root`, or `uniform`, `fixed`, or `paper` for `paper/printed`"
+    "`{0}` is no policy; write an estimator (co-change, activity, gamma, cho, paper) and an allocation (root, age, fresh, scaled, \
+     selection, printed) such as `co-change/root`, or `uniform`, `fixed`, or `paper` for `paper/printed`"
 )]
-pub struct PolicyError(String);
+pub struct RevisitPolicyError(String);
 
-impl FromStr for Policy {
-    type Err = PolicyError;
+impl FromStr for RevisitPolicy {
+    type Err = RevisitPolicyError;
 
-    fn from_str(text: &str) -> Result<Self, PolicyError> {
-        let unknown = || PolicyError(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, RevisitPolicyError> {
+        let unknown = || RevisitPolicyError(text.to_owned());
         match text {
             "default" => return Ok(Self::default()),
             "paper" => return Ok(Self::paper()),
@@ -99,7 +99,7 @@ impl FromStr for Policy {
             _ => {}
         }
         let (estimator, allocation) = text.split_once('/').ok_or_else(unknown)?;
-        let estimator = Estimator::ALL.into_iter().find(|known| known.name() == estimator);
+        let estimator = Estimator::named(estimator);
         let allocation = Allocation::ALL.into_iter().find(|known| known.name() == allocation);
         Ok(Self::new(estimator.ok_or_else(unknown)?, allocation.ok_or_else(unknown)?))
     }
@@ -132,8 +132,8 @@ mod tests {
     fn policies_are_read_as_they_are_named() {
         for estimator in Estimator::ALL {
             for allocation in Allocation::ALL {
-                let policy = Policy::new(estimator, allocation);
-                let read: Policy = policy.to_string().parse().unwrap();
+                let policy = RevisitPolicy::new(estimator, allocation);
+                let read: RevisitPolicy = policy.to_string().parse().unwrap();
                 assert_eq!(read.allocation, allocation);
                 assert!(
                     read.estimator == estimator
@@ -141,9 +141,11 @@ mod tests {
                 );
             }
         }
-        assert_eq!("paper".parse(), Ok(Policy::paper()));
-        assert_eq!("default".parse(), Ok(Policy::default()));
-        assert!("kin".parse::<Policy>().unwrap_err().to_string().starts_with("`kin` is no policy; write an"));
-        assert!("kin/root/x".parse::<Policy>().is_err());
+        assert_eq!("paper".parse(), Ok(RevisitPolicy::paper()));
+        assert_eq!("default".parse(), Ok(RevisitPolicy::default()));
+        assert_eq!("kin/root".parse(), Ok(RevisitPolicy::default()), "its former name");
+        let error = "co-change".parse::<RevisitPolicy>().unwrap_err().to_string();
+        assert!(error.starts_with("`co-change` is no policy; write an"), "{error}");
+        assert!("co-change/root/x".parse::<RevisitPolicy>().is_err());
     }
 }

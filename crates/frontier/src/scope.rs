@@ -2,16 +2,16 @@
 //!
 //! ```
 //! use base::PageUrl;
-//! use frontier::{Mode, Scope, Verdict};
+//! use frontier::{Mode, CrawlScope, ScopeVerdict};
 //!
 //! let rules = ["never visit ending .zip", "visit first prefix https://example.jp/news/"];
-//! let mut scope = Scope::new(Mode::Server, rules.iter().map(|rule| rule.parse()).collect::<Result<_, _>>()?);
+//! let mut scope = CrawlScope::new(Mode::Server, rules.iter().map(|rule| rule.parse()).collect::<Result<_, _>>()?);
 //! scope.add_seed(&PageUrl::parse("https://example.jp/")?);
 //! let judge = |url| scope.judge(&PageUrl::parse(url).unwrap());
-//! assert_eq!(judge("https://example.jp/a"), Verdict::Visit { priority: 0 });
-//! assert_eq!(judge("http://example.jp/news/1"), Verdict::Visit { priority: 10 });
-//! assert_eq!(judge("https://example.jp/a.zip"), Verdict::Leave("never visit ending .zip".to_owned()));
-//! assert!(matches!(judge("https://example.org/"), Verdict::Leave(_)));
+//! assert_eq!(judge("https://example.jp/a"), ScopeVerdict::Visit { priority: 0 });
+//! assert_eq!(judge("http://example.jp/news/1"), ScopeVerdict::Visit { priority: 10 });
+//! assert_eq!(judge("https://example.jp/a.zip"), ScopeVerdict::Leave("never visit ending .zip".to_owned()));
+//! assert!(matches!(judge("https://example.org/"), ScopeVerdict::Leave(_)));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -105,7 +105,7 @@ impl FromStr for Mode {
 
 /// What the scope says of a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum ScopeVerdict {
     /// It belongs to the crawl. Pages of a higher priority are visited first; 0 is plain.
     Visit {
         /// The priority.
@@ -117,7 +117,7 @@ pub enum Verdict {
 
 /// What belongs to the crawl.
 #[derive(Clone, Debug, Default)]
-pub struct Scope {
+pub struct CrawlScope {
     mode: Mode,
     rules: Vec<Rule>,
     /// The rules that decide by matching.
@@ -128,7 +128,7 @@ pub struct Scope {
     seeds: Seeds,
 }
 
-impl Scope {
+impl CrawlScope {
     /// What lies so far from the seeds, but for the rules, of which the first that matches decides.
     #[must_use]
     pub fn new(mode: Mode, rules: Vec<Rule>) -> Self {
@@ -159,26 +159,28 @@ impl Scope {
 
     /// What is said of a URL.
     #[must_use]
-    pub fn judge(&self, url: &PageUrl) -> Verdict {
+    pub fn judge(&self, url: &PageUrl) -> ScopeVerdict {
         let decided = self.deciding.first_match(url, &self.rules);
         if let Some(from) = self.only_from
             && decided.is_none_or(|at| from < at)
             && self.only.first_match(url, &self.rules).is_none()
         {
-            return Verdict::Leave(self.only_sentence());
+            return ScopeVerdict::Leave(self.only_sentence());
         }
         let rule = decided.and_then(|at| self.rules.get(at));
         let priority = match rule.map(|rule| rule.action) {
-            Some(Action::Never) => return Verdict::Leave(rule.map(ToString::to_string).unwrap_or_default()),
-            Some(Action::Also) => return Verdict::Visit { priority: 0 },
+            Some(Action::Never) => {
+                return ScopeVerdict::Leave(rule.map(ToString::to_string).unwrap_or_default());
+            }
+            Some(Action::Also) => return ScopeVerdict::Visit { priority: 0 },
             Some(Action::First) => FIRST,
             Some(Action::Last) => LAST,
             Some(Action::Only) | None => 0,
         };
         if self.seeds.hold(self.mode, url) {
-            Verdict::Visit { priority }
+            ScopeVerdict::Visit { priority }
         } else {
-            Verdict::Leave(self.mode.refusal().to_owned())
+            ScopeVerdict::Leave(self.mode.refusal().to_owned())
         }
     }
 
@@ -192,13 +194,13 @@ impl Scope {
     /// What is said of something that is needed to show a page of the crawl (a requisite). It may lie anywhere: pictures and
     /// style sheets often lie on other servers. Only a rule `never visit` refuses it.
     #[must_use]
-    pub fn judge_requisite(&self, url: &PageUrl) -> Verdict {
+    pub fn judge_requisite(&self, url: &PageUrl) -> ScopeVerdict {
         let rule = self.deciding.first_match(url, &self.rules).and_then(|at| self.rules.get(at));
         match rule.map(|rule| rule.action) {
-            Some(Action::Never) => Verdict::Leave(rule.map(ToString::to_string).unwrap_or_default()),
-            Some(Action::First) => Verdict::Visit { priority: FIRST },
-            Some(Action::Last) => Verdict::Visit { priority: LAST },
-            Some(Action::Also | Action::Only) | None => Verdict::Visit { priority: 0 },
+            Some(Action::Never) => ScopeVerdict::Leave(rule.map(ToString::to_string).unwrap_or_default()),
+            Some(Action::First) => ScopeVerdict::Visit { priority: FIRST },
+            Some(Action::Last) => ScopeVerdict::Visit { priority: LAST },
+            Some(Action::Also | Action::Only) | None => ScopeVerdict::Visit { priority: 0 },
         }
     }
 

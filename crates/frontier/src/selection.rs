@@ -1,6 +1,6 @@
 //! Pages that an operator names together: one page, all below a prefix, or all of a server.
 
-use crate::hand::split_key;
+use crate::loaded_page::split_key;
 use base::{PageUrl, ServerName};
 use std::fmt;
 

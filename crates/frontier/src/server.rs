@@ -1,25 +1,28 @@
-//! What the frontier knows of a server: its pages in hand, its address, its robots files, its load, when it may be asked
+//! What the frontier knows of a server: its pages loaded, its address, its robots files, its load, when it may be asked
 //! again.
 
 mod account;
 mod slowdown;
 
+use crate::census::PageCounts;
 use crate::codec::{Fields, put, put_bytes};
-use crate::hand::{Hand, Rank};
-use crate::held_back::{HeldBack, HoldReason};
+use crate::held_back::HoldReason;
 use crate::load::{Division, Load};
+use crate::loaded_page::Rank;
 use crate::moment::seconds;
 use crate::neighbour::Neighbourhoods;
-use crate::revisit::kin::Kin;
+use crate::revisit::co_change::CoChange;
 use crate::revisit::pace::Pace;
-use crate::trap::{Shapes, UrlShape};
+use crate::servers::ServerId;
+use crate::trap::Shapes;
+use crate::workbench::Queue;
 use account::Account;
 use base::limits::SERVER_PAUSE_MAX;
 use base::url::{Origin, Scheme};
 use base::{Interval, PageUrl, ServerName, Timestamp};
 use fetch::robots::{self, Answer, Need, Standing};
 use slowdown::{Latency, Slowdown};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
 /// The first back-off of a server that fails and does not say for how long; it doubles with each failure.
@@ -35,42 +38,31 @@ pub(crate) struct Server {
     /// The beginning of the keys of its pages.
     pub prefix: Box<str>,
     /// The server that it is another name of (C10).
-    pub alias_of: Option<u32>,
-    /// Pages that may be fetched within the day: the short-term queue (C7).
-    pub queue: BTreeMap<Rank, Hand>,
-    /// New pages that are held back, by number and shape, as far as memory has them (H10).
-    pub waiting: BTreeMap<UrlShape, VecDeque<u32>>,
-    pub waiting_count: usize,
-    /// Those among the pages in the queue that are visited although their shape is suspected.
-    pub sampled: Vec<u32>,
+    pub alias_of: Option<ServerId>,
 
     /// What is kept between two requests, and how many there may be at once (C6, C18).
     pub pause: Interval,
     pub width: u32,
     pub is_agreed: bool,
     pub in_flight: u32,
-    /// The moment for which it stands in the list of ready servers.
-    pub listed_at: Option<Timestamp>,
     /// It waits for its address, which others are using.
     pub waits: bool,
     /// Its robots file is being asked for, here or elsewhere, and its pages wait.
-    pub away: bool,
+    pub awaits_robots: bool,
     /// Its address is being looked up.
-    pub looks_up: bool,
+    pub is_resolving: bool,
     /// Robots files to ask for here, its own or those of others that were sent here.
-    pub errands: VecDeque<PageUrl>,
+    pub robots_fetches: VecDeque<PageUrl>,
     /// Whether the last thing it was asked for was a robots file.
-    pub ran_errand: bool,
+    pub last_was_robots: bool,
     pub latency: Latency,
     ready_at: Timestamp,
     /// Before this moment no page is asked for.
     pages_at: Timestamp,
-    ways: [Way; 2],
+    endpoints: [Endpoint; 2],
 
     /// What follows is kept in the store.
-    pub kept: Kept,
-    /// Whether that changed since it was last written.
-    pub is_dirty: bool,
+    pub kept: StoredServer,
     /// The same for shapes and neighbourhoods, which change more rarely.
     pub shapes: Shapes,
     pub places: Neighbourhoods,
@@ -78,7 +70,7 @@ pub(crate) struct Server {
     /// Pages whose features were noted since these were last written.
     pub novelty_unwritten: u32,
     /// Which of its pages change together; learned anew in every run.
-    pub kin: Kin,
+    pub co_change: CoChange,
     /// Pages that feeds or sitemaps said have changed, and when.
     pub hinted: VecDeque<(u32, u64)>,
     /// Its budget, and whether first visits are paid from it too.
@@ -93,11 +85,9 @@ pub(crate) struct Server {
 
 /// What is kept of a server from one run to the next.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Kept {
-    pub pages: u64,
-    pub new: u64,
-    pub gone: u64,
-    pub dropped: u64,
+pub(crate) struct StoredServer {
+    /// Its pages by kind.
+    pub counts: PageCounts,
     pub requests: u64,
     pub load: Load,
     /// Failures in a row, and until when it is left alone for them, or because it asked for that, in seconds.
@@ -116,18 +106,13 @@ pub(crate) struct Kept {
     pub pace: Pace,
     /// When its budget last paid for a visit, in microseconds.
     pub paid_at: u64,
-    /// Pages that are held back.
-    pub held: HeldBack,
-    /// Pages whose last visit failed, and those of them that are visited again soon.
-    pub failing: u64,
-    pub retrying: u64,
     /// By how much it is asked more slowly than configured.
     pub slow: Slowdown,
 }
 
 /// How a server is reached by one scheme. Robots rules belong to scheme and server together (D6).
 #[derive(Clone, Debug, Default)]
-struct Way {
+struct Endpoint {
     /// Where it answers, and until when that may be believed.
     address: Option<(SocketAddr, Timestamp)>,
     /// Nothing before its robots file was first asked for.
@@ -146,31 +131,25 @@ impl Server {
             name,
             prefix: prefix.into(),
             alias_of: None,
-            queue: BTreeMap::new(),
-            waiting: BTreeMap::new(),
-            waiting_count: 0,
-            sampled: Vec::new(),
             pause,
             width,
             is_agreed: false,
             in_flight: 0,
-            listed_at: None,
             waits: false,
-            away: false,
-            looks_up: false,
-            errands: VecDeque::new(),
-            ran_errand: false,
+            awaits_robots: false,
+            is_resolving: false,
+            robots_fetches: VecDeque::new(),
+            last_was_robots: false,
             latency: Latency::default(),
             ready_at,
             pages_at: Timestamp::MIN,
-            ways: Default::default(),
-            kept: Kept::default(),
-            is_dirty: false,
+            endpoints: Default::default(),
+            kept: StoredServer::default(),
             shapes: Shapes::default(),
             places: Neighbourhoods::default(),
             is_map_dirty: false,
             novelty_unwritten: 0,
-            kin: Kin::default(),
+            co_change: CoChange::default(),
             hinted: VecDeque::new(),
             account: Account::new(ready_at),
             gates_new: false,
@@ -180,18 +159,17 @@ impl Server {
         }
     }
 
-    /// When a page of it may be next; never, when it has none in hand or they wait for its address or its robots file.
-    pub(crate) fn pages_due(&self) -> Option<Timestamp> {
-        let has_free = self.queue.first_key_value().is_some_and(|(rank, _)| !rank.is_gated);
-        let waits = self.away || self.looks_up || (self.queue.is_empty() && !self.has_reasons());
-        let has_asked = self.queue.first_key_value().is_some_and(|(rank, _)| rank.is_asked());
-        let gate =
-            if has_asked || (has_free && !self.gates_new) { Timestamp::MIN } else { self.account.gate_at() };
+    /// When a page of it may be next; never, when it has none loaded or they wait for its address or its robots file.
+    pub(crate) fn pages_due(&self, queue: &Queue) -> Option<Timestamp> {
+        let waits = self.awaits_robots || self.is_resolving || (queue.is_empty() && !self.has_reasons());
+        let has_asked = queue.first().is_some_and(Rank::is_asked);
+        let is_open = has_asked || (queue.has_free() && !self.gates_new);
+        let gate = if is_open { Timestamp::MIN } else { self.account.gate_at() };
         (!waits).then(|| self.ready_at.max(self.pages_at).max(gate))
     }
     /// Whether a page may be worth a visit before its time.
     pub(crate) fn has_reasons(&self) -> bool {
-        self.kin.is_out() || !self.hinted.is_empty()
+        self.co_change.is_out() || !self.hinted.is_empty()
     }
     /// Whether the budget of so many requests a second allows one more at `now`.
     pub(crate) fn may_spend(&mut self, requests: f64, now: Timestamp) -> bool {
@@ -214,16 +192,16 @@ impl Server {
         self.account.spend_late(requests, at, self.pause, &mut self.kept);
     }
     /// When a robots file may be asked for here, if there is one to ask for.
-    pub(crate) fn errand_due(&self) -> Option<Timestamp> {
-        (!self.errands.is_empty()).then_some(self.ready_at)
+    pub(crate) fn robots_fetch_due(&self) -> Option<Timestamp> {
+        (!self.robots_fetches.is_empty()).then_some(self.ready_at)
     }
 
     /// The address of a scheme, as long as it may be believed (D6).
     pub(crate) fn address(&self, scheme: Scheme, now: Timestamp) -> Option<SocketAddr> {
-        self.way(scheme).address.filter(|(_, until)| now < *until).map(|(address, _)| address)
+        self.endpoint(scheme).address.filter(|(_, until)| now < *until).map(|(address, _)| address)
     }
     pub(crate) fn set_address(&mut self, scheme: Scheme, address: SocketAddr, until: Timestamp) {
-        self.way_mut(scheme).address = Some((address, until));
+        self.endpoint_mut(scheme).address = Some((address, until));
     }
     /// No page before this moment.
     pub(crate) fn leave_pages_until(&mut self, moment: Timestamp) {
@@ -239,11 +217,11 @@ impl Server {
     }
     /// What its robots file itself last said, if that still counts.
     pub(crate) fn robots_said(&self, scheme: Scheme, now: Timestamp) -> Option<(Answer, Timestamp)> {
-        self.way(scheme).robots.as_ref().and_then(|standing| standing.said(now))
+        self.endpoint(scheme).robots.as_ref().and_then(|standing| standing.said(now))
     }
     /// What is known of its robots file, if anything is.
     pub(crate) fn robots_known(&self, scheme: Scheme) -> Option<&Standing> {
-        self.way(scheme).robots.as_ref()
+        self.endpoint(scheme).robots.as_ref()
     }
     /// Learns what came of a robots request.
     pub(crate) fn learn_robots(&mut self, scheme: Scheme, answer: &Answer, now: Timestamp) {
@@ -255,7 +233,7 @@ impl Server {
     }
     /// Takes over what an earlier run learned. Whoever was asked last, the pause that the file asks for is kept in full.
     pub(crate) fn recall_robots(&mut self, scheme: Scheme, standing: Standing, now: Timestamp) {
-        self.way_mut(scheme).robots = Some(standing);
+        self.endpoint_mut(scheme).robots = Some(standing);
         self.ready_at = self.ready_at.max(now.plus(self.crawl_delay()));
     }
 
@@ -291,7 +269,7 @@ impl Server {
         self.ready_at.max(self.pages_at)
     }
     /// After an error of one page: the server is left alone only when the pages before it failed, too.
-    pub(crate) fn stumble(&mut self, now: Timestamp) {
+    pub(crate) fn count_page_error(&mut self, now: Timestamp) {
         if self.kept.failures + 1 < PAGE_ERRORS_MAX {
             self.kept.failures += 1;
         } else {
@@ -316,27 +294,27 @@ impl Server {
 
     /// The longer of the delays that its robots files ask for.
     fn crawl_delay(&self) -> Interval {
-        let delays = self.ways.iter().filter_map(|way| way.robots.as_ref()).map(Standing::crawl_delay);
+        let delays = self.endpoints.iter().filter_map(|way| way.robots.as_ref()).map(Standing::crawl_delay);
         delays.max().unwrap_or(Interval::ZERO).min(SERVER_PAUSE_MAX)
     }
 
     /// Nothing when the server's name is too long for its robots file to have a URL.
     fn standing(&mut self, scheme: Scheme) -> Option<&mut Standing> {
-        if self.way(scheme).robots.is_none() {
+        if self.endpoint(scheme).robots.is_none() {
             let home = robots::home(&Origin { scheme, server: self.name.clone() })?;
-            self.way_mut(scheme).robots = Some(Standing::new(home));
+            self.endpoint_mut(scheme).robots = Some(Standing::new(home));
         }
-        self.way_mut(scheme).robots.as_mut()
+        self.endpoint_mut(scheme).robots.as_mut()
     }
-    fn way(&self, scheme: Scheme) -> &Way {
-        &self.ways[usize::from(scheme == Scheme::Https)]
+    fn endpoint(&self, scheme: Scheme) -> &Endpoint {
+        &self.endpoints[usize::from(scheme == Scheme::Https)]
     }
-    fn way_mut(&mut self, scheme: Scheme) -> &mut Way {
-        &mut self.ways[usize::from(scheme == Scheme::Https)]
+    fn endpoint_mut(&mut self, scheme: Scheme) -> &mut Endpoint {
+        &mut self.endpoints[usize::from(scheme == Scheme::Https)]
     }
 }
 
-impl Kept {
+impl StoredServer {
     /// Counts a request and its bytes on a day.
     pub(crate) fn count(&mut self, day: u32, bytes: u64) {
         if self.day != day {
@@ -350,10 +328,10 @@ impl Kept {
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
         bytes.push(FORM);
         for number in [
-            self.pages,
-            self.new,
-            self.gone,
-            self.dropped,
+            self.counts.pages,
+            self.counts.new,
+            self.counts.gone,
+            self.counts.dropped,
             self.requests,
             self.failures.into(),
             self.not_before,
@@ -374,10 +352,10 @@ impl Kept {
         self.pace.write(bytes);
         put(bytes, self.paid_at);
         for reason in &HoldReason::ALL[..HoldReason::OF_PAGES] {
-            put(bytes, self.held.of(*reason));
+            put(bytes, self.counts.held.of(*reason));
         }
-        put(bytes, self.failing);
-        put(bytes, self.retrying);
+        put(bytes, self.counts.failing);
+        put(bytes, self.counts.retrying);
         self.slow.write(bytes);
     }
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
@@ -386,11 +364,15 @@ impl Kept {
             return None;
         }
         let mut fields = Fields(rest);
-        let mut kept = Self {
+        let counts = PageCounts {
             pages: fields.number(),
             new: fields.number(),
             gone: fields.number(),
             dropped: fields.number(),
+            ..PageCounts::default()
+        };
+        let mut kept = Self {
+            counts,
             requests: fields.number(),
             failures: fields.small(u32::MAX),
             not_before: fields.number(),
@@ -410,9 +392,9 @@ impl Kept {
         kept.pace = Pace::read(&mut fields);
         kept.paid_at = fields.number();
         for reason in &HoldReason::ALL[..HoldReason::OF_PAGES] {
-            kept.held.set(*reason, fields.number());
+            kept.counts.held.set(*reason, fields.number());
         }
-        (kept.failing, kept.retrying) = (fields.number(), fields.number());
+        (kept.counts.failing, kept.counts.retrying) = (fields.number(), fields.number());
         kept.slow = Slowdown::read(&mut fields);
         Some(kept)
     }
@@ -421,14 +403,12 @@ impl Kept {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::held_back::HeldBack;
 
     #[test]
     fn what_is_kept_of_a_server_is_read_as_it_was_written() {
-        let mut kept = Kept {
-            pages: 70_000,
-            new: 3,
-            gone: 1,
-            dropped: 2,
+        let mut kept = StoredServer {
+            counts: PageCounts { pages: 70_000, new: 3, gone: 1, dropped: 2, ..PageCounts::default() },
             requests: 1 << 40,
             failures: 5,
             not_before: 1_800_000_000,
@@ -438,13 +418,9 @@ mod tests {
             alias_of: "www.example.jp".to_owned(),
             delay: 120,
             paid_at: 1_800_000_000_123_456,
-            held: {
-                let mut held = HeldBack::default();
-                held.set(HoldReason::Echo, 300);
-                held
-            },
-            ..Kept::default()
+            ..StoredServer::default()
         };
+        kept.counts.held.set(HoldReason::Echo, 300);
         for interval in [60, 86_400, 34_560_000] {
             kept.load.add(interval, Load::share(interval));
         }
@@ -452,13 +428,13 @@ mod tests {
             kept.address = address.map(|address| address.parse().unwrap());
             let mut bytes = Vec::new();
             kept.write(&mut bytes);
-            assert_eq!(Kept::read(&bytes).as_ref(), Some(&kept));
+            assert_eq!(StoredServer::read(&bytes).as_ref(), Some(&kept));
         }
-        assert_eq!(Kept::read(&[7]), None);
+        assert_eq!(StoredServer::read(&[7]), None);
         // An older form ends before the last payment and the counts of what is held back.
         let mut bytes = Vec::new();
-        (kept.paid_at, kept.held) = (0, HeldBack::default());
+        (kept.paid_at, kept.counts.held) = (0, HeldBack::default());
         kept.write(&mut bytes);
-        assert_eq!(Kept::read(&bytes[..bytes.len() - 7 - HoldReason::OF_PAGES]), Some(kept));
+        assert_eq!(StoredServer::read(&bytes[..bytes.len() - 7 - HoldReason::OF_PAGES]), Some(kept));
     }
 }

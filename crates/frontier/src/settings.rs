@@ -1,6 +1,6 @@
 //! How a frontier behaves.
 
-use crate::Scope;
+use crate::CrawlScope;
 use base::{Interval, ServerName};
 use fetch::opt_out;
 use std::net::IpAddr;
@@ -16,9 +16,9 @@ pub struct Settings {
     /// The time between two requests to one server, and to one address (C6).
     pub pause: Interval,
     /// Whose owners agreed to something else (C18).
-    pub agreed: Vec<Agreed>,
+    pub agreed: Vec<AgreedRate>,
     /// What belongs to the crawl (C13).
-    pub scope: Scope,
+    pub scope: CrawlScope,
     /// Whether what is needed to show pages of the scope is visited wherever it lies.
     pub requisites: bool,
     /// Whom to leave alone.
@@ -54,7 +54,7 @@ impl Default for Settings {
             agent: "utsushi".to_owned(),
             pause: base::limits::SERVER_PAUSE_DEFAULT,
             agreed: Vec::new(),
-            scope: Scope::default(),
+            scope: CrawlScope::default(),
             requisites: true,
             opt_out: Arc::default(),
             aliases: Vec::new(),
@@ -74,9 +74,9 @@ impl Default for Settings {
 
 /// An owner who agreed that a server, or an address, is asked in another way (C18).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Agreed {
+pub struct AgreedRate {
     /// Who.
-    pub whom: Whom,
+    pub party: AgreedParty,
     /// The time between two requests.
     pub pause: Interval,
     /// How many requests at once.
@@ -85,7 +85,7 @@ pub struct Agreed {
 
 /// A server or an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Whom {
+pub enum AgreedParty {
     /// A server by its name. One whose name is an address and a port stands for that address too.
     Server(ServerName),
     /// An address.
@@ -95,22 +95,22 @@ pub enum Whom {
 /// Why a text is no agreed exception.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is no agreed exception: {why}; write it as `www.example.jp pause=1s width=2`")]
-pub struct AgreedError {
+pub struct AgreedRateError {
     text: String,
     why: &'static str,
 }
 
-impl std::str::FromStr for Agreed {
-    type Err = AgreedError;
+impl std::str::FromStr for AgreedRate {
+    type Err = AgreedRateError;
 
     /// Reads `server-or-address pause=TIME width=N`; either of the latter two may be left out, not both.
-    fn from_str(text: &str) -> Result<Self, AgreedError> {
-        let refuse = |why| AgreedError { text: text.to_owned(), why };
+    fn from_str(text: &str) -> Result<Self, AgreedRateError> {
+        let refuse = |why| AgreedRateError { text: text.to_owned(), why };
         let mut words = text.split_whitespace();
         let name = words.next().ok_or_else(|| refuse("it names nobody"))?;
-        let whom = match name.parse() {
-            Ok(address) => Whom::Address(address),
-            Err(_) => Whom::Server(ServerName::parse(name).map_err(|_| refuse("it names no server"))?),
+        let party = match name.parse() {
+            Ok(address) => AgreedParty::Address(address),
+            Err(_) => AgreedParty::Server(ServerName::parse(name).map_err(|_| refuse("it names no server"))?),
         };
         let (mut pause, mut width) = (None, None);
         for word in words {
@@ -129,6 +129,6 @@ impl std::str::FromStr for Agreed {
             return Err(refuse("it says nothing of a pause or a width"));
         }
         let pause = pause.unwrap_or(base::limits::SERVER_PAUSE_DEFAULT);
-        Ok(Self { whom, pause, width: width.unwrap_or(1) })
+        Ok(Self { party, pause, width: width.unwrap_or(1) })
     }
 }

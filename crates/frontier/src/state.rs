@@ -6,7 +6,7 @@ use crate::held_back::HoldReason;
 use crate::lesson::{RETRIES_MAX, RETRY_SOON_MAX};
 use crate::moment::{at_seconds, seconds};
 use crate::revisit::estimate::Belief;
-use crate::revisit::{History, Policy};
+use crate::revisit::{History, RevisitPolicy};
 use base::{Interval, Timestamp};
 use sat::{Minute, Number};
 
@@ -62,7 +62,7 @@ pub(crate) struct State {
     pub main: u64,
     /// Failures, or refusals, in a row.
     pub failures: u32,
-    pub outcome: Ended,
+    pub outcome: LastOutcome,
     pub status: u16,
     /// Its links are not followed, and it is looked at rarely: what the filter said.
     pub filtered: String,
@@ -97,7 +97,7 @@ pub(crate) enum Version {
 
 /// How the last visit ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Ended {
+pub(crate) enum LastOutcome {
     #[default]
     Never,
     Fetched,
@@ -115,7 +115,7 @@ pub(crate) enum Ended {
     Proxy,
 }
 
-impl Ended {
+impl LastOutcome {
     const ALL: [Self; 14] = [
         Self::Never,
         Self::Fetched,
@@ -204,7 +204,7 @@ impl State {
     }
     /// The interval that counts in its server's load; what was dropped goes on asking. Where a budget is divided, feeds
     /// and the like, and pages that are gone, have no part in it.
-    pub(crate) fn load_interval(&self, policy: &Policy) -> Option<u64> {
+    pub(crate) fn load_interval(&self, policy: &RevisitPolicy) -> Option<u64> {
         let has_part = !policy.has_budget() || (self.role == Role::Page && !self.is_gone());
         let counts = self.interval > 0 && has_part && self.removed == 0;
         counts.then_some(self.interval)
@@ -226,7 +226,7 @@ impl State {
     }
     /// Whether the last visit failed. That a page does not exist is an answer.
     pub(crate) fn is_failing(&self) -> bool {
-        self.removed == 0 && matches!(self.outcome, Ended::Failed | Ended::Unreachable)
+        self.removed == 0 && matches!(self.outcome, LastOutcome::Failed | LastOutcome::Unreachable)
     }
     /// Whether it failed with something that may pass, and is visited again soon.
     pub(crate) fn is_retried(&self) -> bool {
@@ -316,7 +316,7 @@ impl State {
             priority: i8::from_le_bytes([priority]),
             hops,
             own_moves,
-            outcome: Ended::ALL.get(usize::from(outcome)).copied().unwrap_or_default(),
+            outcome: LastOutcome::ALL.get(usize::from(outcome)).copied().unwrap_or_default(),
             dropped: marks & 1 != 0,
             is_seed: marks & 2 != 0,
             first_seen: fields.number(),
@@ -443,7 +443,7 @@ mod tests {
             version: Version::Content([7; 16]),
             main: 5,
             failures: 2,
-            outcome: Ended::Failed,
+            outcome: LastOutcome::Failed,
             status: 503,
             filtered: "language en".to_owned(),
             dropped: true,
@@ -467,7 +467,7 @@ mod tests {
         // `http://a.example/`, seen and visited in 2027, as form 1 has it.
         let mut bytes = vec![1];
         put_bytes(&mut bytes, b"http://a.example/");
-        bytes.extend_from_slice(&[0, 2, 0, 0, Ended::Fetched as u8, 0]);
+        bytes.extend_from_slice(&[0, 2, 0, 0, LastOutcome::Fetched as u8, 0]);
         [1_800_000_000, 0, 0, 30_001_440, 0, 200].iter().for_each(|number| put(&mut bytes, *number));
         [1_800_000_000_000_000, 0, 4, 1, 0].iter().for_each(|number| put(&mut bytes, *number));
         [864_000, 600_000, 3_600, 86_400, 90_000].iter().for_each(|number| put(&mut bytes, *number));

@@ -85,7 +85,7 @@ pub(crate) struct Crawl {
     /// Whether what pages show is visited too.
     pub(crate) requisites: bool,
     /// How the time until the next visit is chosen.
-    pub(crate) policy: frontier::Policy,
+    pub(crate) policy: frontier::RevisitPolicy,
     /// How often a page is visited on average.
     pub(crate) every: Interval,
     /// Whether first visits count in the budget that follows from that.

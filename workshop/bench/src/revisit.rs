@@ -23,7 +23,7 @@ use base::clock::{Clock, RealClock};
 use base::limits::REVISIT_INTERVAL_MIN;
 use base::{Interval, Timestamp};
 use contender::Contender;
-use frontier::Policy;
+use frontier::RevisitPolicy;
 use std::path::PathBuf;
 use trace::Trace;
 
@@ -32,7 +32,7 @@ use trace::Trace;
 #[command(after_help = "Examples:
   cargo xtask bench revisit --traces ../shared/data/traces
   cargo xtask bench revisit --traces ../shared/data/traces --every 30 --from 2022-01-01 --to 2026-08-01 --json
-  cargo xtask bench revisit --traces ../shared/data/traces --policy kin/root --policy paper/scaled
+  cargo xtask bench revisit --traces ../shared/data/traces --policy co-change/root --policy paper/scaled
   cargo xtask bench revisit --traces ../shared/data/traces --every 30 --crawler
   cargo xtask bench revisit --estimates")]
 pub(crate) struct Args {
@@ -48,9 +48,9 @@ pub(crate) struct Args {
     /// End here; without it, with the last event of each trace
     #[arg(long, value_name = "DATE", value_parser = moment)]
     to: Option<Timestamp>,
-    /// Only these policies, such as `kin/root`
+    /// Only these policies, such as `co-change/root`
     #[arg(long = "policy", value_name = "POLICY", value_delimiter = ',')]
-    policies: Vec<Policy>,
+    policies: Vec<RevisitPolicy>,
     /// Let the frontier itself crawl the traces by the default policy, in simulated time, and compare it with the replay
     #[arg(long, conflicts_with = "estimates")]
     crawler: bool,

@@ -82,7 +82,7 @@ async fn crawl(
         derived: None,
         frontier: rig::frontier(
             rig::settings(Interval::ZERO),
-            frontier::Policy::fixed(Interval::ZERO),
+            frontier::RevisitPolicy::fixed(Interval::ZERO),
             clock.now(),
         ),
         clock: Arc::clone(clock) as Arc<dyn Clock>,

@@ -39,7 +39,7 @@ impl Crawl {
             target => robots(host, target, before),
         });
         let net = Net::start(script).await;
-        let every = frontier::Policy::fixed(Interval::from_minutes(30));
+        let every = frontier::RevisitPolicy::fixed(Interval::from_minutes(30));
         let mut queue = rig::frontier(rig::settings(Interval::from_seconds(10)), every, START);
         rig::seed(&mut queue, &PageUrl::parse("http://a.example/page").unwrap(), START);
         Self { door: net.door(), net, clock: SimulatedClock::new(START), queue }

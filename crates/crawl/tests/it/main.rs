@@ -22,7 +22,7 @@ use base::door::Door;
 use base::{Clock, Interval, Outcome, PageUrl, Timestamp};
 use crawl::Ended;
 use fetch::robots::{Need, Standing};
-use frontier::{Frontier, Next, Policy, Step, Task};
+use frontier::{Frontier, Next, RevisitPolicy, Step, Task};
 use rig::{at_once, finish, frontier, next, seed, settings, step};
 use sim::door::SimulatedDoor;
 use sim::log::LogEntry;
@@ -51,7 +51,7 @@ fn crawl(plan: Plan, days: u64, pause: Interval) -> Crawl {
     let web = Arc::new(Web::new(plan));
     let clock = SimulatedClock::new(ORIGIN);
     let door = SimulatedDoor::new(Arc::clone(&web), Arc::clone(&clock) as Arc<dyn Clock>);
-    let mut queue = frontier(settings(pause), Policy::paper(), ORIGIN);
+    let mut queue = frontier(settings(pause), RevisitPolicy::paper(), ORIGIN);
     seed(&mut queue, &PageUrl::parse(&format!("http://{}/", web.host(0))).unwrap(), ORIGIN);
     let mut entries: Vec<LogEntry> = Vec::new();
     let mut contents = HashMap::new();
@@ -114,7 +114,7 @@ fn drive_through<D: Door>(
                     && let Some(standing) = recall(&request.url)
                     && !matches!(standing.needs(now), Need::Ask(place) if place == request.url)
                 {
-                    queue.recalled(&task, &standing, now);
+                    queue.complete_from_archive(&task, &standing, now);
                     continue;
                 }
                 let ended = at_once(step(door, clock, &task));

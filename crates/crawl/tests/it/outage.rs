@@ -58,7 +58,7 @@ async fn links_to_hosts_that_cannot_be_reached_do_not_stop_a_crawl() {
         derived: None,
         frontier: rig::frontier(
             rig::settings(Interval::from_seconds(2)),
-            frontier::Policy::paper(),
+            frontier::RevisitPolicy::paper(),
             clock.now(),
         ),
         clock,

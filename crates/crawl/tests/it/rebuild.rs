@@ -8,7 +8,10 @@ use base::disk::SimulatedDisk;
 use base::{Clock, Interval, PageUrl, Timestamp};
 use crawl::{Added, Reading, Teachings, What, learn_all};
 use fetch::robots::Answer;
-use frontier::{Allocation, Done, Estimator, Found, Frontier, Next, Policy, Role, Selection, Step, Worth};
+use frontier::{
+    Allocation, Estimator, FoundUrl, Frontier, Next, ResultUse, RevisitPolicy, Role, Selection, Step,
+    StepResult,
+};
 use sim::door::SimulatedDoor;
 use sim::{ORIGIN, Plan, Web};
 use std::collections::BTreeMap;
@@ -24,7 +27,7 @@ struct World {
     disk: SimulatedDisk,
     archive: Archive,
     frontier: Frontier,
-    policy: Policy,
+    policy: RevisitPolicy,
 }
 
 fn open_archive(disk: &SimulatedDisk, now: Timestamp) -> Archive {
@@ -34,9 +37,9 @@ fn open_archive(disk: &SimulatedDisk, now: Timestamp) -> Archive {
 
 impl World {
     fn new(plan: Plan) -> Self {
-        Self::by(Policy::paper(), plan)
+        Self::by(RevisitPolicy::paper(), plan)
     }
-    fn by(policy: Policy, plan: Plan) -> Self {
+    fn by(policy: RevisitPolicy, plan: Plan) -> Self {
         let (disk, clock) = (SimulatedDisk::new(1), SimulatedClock::new(ORIGIN));
         let mut archive = open_archive(&disk, ORIGIN);
         let web = Arc::new(Web::new(plan));
@@ -45,7 +48,7 @@ impl World {
         let note = format!("page 0 {}\n", home.url);
         let noted = archive.note("add", ORIGIN, &note).unwrap();
         archive.commit().unwrap();
-        frontier.add(&[Found::page(home.url)], 0, ORIGIN).unwrap();
+        frontier.add(&[FoundUrl::page(home.url)], 0, ORIGIN).unwrap();
         frontier.settle(ORIGIN).unwrap();
         frontier.pass(&noted.checkpoint().to_string());
         Self { web, clock, disk, archive, frontier, policy }
@@ -69,9 +72,9 @@ impl World {
     }
     fn finish(&mut self, task: &frontier::Task, ended: crawl::Ended) {
         let is_refusal = matches!(task.step, Step::Refuse(..));
-        let done = if is_refusal { Done::Refused } else { ended.done() };
-        let worth = self.frontier.done(task, &done, ended.took, self.clock.now()).unwrap();
-        let Some(capture) = ended.capture.filter(|_| worth == Worth::Keeping) else { return };
+        let done = if is_refusal { StepResult::Refused } else { ended.done() };
+        let worth = self.frontier.complete(task, &done, ended.took, self.clock.now()).unwrap();
+        let Some(capture) = ended.capture.filter(|_| worth == ResultUse::ArchiveAndLearn) else { return };
         let stored = self.archive.append(&capture).unwrap();
         self.archive.commit().unwrap();
         let (learned, place) = (Learned::of(&capture, &stored.entry), stored.checkpoint().to_string());
@@ -79,9 +82,9 @@ impl World {
             (None, What::Robots(Answer::Rules(rules))) => {
                 let found = |text: &String| {
                     let url = capture.url.join(text).ok()?;
-                    Some(Found { url, role: Role::Sitemap, announced: None })
+                    Some(FoundUrl { url, role: Role::Sitemap, announced: None })
                 };
-                let sitemaps: Vec<Found> = rules.sitemaps().iter().filter_map(found).collect();
+                let sitemaps: Vec<FoundUrl> = rules.sitemaps().iter().filter_map(found).collect();
                 self.frontier.found(&sitemaps, capture.at).unwrap();
             }
             (None, _) => {}
@@ -138,19 +141,19 @@ fn check(live: &mut Frontier, learned: &mut Frontier) {
 
 #[test]
 fn a_frontier_that_is_rebuilt_has_the_same_schedule() {
-    check_rebuilt(Policy::paper());
+    check_rebuilt(RevisitPolicy::paper());
 }
 
 #[test]
 fn a_frontier_with_a_budget_that_is_rebuilt_has_the_same_schedule() {
-    check_rebuilt(Policy { every: Interval::from_hours(12), ..Policy::default() });
-    check_rebuilt(Policy {
+    check_rebuilt(RevisitPolicy { every: Interval::from_hours(12), ..RevisitPolicy::default() });
+    check_rebuilt(RevisitPolicy {
         every: Interval::from_hours(12),
-        ..Policy::new(Estimator::Activity, Allocation::Age)
+        ..RevisitPolicy::new(Estimator::Activity, Allocation::Age)
     });
 }
 
-fn check_rebuilt(policy: Policy) {
+fn check_rebuilt(policy: RevisitPolicy) {
     let mut world = World::by(policy, plan(14));
     world.run(4);
     assert!(world.reader().count() > 800);
@@ -160,7 +163,7 @@ fn check_rebuilt(policy: Policy) {
     let told = |frontier: &Frontier| {
         let servers = frontier.servers(ORIGIN);
         let load =
-            |server: &frontier::ServerTold| (server.server.clone(), server.load.to_bits(), server.pages);
+            |server: &frontier::ServerReport| (server.server.clone(), server.load.to_bits(), server.pages);
         let mut loads: Vec<_> = servers.iter().filter(|server| server.pages > 0).map(load).collect();
         loads.sort();
         loads
@@ -170,7 +173,7 @@ fn check_rebuilt(policy: Policy) {
 
 #[test]
 fn orders_and_another_policy_are_played_again() {
-    let policy = Policy { every: Interval::from_hours(12), ..Policy::default() };
+    let policy = RevisitPolicy { every: Interval::from_hours(12), ..RevisitPolicy::default() };
     let mut world = World::by(policy, plan(0));
     world.run(2);
     let url = |world: &World, server| PageUrl::parse(&format!("http://{}/", world.web.host(server))).unwrap();
@@ -185,7 +188,7 @@ fn orders_and_another_policy_are_played_again() {
     world.run(1);
     let mut rebuilt = world.rebuilt();
     check(&mut world.frontier, &mut rebuilt);
-    let often = Policy { every: Interval::from_hours(3), ..policy };
+    let often = RevisitPolicy { every: Interval::from_hours(3), ..policy };
     let settings = "crawl.policy = \"kin/root\"\ncrawl.every = \"3h\"\ncrawl.budget_counts_new = false\n";
     world.note("settings", settings, |frontier, _| frontier.set_policy(often).unwrap());
     world.frontier.settle(world.clock.now()).unwrap();
@@ -242,7 +245,7 @@ fn captures_of_others_become_known_pages_with_estimates() {
     }
     other.commit().unwrap();
     other.close().unwrap();
-    let mut learned = frontier(settings(PAUSE), Policy::paper(), ORIGIN);
+    let mut learned = frontier(settings(PAUSE), RevisitPolicy::paper(), ORIGIN);
     let reader = Reader::open(Arc::new(disk), Path::new(DIRECTORY)).unwrap();
     let learning = learn_all(&mut learned, &reader, &reads(), world.clock.now(), |_| {}).unwrap();
     assert!(learning.captures >= pages && learning.foreign > 100 && learning.refolded > 50, "{learning:?}");

@@ -7,7 +7,7 @@ use base::clock::RealClock;
 use base::disk::RealDisk;
 use base::{Clock, Interval, PageUrl};
 use crawl::{Added, Event, Parts, Reads, Report};
-use frontier::{Mode, Policy, Scope};
+use frontier::{CrawlScope, Mode, RevisitPolicy};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -87,7 +87,7 @@ async fn crawl(place: &Path, requisites: bool, pages_max: Option<u64>) -> Crawle
     let (clock, path) = (RealClock::accelerated(600), place.join("archive"));
     let (archive, _) = Archive::open(Arc::new(RealDisk), &path, Settings::default(), clock.now()).unwrap();
     let rules = vec!["never visit ending .mp4".parse().unwrap()];
-    let scope = Scope::new(Mode::Server, rules);
+    let scope = CrawlScope::new(Mode::Server, rules);
     let settings = frontier::Settings { scope, requisites, ..rig::settings(Interval::from_seconds(10)) };
     let (_, orders) = tokio::sync::mpsc::channel(1);
     let parts = Parts {
@@ -95,7 +95,7 @@ async fn crawl(place: &Path, requisites: bool, pages_max: Option<u64>) -> Crawle
         archive,
         reader: Reader::open(Arc::new(RealDisk), &path).unwrap(),
         derived: None,
-        frontier: rig::frontier(settings, Policy::default(), clock.now()),
+        frontier: rig::frontier(settings, RevisitPolicy::default(), clock.now()),
         clock,
         orders,
     };

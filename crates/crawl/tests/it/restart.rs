@@ -9,7 +9,7 @@ use base::door::Exchange;
 use base::{Capture, Clock, Interval, Outcome, PageUrl};
 use crawl::recall_robots;
 use fetch::robots::Need;
-use frontier::{Policy, Step};
+use frontier::{RevisitPolicy, Step};
 use sim::door::SimulatedDoor;
 use sim::log::LogEntry;
 use sim::observe::{Observer, PolitenessRules};
@@ -47,7 +47,7 @@ impl World {
     /// lives it remembers the robots files that are in the archive, if `recalls`, and no page: so it needs every file.
     fn live(&mut self, hours: u64, recalls: bool) {
         let mut archive = self.archive();
-        let mut queue = frontier(settings(PAUSE), Policy::paper(), self.clock.now());
+        let mut queue = frontier(settings(PAUSE), RevisitPolicy::paper(), self.clock.now());
         let targets: Vec<archive::Target> = archive.taken_down().cloned().collect();
         queue.exclude(Box::new(move |key| {
             let key = archive::Key::from_stored(key);

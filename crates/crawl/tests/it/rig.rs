@@ -5,7 +5,9 @@ use base::disk::SimulatedDisk;
 use base::door::Door;
 use base::{Capture, Clock, Interval, Outcome, PageUrl, Timestamp};
 use crawl::{Ended, Filter, Reading, Reads, Teachings, What, take};
-use frontier::{Done, Found, Frontier, Mode, Next, Policy, Scope, Settings, Step, Task, Worth};
+use frontier::{
+    CrawlScope, FoundUrl, Frontier, Mode, Next, ResultUse, RevisitPolicy, Settings, Step, StepResult, Task,
+};
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
@@ -18,12 +20,12 @@ pub(crate) fn reads() -> Reads {
 
 /// Settings for the whole web, with this pause.
 pub(crate) fn settings(pause: Interval) -> Settings {
-    let scope = Scope::new(Mode::Any, Vec::new());
+    let scope = CrawlScope::new(Mode::Any, Vec::new());
     Settings { pause, scope, seed: 1, links_remembered: 1 << 12, ..Settings::default() }
 }
 
 /// A frontier over a store in memory.
-pub(crate) fn frontier(settings: Settings, policy: Policy, now: Timestamp) -> Frontier {
+pub(crate) fn frontier(settings: Settings, policy: RevisitPolicy, now: Timestamp) -> Frontier {
     let mut options = frontier::store_options(now);
     (options.log_bytes, options.segment_bytes) = (1 << 20, 512 << 10);
     (options.pool_bytes, options.read_bytes) = (512 << 10, 512 << 10);
@@ -34,7 +36,7 @@ pub(crate) fn frontier(settings: Settings, policy: Policy, now: Timestamp) -> Fr
 }
 
 pub(crate) fn seed(frontier: &mut Frontier, url: &PageUrl, now: Timestamp) {
-    frontier.add(&[Found::page(url.clone())], 0, now).unwrap();
+    frontier.add(&[FoundUrl::page(url.clone())], 0, now).unwrap();
     frontier.settle(now).unwrap();
 }
 
@@ -66,10 +68,10 @@ pub(crate) async fn step<D: Door>(door: &D, clock: &SimulatedClock, task: &Task)
 /// Takes a task back, and lets the page learn from it as if it were archived at once.
 pub(crate) fn finish(frontier: &mut Frontier, task: &Task, ended: Ended, now: Timestamp) {
     let is_refusal = matches!(task.step, Step::Refuse(..));
-    let done = if is_refusal { Done::Refused } else { ended.done() };
-    let worth = frontier.done(task, &done, ended.took, now).unwrap();
+    let done = if is_refusal { StepResult::Refused } else { ended.done() };
+    let worth = frontier.complete(task, &done, ended.took, now).unwrap();
     let (Some(page), Some(capture)) = (task.step.page(), &ended.capture) else { return };
-    if worth == Worth::Keeping {
+    if worth == ResultUse::ArchiveAndLearn {
         let reading = if let What::Page(reading) = ended.what { reading } else { Reading::default() };
         let teachings = Teachings::unarchived(capture, reading);
         frontier.learn(&teachings.lesson(Some(page))).unwrap();

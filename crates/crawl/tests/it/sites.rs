@@ -7,7 +7,7 @@ use base::door::{Door, Exchange, Failure, Found, Marks, Request, Times};
 use base::http::Framing;
 use base::url::Origin;
 use base::{Interval, PageUrl};
-use frontier::{Frontier, HoldReason, Policy, Step};
+use frontier::{Frontier, HoldReason, RevisitPolicy, Step};
 use sim::ORIGIN;
 use std::collections::HashSet;
 use std::net::SocketAddr;
@@ -68,7 +68,7 @@ fn number(name: &str) -> Option<u32> {
 /// Crawls a site from its home page for a day; which paths were visited.
 fn crawled(site: Site) -> (Frontier, HashSet<String>) {
     let clock = SimulatedClock::new(ORIGIN);
-    let mut queue = frontier(settings(PAUSE), Policy::paper(), ORIGIN);
+    let mut queue = frontier(settings(PAUSE), RevisitPolicy::paper(), ORIGIN);
     seed(&mut queue, &PageUrl::parse("http://site.example/").unwrap(), ORIGIN);
     let mut seen = HashSet::new();
     let end = ORIGIN.plus(Interval::from_days(1));

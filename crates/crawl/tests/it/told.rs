@@ -39,7 +39,7 @@ async fn crawl_pages(
     let net = Net::start(script).await;
     let (clock, path) = (RealClock::accelerated(600), directory.join("archive"));
     let (archive, _) = Archive::open(Arc::new(RealDisk), &path, Settings::default(), clock.now()).unwrap();
-    let policy = frontier::Policy::fixed(Interval::from_minutes(1));
+    let policy = frontier::RevisitPolicy::fixed(Interval::from_minutes(1));
     let (_, orders) = tokio::sync::mpsc::channel(1);
     let parts = Parts {
         door: Arc::new(net.door()),

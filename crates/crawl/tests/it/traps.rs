@@ -4,7 +4,7 @@ use crate::rig::{frontier, settings};
 use crate::{PAUSE, drive};
 use base::clock::SimulatedClock;
 use base::{Clock, Interval, PageUrl};
-use frontier::{Found, Policy, Step};
+use frontier::{FoundUrl, RevisitPolicy, Step};
 use sim::door::SimulatedDoor;
 use sim::{ORIGIN, Plan, Web, hostile};
 use std::collections::{BTreeMap, HashSet};
@@ -22,10 +22,12 @@ fn survives_h10_traps_while_a_server_of_ten_thousand_pages_is_covered_whole() {
     let web = Arc::new(Web::new(plan));
     let clock = SimulatedClock::new(ORIGIN);
     let door = SimulatedDoor::new(Arc::clone(&web), Arc::clone(&clock) as Arc<dyn Clock>);
-    let mut queue = frontier(settings(PAUSE), Policy::paper(), ORIGIN);
+    let mut queue = frontier(settings(PAUSE), RevisitPolicy::paper(), ORIGIN);
     let hosts: Vec<String> = (0..kinds).map(hostile::host).chain([web.host(0)]).collect();
-    let seeds: Vec<Found> =
-        hosts.iter().map(|host| Found::page(PageUrl::parse(&format!("http://{host}/")).unwrap())).collect();
+    let seeds: Vec<FoundUrl> = hosts
+        .iter()
+        .map(|host| FoundUrl::page(PageUrl::parse(&format!("http://{host}/")).unwrap()))
+        .collect();
     queue.add(&seeds, 0, ORIGIN).unwrap();
     let (mut fetches, mut seen) = (BTreeMap::<String, u64>::new(), HashSet::new());
     let end = ORIGIN.plus(Interval::from_days(DAYS));

@@ -4,43 +4,46 @@
 //! **Invariant:** a page of which a hint is heard, or that is taken early, is due when it was. It is visited sooner, out of the same
 //! budget.
 
-use super::{Frontier, Held};
+use super::Frontier;
 use crate::Role;
 use crate::error::Result;
-use crate::hand::{Hand, Rank, split_key};
-use crate::lesson::Again;
+use crate::lesson::NextVisit;
+use crate::loaded_page::{LoadedPage, Rank, split_key};
 use crate::moment::seconds;
+use crate::revisit::co_change::{Candidate, CoChange};
 use crate::revisit::estimate::Estimator;
-use crate::revisit::kin::{Hunch, Kin};
+use crate::servers::ServerId;
 use crate::state::State;
+use crate::workbench::PageLocation;
 use base::Timestamp;
 use sat::Number;
 
 /// So many pages beside changed ones are looked up in one turn to find one that was not visited since.
-const HUNCHES_MAX: u32 = 64;
+const CANDIDATES_MAX: u32 = 64;
 /// So many pages of a server wait that hints were given of.
 const HINTS_MAX: usize = 10_000;
 /// Which pages lie beside which is read from the store when a crawl begins, if it has no more pages than this; otherwise
-/// it is learned as they are taken in hand.
-const KIN_RECALLED_MAX: u64 = 100_000;
-/// So many pages take part at most; each takes some 40 bytes.
-const KIN_MAX: u64 = 4_000_000;
+/// it is learned as they are loaded.
+const CO_CHANGE_RECALLED_MAX: u64 = 100_000;
 
 impl Frontier {
     /// What a visit showed of what lies beside the page.
     pub(super) fn compare(
         &mut self,
-        server: u32,
+        server: ServerId,
         page: Number,
         target: &str,
         (before, after): (&State, &State),
-        again: Again,
+        again: NextVisit,
     ) {
-        if after.role != Role::Page || self.policy.estimator != Estimator::Kin || !self.policy.has_budget() {
+        if after.role != Role::Page
+            || self.budget.policy().estimator != Estimator::CoChange
+            || !self.budget.policy().has_budget()
+        {
             return;
         }
         if before.visits == 0 {
-            if again == Again::ByPlan {
+            if again == NextVisit::ByPlan {
                 self.join(server, page, target);
             }
             return;
@@ -48,19 +51,19 @@ impl Frontier {
         let last = Timestamp::from_micros(before.last_visit).map_or(0, seconds);
         let now = Timestamp::from_micros(after.last_visit).map_or(last, seconds);
         // What is gone, or fails, says nothing of what lies beside it that visits should find out (C16).
-        let is_changed = again == Again::ByPlan && after.changes > before.changes;
-        self.servers[server as usize].kin.visited(page.0, target, last, now, is_changed);
+        let is_changed = again == NextVisit::ByPlan && after.changes > before.changes;
+        self.servers[server].co_change.visited(page.0, target, last, now, is_changed);
         if is_changed {
-            self.arrange(server);
+            self.reschedule(server);
         }
     }
     /// A feed or a sitemap says that a known page changed. It is looked at when that is worth most.
     pub(super) fn hint(&mut self, key: &[u8], announced: Timestamp, at: Timestamp) -> Result<()> {
         let (prefix, _) = split_key(std::str::from_utf8(key).unwrap_or_default());
-        let Some(server) = self.by_prefix.get(prefix).copied() else { return Ok(()) };
+        let Some(server) = self.servers.by_prefix(prefix) else { return Ok(()) };
         let announced = seconds(announced);
-        self.touch(server);
-        if !self.servers[server as usize].kept.pace.trust.is_news(announced) {
+        self.servers.touch(server);
+        if !self.servers[server].kept.pace.trust.is_news(announced) {
             return Ok(());
         }
         let Some(record) = self.store.get(key)? else { return Ok(()) };
@@ -73,45 +76,31 @@ impl Frontier {
         if !state.is_gone() {
             (state.hinted, state.heard) =
                 (announced, if state.heard > 0 { state.heard } else { seconds(at) });
-            self.write_hint(server, &record, &state)?;
+            self.write_hint(&record, &state)?;
         }
-        let waiting = &mut self.servers[server as usize];
-        if self.policy.has_budget() && announced > last && waiting.hinted.len() < HINTS_MAX {
+        let waiting = &mut self.servers[server];
+        if self.budget.policy().has_budget() && announced > last && waiting.hinted.len() < HINTS_MAX {
             waiting.hinted.push_back((record.number.0, announced));
-            self.arrange(server);
+            self.reschedule(server);
         }
         Ok(())
     }
-    fn write_hint(&mut self, server: u32, record: &sat::OwnedRecord, state: &State) -> Result<()> {
+    fn write_hint(&mut self, record: &sat::OwnedRecord, state: &State) -> Result<()> {
         let mut value = Vec::with_capacity(record.value.len() + 8);
         state.write(&mut value);
-        self.let_go(server, record.number.0);
-        self.update(record.number, &record.key, record.due, &value)?;
-        if let Some(Held::Out(_, out)) = self.held.get_mut(&record.number.0) {
-            // It is being visited: what comes of that is learned on top.
-            *out = Hand::new(record.number, &record.key, &value);
-        }
-        Ok(())
+        self.workbench.unload(record.number);
+        self.update(record.number, &record.key, record.due, &value)
     }
     /// Lets a page take part among those that change together, once.
-    pub(super) fn join(&mut self, server: u32, page: Number, target: &str) {
-        let takes_part = self.policy.estimator == Estimator::Kin && self.policy.has_budget();
-        if !takes_part || self.kin_count >= KIN_MAX {
-            return;
-        }
-        let (word, bit) = (page.0 as usize / 64, 1_u64 << (page.0 % 64));
-        if self.kin_joined.len() <= word {
-            self.kin_joined.resize(word + 1, 0);
-        }
-        if self.kin_joined[word] & bit == 0 {
-            self.kin_joined[word] |= bit;
-            self.kin_count += 1;
-            self.servers[server as usize].kin.join(page.0, target);
+    pub(super) fn join(&mut self, server: ServerId, page: Number, target: &str) {
+        let policy = self.budget.policy();
+        if policy.estimator == Estimator::CoChange && policy.has_budget() {
+            self.servers.join_co_change(server, page, target);
         }
     }
     /// Finds again which pages lie beside which, and of which hints were heard that nobody followed.
-    pub(super) fn recall_kin(&mut self) -> Result<()> {
-        if !self.policy.has_budget() || self.store.count() > KIN_RECALLED_MAX {
+    pub(super) fn recall_co_change(&mut self) -> Result<()> {
+        if !self.budget.policy().has_budget() || self.store.count() > CO_CHANGE_RECALLED_MAX {
             return Ok(());
         }
         let mut pages = Vec::new();
@@ -127,80 +116,72 @@ impl Frontier {
         pages.sort_unstable_by_key(|(number, ..)| number.0);
         for (number, key, hinted) in pages {
             let (prefix, target) = split_key(&key);
-            if let Some(server) = self.by_prefix.get(prefix).copied() {
+            if let Some(server) = self.servers.by_prefix(prefix) {
                 self.join(server, number, target);
-                self.servers[server as usize].hinted.extend(hinted.map(|hinted| (number.0, hinted)));
+                self.servers[server].hinted.extend(hinted.map(|hinted| (number.0, hinted)));
             }
         }
         Ok(())
     }
 
-    /// Takes the page in hand that is most worth a visit before its time, if it is likelier to have changed than `stale`.
-    pub(super) fn early(&mut self, server: u32, stale: f64, now: Timestamp) -> Result<Option<Rank>> {
+    /// Takes the page loaded that is most worth a visit before its time, if it is likelier to have changed than `stale`.
+    pub(super) fn early(&mut self, server: ServerId, stale: f64, now: Timestamp) -> Result<Option<Rank>> {
         if let Some(rank) = self.follow_hint(server, stale)? {
             return Ok(Some(rank));
         }
-        for _ in 0..HUNCHES_MAX {
-            let kin = &mut self.servers[server as usize].kin;
-            let hunch = kin.best(seconds(now)).filter(|hunch| Kin::is_better(hunch, stale));
-            let Some(hunch) = hunch else { break };
-            kin.pass(&hunch);
-            if let Some(rank) = self.follow_hunch(server, &hunch)? {
+        for _ in 0..CANDIDATES_MAX {
+            let co_change = &mut self.servers[server].co_change;
+            let candidate =
+                co_change.best(seconds(now)).filter(|candidate| CoChange::is_better(candidate, stale));
+            let Some(candidate) = candidate else { break };
+            co_change.pass(&candidate);
+            if let Some(rank) = self.follow_candidate(server, &candidate)? {
                 return Ok(Some(rank));
             }
         }
         Ok(None)
     }
-    /// Takes a page in hand that a feed or a sitemap says has changed, as long as that is likelier than `stale`.
-    fn follow_hint(&mut self, server: u32, stale: f64) -> Result<Option<Rank>> {
-        if self.servers[server as usize].kept.pace.trust.of_hint() <= stale {
+    /// Loads a page that a feed or a sitemap says has changed, as long as that is likelier than `stale`.
+    fn follow_hint(&mut self, server: ServerId, stale: f64) -> Result<Option<Rank>> {
+        if self.servers[server].kept.pace.trust.of_hint() <= stale {
             return Ok(None);
         }
-        while let Some((page, announced)) = self.servers[server as usize].hinted.pop_front() {
+        while let Some((page, announced)) = self.servers[server].hinted.pop_front() {
             if let Some(rank) = self.take_early(server, page, announced, true)? {
                 return Ok(Some(rank));
             }
         }
         Ok(None)
     }
-    fn follow_hunch(&mut self, server: u32, hunch: &Hunch) -> Result<Option<Rank>> {
-        self.take_early(server, hunch.page, hunch.since, false)
+    fn follow_candidate(&mut self, server: ServerId, candidate: &Candidate) -> Result<Option<Rank>> {
+        self.take_early(server, candidate.page, candidate.since, false)
     }
-    /// Takes a page in hand before its time, unless a visit since then has taken care of it.
-    fn take_early(&mut self, server: u32, page: u32, since: u64, is_told: bool) -> Result<Option<Rank>> {
+    /// Loads a page before its time, unless a visit since then has taken care of it.
+    fn take_early(&mut self, server: ServerId, page: u32, since: u64, is_told: bool) -> Result<Option<Rank>> {
         let is_wanted = |state: &State| {
             let last = Timestamp::from_micros(state.last_visit).map_or(u64::MAX, seconds);
-            // A hint is the word of somebody; a hunch is none to disturb the dead for.
+            // A hint is the word of somebody; a candidate is none to disturb the dead for.
             let is_in = state.visits > 0 && state.removed == 0;
             is_in && last < since && (is_told || (state.is_live() && state.filtered.is_empty()))
         };
         let number = Number(page);
-        let hand = match self.held.get(&page) {
-            Some(Held::Queued(rank)) => {
-                let rank = *rank;
-                let queue = &mut self.servers[server as usize].queue;
-                let Some(hand) = queue.remove(&rank) else { return Ok(None) };
-                if !is_wanted(&hand.state()) {
-                    queue.insert(rank, hand);
-                    return Ok(None);
-                }
-                hand
+        match self.workbench.location(number) {
+            Some(PageLocation::Queued(_, rank)) => {
+                let queued = self.workbench.queue(server).get(*rank);
+                let is_wanted = queued.is_some_and(|loaded| is_wanted(&loaded.state()));
+                Ok(if is_wanted { self.workbench.move_to_front(number) } else { None })
             }
-            Some(_) => return Ok(None),
+            Some(_) => Ok(None),
             None => {
                 let Some(record) = self.store.get_number(number)? else { return Ok(None) };
-                let hand = Hand::new(number, &record.key, &record.value);
-                if !is_wanted(&hand.state()) {
+                let loaded = LoadedPage::new(number, &record.key, &record.value);
+                if !is_wanted(&loaded.state()) {
                     return Ok(None);
                 }
-                self.queue_bytes += hand.memory_bytes();
-                self.queued += 1;
-                hand
+                let rank = Rank::foremost(number);
+                self.workbench.enqueue(server, rank, loaded);
+                Ok(Some(rank))
             }
-        };
-        let rank = Rank::foremost(number);
-        self.held.insert(page, Held::Queued(rank));
-        self.servers[server as usize].queue.insert(rank, hand);
-        Ok(Some(rank))
+        }
     }
 }

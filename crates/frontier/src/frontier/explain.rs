@@ -1,17 +1,19 @@
 //! Why a page is visited when it is, or never (O2, D17).
 
-use super::turn::refusal;
-use super::{Frontier, Held};
+use super::Frontier;
+use super::select::refusal;
 use crate::Role;
 use crate::error::Result;
-use crate::hand::{Hand, split_key};
 use crate::held_back::HoldReason;
 use crate::load;
+use crate::loaded_page::{LoadedPage, split_key};
 use crate::moment::{at_seconds, moment, seconds};
-use crate::scope::Verdict;
+use crate::report::Explanation;
+use crate::scope::ScopeVerdict;
 use crate::selection::Selection;
-use crate::state::{Ended, State};
-use crate::tell::Explanation;
+use crate::servers::ServerId;
+use crate::state::{LastOutcome, State};
+use crate::workbench::PageLocation;
 use base::{Interval, PageUrl, Timestamp};
 use fetch::robots::Need;
 use sat::{Minute, Number};
@@ -28,32 +30,32 @@ impl Frontier {
         let proper = self.by_proper_name(url, &url.key());
         let url = proper.as_ref().unwrap_or(url);
         let key = url.key();
-        let server = self.known_server(url);
+        let server = self.servers.of_url(url);
         let mut told = Explanation {
             url: url.as_str().to_owned(),
             key: key.as_str().to_owned(),
             server: url.server().as_str().to_owned(),
-            address: server.and_then(|server| self.servers[server as usize].kept.address),
+            address: server.and_then(|server| self.servers[server].kept.address),
             state: "unknown",
-            policy: self.policy.to_string(),
+            policy: self.budget.policy().to_string(),
             ..Explanation::default()
         };
         match self.store.get(key.as_str().as_bytes())? {
             None => told.reason = self.if_added(url, server, now),
             Some(record) => {
                 let state = State::read(&record.value).unwrap_or_default();
-                self.tell_state(&mut told, &state, (record.number, record.due), server, now)?;
+                self.explain_state(&mut told, &state, (record.number, record.due), server, now)?;
             }
         }
         Ok(told)
     }
     /// What would happen to an unknown URL.
-    fn if_added(&mut self, url: &PageUrl, server: Option<u32>, now: Timestamp) -> String {
-        let is_offered = |hand: &Hand| hand.key() == url.key().as_str().as_bytes();
-        if self.offered.iter().any(is_offered) {
+    fn if_added(&mut self, url: &PageUrl, server: Option<ServerId>, now: Timestamp) -> String {
+        let is_offered = |loaded: &LoadedPage| loaded.key() == url.key().as_str().as_bytes();
+        if self.intake.offered().iter().any(is_offered) {
             return "it was found just now and is about to be taken up".to_owned();
         }
-        if let Some(removal) = self.removal(url.key().as_str()) {
+        if let Some(removal) = self.intake.removal(url.key().as_str()) {
             return format!("it is not known, and {}", removed(removal.at, &removal.selection));
         }
         if let Some(never) = self.why_never(url, Role::Page, server, now) {
@@ -66,19 +68,19 @@ impl Frontier {
         &mut self,
         url: &PageUrl,
         role: Role,
-        server: Option<u32>,
+        server: Option<ServerId>,
         now: Timestamp,
     ) -> Option<String> {
-        if (self.excluded)(url.key().as_str()) {
+        if self.intake.is_excluded(url.key().as_str()) {
             return Some("it was taken down".to_owned());
         }
-        if let Verdict::Leave(rule) = self.judge_scope(url, role) {
+        if let ScopeVerdict::Leave(rule) = self.judge_scope(url, role) {
             return Some(rule);
         }
         if let Some(line) = self.settings.opt_out.refuses(url) {
             return Some(format!("the opt-out list says so, {line}"));
         }
-        let state = &mut self.servers[server? as usize];
+        let state = &mut self.servers[server?];
         let standing = state.robots_known(url.scheme())?;
         match standing.needs(now) {
             Need::Known(rules) => {
@@ -93,12 +95,12 @@ impl Frontier {
         }
     }
 
-    fn tell_state(
+    fn explain_state(
         &mut self,
         told: &mut Explanation,
         state: &State,
         (number, due): (Number, Minute),
-        server: Option<u32>,
+        server: Option<ServerId>,
         now: Timestamp,
     ) -> Result<()> {
         state.url.clone_into(&mut told.url);
@@ -109,15 +111,17 @@ impl Frontier {
         told.elapsed = Interval::from_seconds(state.elapsed);
         told.unchanged_sum = Interval::from_seconds(state.unchanged);
         told.side_changes = state.side_changes;
-        told.estimate = self.policy.estimator.estimate(&state.belief, &state.history());
+        told.estimate = self.budget.policy().estimator.estimate(&state.belief, &state.history());
         told.interval = (state.wait > 0).then(|| Interval::from_seconds(state.wait));
         told.last_visit = (!state.is_new()).then(|| Timestamp::from_micros(state.last_visit)).flatten();
         told.next_due = (state.removed == 0).then(|| moment(state.next_due));
         told.hint = hint(state);
         told.last_outcome = (!state.is_new()).then(|| last_outcome(state));
         told.state = word(state);
-        let queued =
-            matches!(self.held.get(&number.0), Some(Held::Queued(..) | Held::Out(..) | Held::Retry(..)));
+        let queued = matches!(
+            self.workbench.location(number),
+            Some(PageLocation::Queued(..) | PageLocation::Visiting(..) | PageLocation::Retrying(..))
+        );
         told.queued_for = told.next_due.map(|_| if queued { now } else { moment(due) });
         told.limited_by = server.and_then(|server| self.limit(server, state, (number, due), now));
         told.budget_share = server.and_then(|server| self.share(server, state));
@@ -139,14 +143,14 @@ impl Frontier {
     fn why_removed(&self, state: &State) -> String {
         let key = PageUrl::parse(&state.url).map(|url| (Selection::page(&url), url.key()));
         let by = key.ok().map(|(page, key)| {
-            let removal = self.removal(key.as_str()).filter(|removal| removal.at == state.removed);
+            let removal = self.intake.removal(key.as_str()).filter(|removal| removal.at == state.removed);
             removal.map_or(page, |removal| removal.selection.clone())
         });
         by.map(|by| removed(state.removed, &by)).unwrap_or_default()
     }
     /// Why it may be visited before its time.
-    fn why_early(&self, server: Option<u32>, state: &State) -> String {
-        let Some(server) = server.map(|server| &self.servers[server as usize]) else { return String::new() };
+    fn why_early(&self, server: Option<ServerId>, state: &State) -> String {
+        let Some(server) = server.map(|server| &self.servers[server]) else { return String::new() };
         let last = Timestamp::from_micros(state.last_visit).map_or(0, seconds);
         if state.visits > 0 && state.hinted > last {
             let chance = server.kept.pace.trust.of_hint() * 100.0;
@@ -154,7 +158,7 @@ impl Frontier {
                 "; a feed or a sitemap says that it changed, and such hints were right in {chance:.0} of 100 cases here"
             );
         }
-        match server.kin.told(&split_key_of(state).1, last) {
+        match server.co_change.told(&split_key_of(state).1, last) {
             Some((chance, hits, tries)) if state.visits > 0 => format!(
                 "; of the pages beside it {hits} of {tries} changed lately, so it has with a chance of {:.0} % and may be visited earlier",
                 chance * 100.0
@@ -163,8 +167,8 @@ impl Frontier {
         }
     }
     /// Why its server is asked more slowly than configured.
-    fn why_slow(&self, server: Option<u32>) -> String {
-        let server = server.map(|server| &self.servers[server as usize]);
+    fn why_slow(&self, server: Option<ServerId>) -> String {
+        let server = server.map(|server| &self.servers[server]);
         match server.and_then(|server| Some((server, server.kept.slow.status()?))) {
             Some((server, status)) => {
                 format!("; its server answered {status}, so it is asked once in {} at most", server.delay())
@@ -180,23 +184,23 @@ impl Frontier {
     /// What makes a page wait longer than its own estimate.
     fn limit(
         &self,
-        server: u32,
+        server: ServerId,
         state: &State,
         page: (Number, Minute),
         now: Timestamp,
     ) -> Option<&'static str> {
-        let kept = &self.servers[server as usize];
+        let kept = &self.servers[server];
         let (_, target) = split_key_of(state);
         if state.dropped || (kept.division.is_some() && page.1 > state.next_due) {
             return Some("overload");
         }
-        match self.held.get(&page.0.0) {
-            Some(Held::Waiting) => Some("trap"),
-            Some(Held::Retry(..)) => Some("back-off"),
-            Some(Held::Queued(..)) if kept.kept.failures > 0 && kept.rests_until(now).is_some() => {
+        match self.workbench.location(page.0) {
+            Some(PageLocation::HeldBack(..)) => Some("trap"),
+            Some(PageLocation::Retrying(..)) => Some("back-off"),
+            Some(PageLocation::Queued(..)) if kept.kept.failures > 0 && kept.rests_until(now).is_some() => {
                 Some("back-off")
             }
-            Some(Held::Queued(..)) => Some("pause"),
+            Some(PageLocation::Queued(..)) => Some("pause"),
             _ if state.held.is_some() => Some("trap"),
             _ if page.1 > state.next_due && self.settings.spares_dead && kept.places.is_dead(&target) => {
                 Some("neighbourhood")
@@ -206,8 +210,8 @@ impl Frontier {
         }
     }
     /// The part of its server's requests that a page gets.
-    fn share(&self, server: u32, state: &State) -> Option<f64> {
-        state.load_interval(&self.policy)?;
+    fn share(&self, server: ServerId, state: &State) -> Option<f64> {
+        state.load_interval(self.budget.policy())?;
         let all = self.outlook(server).requests;
         let own = if state.dropped { 0.0 } else { load::in_requests(load::Load::share(state.wait)) };
         (all > 0.0).then(|| (own / all).min(1.0))
@@ -228,10 +232,10 @@ fn hint(state: &State) -> Option<String> {
 }
 fn last_outcome(state: &State) -> String {
     match (state.outcome, state.status) {
-        (Ended::Moved, status) if !state.moved_to.is_empty() => {
+        (LastOutcome::Moved, status) if !state.moved_to.is_empty() => {
             format!("{} ({status}) to {}", state.outcome.as_str(), state.moved_to)
         }
-        (Ended::Failed | Ended::Moved | Ended::Gone, status) => {
+        (LastOutcome::Failed | LastOutcome::Moved | LastOutcome::Gone, status) => {
             format!("{} ({status})", state.outcome.as_str())
         }
         (outcome, _) => outcome.as_str().to_owned(),
@@ -248,9 +252,9 @@ fn word(state: &State) -> &'static str {
         _ if state.is_new() => "new",
         _ if state.dropped => "dropped",
         outcome if outcome.is_refusal() => "refused",
-        Ended::Failed | Ended::Unreachable => "failing",
-        Ended::Gone => "gone",
-        Ended::Moved => "moved",
+        LastOutcome::Failed | LastOutcome::Unreachable => "failing",
+        LastOutcome::Gone => "gone",
+        LastOutcome::Moved => "moved",
         _ if state.is_gone() => "gone",
         _ => "live",
     }
@@ -359,7 +363,7 @@ mod tests {
     fn why(visits: u32, changes: u32, (estimate, interval, average): (u64, u64, u64)) -> String {
         let state = State { visits, changes, wait: interval, elapsed: 864_000, ..State::default() };
         let estimate = Some(Interval::from_seconds(estimate));
-        let told = Explanation { estimate, policy: "kin/root".to_owned(), ..Explanation::default() };
+        let told = Explanation { estimate, policy: "co-change/root".to_owned(), ..Explanation::default() };
         let (interval, average) = (Interval::from_seconds(interval), Interval::from_seconds(average));
         why_interval(&state, &told, interval, Some(average))
     }

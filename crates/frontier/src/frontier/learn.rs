@@ -3,17 +3,15 @@
 //! **Invariant:** a capture is learned once: what was learned already is known by its moment. One that is older than the last
 //! (an import brings such) changes nothing here: its page is folded anew from all of its captures ([`Frontier::refold`], D4).
 
+use super::Frontier;
 use super::operator::far;
-use super::{Frontier, Held};
 use crate::Role;
 use crate::error::Result;
-use crate::hand::{Hand, split_key};
 use crate::held_back::HoldReason;
-use crate::lesson::{self, Again, Lesson, Told};
-use crate::load::Load;
+use crate::lesson::{self, Lesson, NextVisit, VisitResult};
+use crate::loaded_page::{LoadedPage, split_key};
 use crate::moment::{minute, moment, seconds};
-use crate::revisit::Policy;
-use crate::revisit::allocate::Allocation;
+use crate::servers::ServerId;
 use crate::state::{State, Version};
 use crate::trap::UrlShape;
 use base::limits::SERVER_PAUSE_MAX;
@@ -25,13 +23,13 @@ const NOVELTY_PAGES: u32 = 128;
 
 /// Whether a capture could be learned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Learned {
-    /// It was, or had been before.
-    Yes,
+pub enum LearnResult {
+    /// It was learned now, or before.
+    Learned,
     /// The page is not known.
-    Unknown,
-    /// It is older than what the page has learned: fold the page anew.
-    Older,
+    UnknownPage,
+    /// It is older than what the page has learned: call [`Frontier::refold`].
+    Outdated,
 }
 
 impl Frontier {
@@ -39,47 +37,49 @@ impl Frontier {
     ///
     /// # Errors
     /// When the store cannot be read or written.
-    pub fn learn(&mut self, lesson: &Lesson<'_>) -> Result<Learned> {
+    pub fn learn(&mut self, lesson: &Lesson<'_>) -> Result<LearnResult> {
         let learned = self.learn_one(lesson)?;
         // Only now: whatever was committed on the way belongs to the place before.
         self.pass(lesson.place);
         Ok(learned)
     }
-    fn learn_one(&mut self, lesson: &Lesson<'_>) -> Result<Learned> {
-        if lesson.told == Told::HeldBack {
-            return Ok(Learned::Yes);
+    fn learn_one(&mut self, lesson: &Lesson<'_>) -> Result<LearnResult> {
+        if lesson.result == VisitResult::NotSent {
+            return Ok(LearnResult::Learned);
         }
-        let Some((server, hand)) = self.page_of(lesson)? else {
-            return Ok(Learned::Unknown);
+        let Some((server, loaded)) = self.page_of(lesson)? else {
+            return Ok(LearnResult::UnknownPage);
         };
-        let state = hand.state();
+        let state = loaded.state();
         let micros = lesson.at.as_micros();
         if micros <= state.last_visit {
-            self.write_back(lesson, &hand, &state)?;
-            return Ok(if micros == state.last_visit { Learned::Yes } else { Learned::Older });
+            self.write_back(lesson, &loaded, &state)?;
+            return Ok(if micros == state.last_visit { LearnResult::Learned } else { LearnResult::Outdated });
         }
         if let Some(address) = lesson.address {
             self.move_load(server, address);
         }
-        self.heed_again(server, lesson);
-        self.apply(server, &hand, state, lesson)?;
-        Ok(Learned::Yes)
+        self.repeat_server_signals(server, lesson);
+        self.apply(server, &loaded, state, lesson)?;
+        Ok(LearnResult::Learned)
     }
     /// Hears again what a server asked for, in case that the crawl died before it was kept.
-    fn heed_again(&mut self, server: u32, lesson: &Lesson<'_>) {
-        if let (None, Told::Failed { status: status @ (429 | 503), .. }) = (lesson.page, &lesson.told) {
-            let state = &mut self.servers[server as usize];
+    fn repeat_server_signals(&mut self, server: ServerId, lesson: &Lesson<'_>) {
+        if let (None, VisitResult::Failed { status: status @ (429 | 503), .. }) =
+            (lesson.page, &lesson.result)
+        {
+            let state = &mut self.servers[server];
             let pause = state.least_pause();
             state.kept.slow.refuse(*status, pause, lesson.at, lesson.at);
-            self.touch(server);
+            self.servers.touch(server);
         }
-        if let Told::Failed { retry_after: Some(wait), .. } = &lesson.told {
+        if let VisitResult::Failed { retry_after: Some(wait), .. } = &lesson.result {
             let wait = (*wait).min(SERVER_PAUSE_MAX);
             let until = lesson.at.plus(wait);
-            let state = &mut self.servers[server as usize];
+            let state = &mut self.servers[server];
             state.leave_until(until);
             state.kept.not_before = state.kept.not_before.max(seconds(until) + 1);
-            self.touch(server);
+            self.servers.touch(server);
         }
     }
     /// Notes a place in the archive behind something that teaches nothing.
@@ -87,86 +87,85 @@ impl Frontier {
         place.clone_into(&mut self.crawl.place);
     }
 
-    /// A page in hand that learned nothing, because it has learned from a later capture, goes back for its own time.
-    fn write_back(&mut self, lesson: &Lesson<'_>, hand: &Hand, state: &State) -> Result<()> {
+    /// A page loaded that learned nothing, because it has learned from a later capture, goes back for its own time.
+    fn write_back(&mut self, lesson: &Lesson<'_>, loaded: &LoadedPage, state: &State) -> Result<()> {
         if lesson.page.is_none() {
             return Ok(());
         }
         let wait = Interval::from_seconds(state.wait.max(3_600));
         let due = state.next_due.max(minute(lesson.at.plus(wait)));
-        self.update(hand.number, hand.key(), due, hand.value())
+        self.update(loaded.number, loaded.key(), due, loaded.value())
     }
 
     /// The page of a lesson, out of hand or out of the store.
-    fn page_of(&mut self, lesson: &Lesson<'_>) -> Result<Option<(u32, Hand)>> {
+    fn page_of(&mut self, lesson: &Lesson<'_>) -> Result<Option<(ServerId, LoadedPage)>> {
         if let Some(number) = lesson.page
-            && let Some(Held::Out(..)) = self.held.get(&number.0)
-            && let Some(Held::Out(server, hand)) = self.held.remove(&number.0)
+            && let Some(page) = self.workbench.end_visit(number)
         {
-            return Ok(Some((server, hand)));
+            return Ok(Some(page));
         }
         let key = lesson.url.key();
         let (prefix, _) = split_key(key.as_str());
         let Some(record) = self.store.get(key.as_str().as_bytes())? else { return Ok(None) };
         let server = self.server_of(&lesson.url.server(), prefix);
-        self.let_go(server, record.number.0);
-        Ok(Some((server, Hand::new(record.number, &record.key, &record.value))))
-    }
-    /// Takes a page out of the queue that is about to be written anew.
-    pub(super) fn let_go(&mut self, server: u32, number: u32) {
-        match self.held.get(&number) {
-            Some(Held::Queued(rank)) => {
-                if let Some(hand) = self.servers[server as usize].queue.remove(rank) {
-                    self.unqueue(server, &hand);
-                }
-            }
-            Some(Held::Waiting) => self.unwait(server, number),
-            Some(Held::Retry(..)) => _ = self.held.remove(&number),
-            Some(Held::Out(..)) | None => {}
-        }
+        self.workbench.unload(record.number);
+        Ok(Some((server, LoadedPage::new(record.number, &record.key, &record.value))))
     }
 
-    fn apply(&mut self, server: u32, hand: &Hand, mut state: State, lesson: &Lesson<'_>) -> Result<()> {
+    fn apply(
+        &mut self,
+        server: ServerId,
+        loaded: &LoadedPage,
+        mut state: State,
+        lesson: &Lesson<'_>,
+    ) -> Result<()> {
         let before = state.clone();
         // Whatever came of it, it was visited.
         state.held = None;
-        if lesson.page.is_none() && !matches!(lesson.told, Told::Refused(_)) {
-            self.pay_late(server, hand, &before, lesson.at);
+        if lesson.page.is_none() && !matches!(lesson.result, VisitResult::Refused(_)) {
+            self.pay_late(server, loaded, &before, lesson.at);
         }
-        let pace = &mut self.servers[server as usize].kept.pace;
-        let again = lesson::learn(&mut state, lesson, &self.policy, pace, self.settings.seed);
-        let at_once = again == Again::AtOnce;
-        let (_, target) = split_key(hand.key_text());
-        self.discover(hand, &state, lesson, at_once)?;
+        let pace = &mut self.servers[server].kept.pace;
+        let again = lesson::learn(&mut state, lesson, self.budget.policy(), pace, self.settings.seed);
+        let at_once = again == NextVisit::AtOnce;
+        let (_, target) = split_key(loaded.key_text());
+        self.discover(loaded, &state, lesson, at_once)?;
         self.map(server, target, &before, &state, lesson)?;
-        if self.servers[server as usize].waiting_count > 0 {
+        if self.workbench.queue(server).held_back_count() > 0 {
             self.release_unsuspected(server, lesson.at)?;
         }
         // From here to the update nothing is committed: sums and states belong together.
         self.reserve()?;
-        self.discount(server, &before);
-        self.count(server, &state);
-        self.compare(server, hand.number, target, (&before, &state), again);
+        self.leave(server, &before);
+        self.enter_load(server, &state);
+        self.compare(server, loaded.number, target, (&before, &state), again);
         let planned = self.plan(server, &mut state, lesson.at, again);
+        self.enter_census(server, &state);
         let place = if state.removed > 0 { far(lesson.at) } else { planned };
-        let mut value = Vec::with_capacity(hand.value().len() + 64);
+        let mut value = Vec::with_capacity(loaded.value().len() + 64);
         state.write(&mut value);
-        self.update(hand.number, hand.key(), place, &value)?;
+        self.update(loaded.number, loaded.key(), place, &value)?;
         match again {
             _ if state.removed > 0 => {}
-            Again::AtOnce => {
-                self.enqueue(server, Hand::new(hand.number, hand.key(), &value), &state, lesson.at)?;
+            NextVisit::AtOnce => {
+                self.enqueue(
+                    server,
+                    LoadedPage::new(loaded.number, loaded.key(), &value),
+                    &state,
+                    lesson.at,
+                )?;
             }
             // What is read back from the archive waits in the store.
-            Again::Soon(wait) if lesson.page.is_some() => {
-                let hand = Hand::new(hand.number, hand.key(), &value);
-                self.wait_for_retry(server, hand, lesson.at.plus(wait));
+            NextVisit::Soon(wait) if lesson.page.is_some() => {
+                let loaded = LoadedPage::new(loaded.number, loaded.key(), &value);
+                self.workbench.retry_at(server, loaded, lesson.at.plus(wait));
             }
             _ => {}
         }
         if target == "/" {
-            let content = if let Told::Content(digest) = &lesson.told { Some(*digest) } else { None };
-            let moved = if let Told::Moved { target, .. } = &lesson.told { *target } else { None };
+            let content =
+                if let VisitResult::Content(digest) = &lesson.result { Some(*digest) } else { None };
+            let moved = if let VisitResult::Moved { target, .. } = &lesson.result { *target } else { None };
             self.compare_home(server, content, moved);
         }
         Ok(())
@@ -174,21 +173,22 @@ impl Frontier {
     /// What the server's map of itself learns: shapes with something new on them, directories whose pages are gone.
     fn map(
         &mut self,
-        server: u32,
+        server: ServerId,
         target: &str,
         before: &State,
         state: &State,
         lesson: &Lesson<'_>,
     ) -> Result<()> {
-        let map = &mut self.servers[server as usize];
-        if matches!(lesson.told, Told::Content(_) | Told::Same | Told::Gone(_)) {
+        let map = &mut self.servers[server];
+        if matches!(lesson.result, VisitResult::Content(_) | VisitResult::NotModified | VisitResult::Gone(_))
+        {
             map.is_map_dirty |= map.places.saw(target, state.is_gone());
         }
         for link in lesson.too_long {
             map.shapes.leave_out(HoldReason::TooLong, *link);
             map.is_map_dirty = true;
         }
-        let Told::Content(digest) = &lesson.told else { return Ok(()) };
+        let VisitResult::Content(digest) = &lesson.result else { return Ok(()) };
         if state.role == Role::Requisite {
             return Ok(());
         }
@@ -205,75 +205,66 @@ impl Frontier {
         if map.novelty_unwritten >= NOVELTY_PAGES { self.write_novelty(server) } else { Ok(()) }
     }
     /// Takes up what a page points to.
-    fn discover(&mut self, hand: &Hand, state: &State, lesson: &Lesson<'_>, at_once: bool) -> Result<()> {
-        self.take_up_links(hand.number, state, lesson)?;
-        match &lesson.told {
-            Told::Moved { target: Some(target), .. } if !at_once && target.key() != lesson.url.key() => {
+    fn discover(
+        &mut self,
+        loaded: &LoadedPage,
+        state: &State,
+        lesson: &Lesson<'_>,
+        at_once: bool,
+    ) -> Result<()> {
+        self.accept_links(loaded.number, state, lesson)?;
+        match &lesson.result {
+            VisitResult::Moved { target: Some(target), .. }
+                if !at_once && target.key() != lesson.url.key() =>
+            {
                 if state.is_seed && state.visits == 1 {
-                    self.follow_seed(hand.number, state, target, lesson.at)
+                    self.follow_seed(loaded.number, state, target, lesson.at)
                 } else {
-                    self.follow(hand.number, state, target, lesson.at)
+                    self.follow(loaded.number, state, target, lesson.at)
                 }
             }
             _ => Ok(()),
         }
     }
 
-    /// Takes a page out of its server's sums.
-    pub(super) fn discount(&mut self, server: u32, state: &State) {
-        self.count_failing(server, state, false);
-        let kept = &mut self.servers[server as usize].kept;
-        self.new -= u64::from(state.waits() && kept.new > 0);
-        kept.new = kept.new.saturating_sub(u64::from(state.waits()));
-        kept.gone = kept.gone.saturating_sub(u64::from(state.is_gone()));
-        kept.dropped = kept.dropped.saturating_sub(u64::from(state.dropped));
-        kept.pages = kept.pages.saturating_sub(1);
-        self.count_held(server, state.held, None);
-        let kept = &mut self.servers[server as usize].kept;
-        if let Some(interval) = state.load_interval(&self.policy) {
-            let share = share(&self.policy, interval);
-            kept.load.remove(interval, share);
-            self.planned = self.planned.saturating_sub(1);
-            let address = kept.address;
-            if let Some(address) = address.and_then(|address| self.addresses.get_mut(address)) {
-                address.load = address.load.saturating_sub(share);
-            }
+    /// A page is no longer counted with this state.
+    pub(super) fn leave(&mut self, server: ServerId, state: &State) {
+        let kept = &mut self.servers[server].kept;
+        self.census.leave(&mut kept.counts, state);
+        let share = self.budget.leave(&mut kept.load, state);
+        if let Some(address) = kept.address.and_then(|address| self.addresses.get_mut(address)) {
+            address.remove_load(share);
         }
-        self.crawl.discount(state);
-        self.touch(server);
+        self.servers.touch(server);
     }
-    /// Puts it back with what it is now.
-    pub(super) fn count(&mut self, server: u32, state: &State) {
-        self.count_failing(server, state, true);
-        let kept = &mut self.servers[server as usize].kept;
-        kept.pages += 1;
-        self.new += u64::from(state.waits());
-        kept.new += u64::from(state.waits());
-        kept.gone += u64::from(state.is_gone());
-        kept.dropped += u64::from(state.dropped);
-        if let Some(interval) = state.load_interval(&self.policy) {
-            let share = share(&self.policy, interval);
-            kept.load.add(interval, share);
-            self.planned += 1;
-            let address = kept.address;
-            if let Some(address) = address.and_then(|address| self.addresses.get_mut(address)) {
-                address.load += share;
-            }
+    /// A page is counted with this state.
+    pub(super) fn enter(&mut self, server: ServerId, state: &State) {
+        self.enter_load(server, state);
+        self.enter_census(server, state);
+    }
+    /// A page joins the load of its server. Its plan depends on that, and its other counts on the plan.
+    pub(super) fn enter_load(&mut self, server: ServerId, state: &State) {
+        let kept = &mut self.servers[server].kept;
+        let share = self.budget.enter(&mut kept.load, state);
+        if let Some(address) = kept.address.and_then(|address| self.addresses.get_mut(address)) {
+            address.add_load(share);
         }
-        self.crawl.add(state);
-        self.touch(server);
+    }
+    pub(super) fn enter_census(&mut self, server: ServerId, state: &State) {
+        self.census.enter(&mut self.servers[server].kept.counts, state);
+        self.servers.touch(server);
     }
 
     /// Folds a page anew from all of its captures, oldest first.
     ///
     /// # Errors
     /// When the store cannot be read or written.
-    pub fn refold(&mut self, lessons: &[Lesson<'_>]) -> Result<Learned> {
-        let Some(first) = lessons.first() else { return Ok(Learned::Unknown) };
+    pub fn refold(&mut self, lessons: &[Lesson<'_>]) -> Result<LearnResult> {
+        let Some(first) = lessons.first() else { return Ok(LearnResult::UnknownPage) };
         let unowned = Lesson { page: None, ..first.clone() };
-        let Some((server, hand)) = self.page_of(&unowned)? else { return Ok(Learned::Unknown) };
-        let old = hand.state();
-        self.discount(server, &old);
+        let Some((server, loaded)) = self.page_of(&unowned)? else { return Ok(LearnResult::UnknownPage) };
+        let old = loaded.state();
+        self.leave(server, &old);
         let earliest = seconds(first.at);
         let mut state = State::new(first.url.as_str(), old.role, old.priority, moment(Minute(0)));
         state.first_seen = old.first_seen.min(earliest);
@@ -282,41 +273,33 @@ impl Frontier {
         state.removed = old.removed;
         state.is_seed = old.is_seed;
         // What the server is like was learned from these captures when they came, or will be: they count once.
-        let mut pace = self.servers[server as usize].kept.pace.clone();
-        let (mut again, mut last) = (Again::ByPlan, first.at);
-        for lesson in lessons.iter().filter(|lesson| lesson.told != Told::HeldBack) {
-            again = lesson::learn(&mut state, lesson, &self.policy, &mut pace, self.settings.seed);
+        let mut pace = self.servers[server].kept.pace.clone();
+        let (mut again, mut last) = (NextVisit::ByPlan, first.at);
+        for lesson in lessons.iter().filter(|lesson| lesson.result != VisitResult::NotSent) {
+            again = lesson::learn(&mut state, lesson, self.budget.policy(), &mut pace, self.settings.seed);
             last = lesson.at;
             // What a later capture builds on; the last one is planned below.
             state.wait = match again {
-                Again::After(wait) | Again::Soon(wait) => wait.as_seconds(),
-                Again::AtOnce | Again::ByPlan => state.interval,
+                NextVisit::After(wait) | NextVisit::Soon(wait) => wait.as_seconds(),
+                NextVisit::AtOnce | NextVisit::ByPlan => state.interval,
             };
         }
-        self.count(server, &state);
         // An order that was not carried out yet stands.
         if old.asked > seconds(last) {
             state.asked = old.asked;
         }
+        self.enter_load(server, &state);
         let planned = self.plan(server, &mut state, last, again);
+        self.enter_census(server, &state);
         let place = if state.removed > 0 { far(last) } else { planned };
         let mut value = Vec::new();
         state.write(&mut value);
-        self.update(hand.number, hand.key(), place, &value)?;
-        if let Some(Held::Out(_, out)) = self.held.get_mut(&hand.number.0) {
-            // It is being visited: what comes of that is learned on top.
-            *out = Hand::new(hand.number, hand.key(), &value);
-        }
-        Ok(Learned::Yes)
+        self.update(loaded.number, loaded.key(), place, &value)?;
+        Ok(LearnResult::Learned)
     }
 }
 
 /// The registrable domain of a URL, or its host where there is none, as for an address.
 pub(super) fn site_of(url: &PageUrl) -> &str {
     base::server::registrable_domain(url.host()).unwrap_or_else(|| url.host())
-}
-
-/// What a page asks of its server by its policy: a visit every own interval as printed, its part of the budget otherwise.
-pub(super) fn share(policy: &Policy, interval: u64) -> u64 {
-    Load::share(if policy.allocation == Allocation::Printed { interval } else { policy.every.as_seconds() })
 }

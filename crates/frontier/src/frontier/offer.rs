@@ -6,13 +6,14 @@
 use super::Frontier;
 use super::learn::site_of;
 use crate::error::Result;
-use crate::hand::{Hand, split_key};
 use crate::held_back::HoldReason;
 use crate::lesson::Lesson;
+use crate::loaded_page::{LoadedPage, split_key};
 use crate::moment::seconds;
-use crate::scope::Verdict;
+use crate::scope::ScopeVerdict;
+use crate::servers::ServerId;
 use crate::state::State;
-use crate::{Found, Role};
+use crate::{FoundUrl, Role};
 use base::limits::REDIRECTS_MAX;
 use base::{PageUrl, Timestamp, UrlKey, chance};
 use sat::Number;
@@ -43,12 +44,12 @@ impl Frontier {
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub fn add(&mut self, pages: &[Found], priority: i8, at: Timestamp) -> Result<usize> {
+    pub fn add(&mut self, pages: &[FoundUrl], priority: i8, at: Timestamp) -> Result<usize> {
         let mut offered = 0;
         for found in pages {
             self.settings.scope.add_seed(&found.url);
             let origin = Origin { vouched: true, is_seed: true, ..Origin::default() };
-            if self.take_up(found, origin, Some(priority), at)? {
+            if self.accept(found, origin, Some(priority), at)? {
                 offered += 1;
             }
         }
@@ -59,25 +60,25 @@ impl Frontier {
     ///
     /// # Errors
     /// When the store cannot be written.
-    pub fn found(&mut self, links: &[Found], at: Timestamp) -> Result<()> {
+    pub fn found(&mut self, links: &[FoundUrl], at: Timestamp) -> Result<()> {
         for found in links {
-            self.take_up(found, Origin::default(), None, at)?;
+            self.accept(found, Origin::default(), None, at)?;
         }
         Ok(())
     }
 
     /// Takes up a page under the server's proper name that was known under another (C10).
-    pub(super) fn take_up_again(&mut self, url: &PageUrl, state: &State) -> Result<()> {
-        let found = Found { url: url.clone(), role: state.role, announced: None };
+    pub(super) fn accept_again(&mut self, url: &PageUrl, state: &State) -> Result<()> {
+        let found = FoundUrl { url: url.clone(), role: state.role, announced: None };
         let origin =
             Origin { page: state.found_on, hops: state.hops, vouched: state.vouched, is_seed: state.is_seed };
-        self.take_up(&found, origin, Some(state.priority), state.first_seen()).map(|_| ())
+        self.accept(&found, origin, Some(state.priority), state.first_seen()).map(|_| ())
     }
 
     /// Offers a URL to the store, unless it was offered lately or is not wanted. Tells whether it was.
-    pub(super) fn take_up(
+    pub(super) fn accept(
         &mut self,
-        found: &Found,
+        found: &FoundUrl,
         origin: Origin,
         priority: Option<i8>,
         at: Timestamp,
@@ -95,20 +96,20 @@ impl Frontier {
         if self.should_vouch(key.as_str(), origin, priority.is_some()) {
             self.vouch(key.as_str().as_bytes(), origin.page, at)?;
         }
-        if self.seen.holds(hash) {
+        if self.intake.recent.holds(hash) {
             return Ok(false);
         }
         if priority.is_none() && self.is_full(key.as_str(), hash) {
-            self.dropped_links += 1;
+            self.intake.count_dropped();
             return Ok(false);
         }
         let Some(priority) = self.judge_url(url, &key, found.role, priority) else {
-            self.dropped_links += 1;
+            self.intake.count_dropped();
             return Ok(false);
         };
-        self.seen.add(hash);
-        if !self.owned.holds(&url.server()) {
-            self.outbox.put(Found { url: url.clone(), ..found.clone() }, at);
+        self.intake.recent.add(hash);
+        if !self.intake.owns(&url.server()) {
+            self.intake.pass_on(FoundUrl { url: url.clone(), ..found.clone() }, at);
             return Ok(false);
         }
         let is_requisite = found.role == Role::Requisite;
@@ -126,37 +127,37 @@ impl Frontier {
     /// Whether a known page may have to be told that it is worth a visit. Links between sites are many, so for these the
     /// store is only asked where pages are held back.
     fn should_vouch(&self, key: &str, origin: Origin, is_named: bool) -> bool {
-        let server = self.by_prefix.get(split_key(key).0);
-        let holds = |server: &u32| self.servers[*server as usize].kept.held.total() > 0;
+        let server = self.servers.of_key(key);
+        let holds = |server| self.servers[server].kept.counts.held.total() > 0;
         origin.vouched && server.is_some_and(|server| is_named || holds(server))
     }
     /// Whether the server of a key has as many pages as it may have; the link is counted then.
     fn is_full(&mut self, key: &str, hash: u64) -> bool {
-        let Some(server) = self.by_prefix.get(split_key(key).0).copied() else { return false };
-        let state = &mut self.servers[server as usize];
-        if state.kept.pages < self.settings.server_pages_max {
+        let Some(server) = self.servers.of_key(key) else { return false };
+        let state = &mut self.servers[server];
+        if state.kept.counts.pages < self.settings.server_pages_max {
             return false;
         }
         #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
         state.shapes.leave_out(HoldReason::ServerFull, hash as u32);
         state.is_map_dirty = true;
-        self.touch(server);
+        self.servers.touch(server);
         true
     }
     /// The priority of a URL that is wanted.
     fn judge_url(&self, url: &PageUrl, key: &UrlKey, role: Role, priority: Option<i8>) -> Option<i8> {
-        let is_removed = priority.is_none() && self.removal(key.as_str()).is_some();
-        if is_removed || (self.excluded)(key.as_str()) || url.target() == "/robots.txt" {
+        let is_removed = priority.is_none() && self.intake.removal(key.as_str()).is_some();
+        if is_removed || self.intake.is_excluded(key.as_str()) || url.target() == "/robots.txt" {
             return None;
         }
         match (priority, self.judge_scope(url, role)) {
-            (Some(given), Verdict::Visit { priority }) => Some(given.saturating_add(priority)),
-            (None, Verdict::Visit { priority }) => Some(priority),
-            (_, Verdict::Leave(_)) => None,
+            (Some(given), ScopeVerdict::Visit { priority }) => Some(given.saturating_add(priority)),
+            (None, ScopeVerdict::Visit { priority }) => Some(priority),
+            (_, ScopeVerdict::Leave(_)) => None,
         }
     }
     /// What the scope says of a URL that is visited for this. What pages show may lie anywhere.
-    pub(super) fn judge_scope(&self, url: &PageUrl, role: Role) -> Verdict {
+    pub(super) fn judge_scope(&self, url: &PageUrl, role: Role) -> ScopeVerdict {
         match role {
             Role::Requisite if self.settings.requisites => self.settings.scope.judge_requisite(url),
             _ => self.settings.scope.judge(url),
@@ -164,11 +165,11 @@ impl Frontier {
     }
     /// Whether a URL belongs to the crawl as a page.
     fn is_in_scope(&self, url: &PageUrl) -> bool {
-        matches!(self.settings.scope.judge(url), Verdict::Visit { .. })
+        matches!(self.settings.scope.judge(url), ScopeVerdict::Visit { .. })
     }
     /// Takes up what a page points to. What lies outside the scope never leads to pages, and leads to further requisites only
     /// if it is one itself, up to a bounded depth.
-    pub(super) fn take_up_links(&mut self, from: Number, state: &State, lesson: &Lesson<'_>) -> Result<()> {
+    pub(super) fn accept_links(&mut self, from: Number, state: &State, lesson: &Lesson<'_>) -> Result<()> {
         if lesson.links.is_empty() {
             return Ok(());
         }
@@ -185,41 +186,41 @@ impl Frontier {
             };
             if is_wanted {
                 let vouched = is_list || found.announced.is_some() || site_of(&found.url) != site;
-                self.take_up(
+                self.accept(
                     found,
                     Origin { page: Some(from), hops, vouched, is_seed: false },
                     None,
                     lesson.at,
                 )?;
             } else {
-                self.dropped_links += 1;
+                self.intake.count_dropped();
             }
         }
         Ok(())
     }
     pub(super) fn offer(&mut self, key: &UrlKey, state: &State) -> Result<()> {
-        if self.offered.len() >= OFFERED_MAX {
+        if self.intake.offered().len() >= OFFERED_MAX {
             self.settle(state.first_seen())?;
         }
         let mut value = Vec::with_capacity(128);
         state.write(&mut value);
         let key = key.as_str().as_bytes();
         self.write(|store| store.offer(key, state.next_due, &value))?;
-        self.offered.push(Hand::new(Number(0), key, &value));
+        self.intake.offer(LoadedPage::new(Number(0), key, &value));
         Ok(())
     }
 
     /// How many offers wait to be judged.
     #[must_use]
     pub fn offered(&self) -> usize {
-        self.offered.len()
+        self.intake.offered().len()
     }
     /// Whether so many offers wait that judging them is worth its cost.
     #[must_use]
     pub fn should_settle(&self) -> bool {
-        self.store.should_settle() || self.offered.len() >= OFFERED_MAX / 2
+        self.store.should_settle() || self.intake.offered().len() >= OFFERED_MAX / 2
     }
-    /// Judges the offers that wait. New pages are taken in hand at once: they are due.
+    /// Judges the offers that wait. New pages are loaded at once: they are due.
     ///
     /// # Errors
     /// When the store cannot be read or written.
@@ -229,12 +230,12 @@ impl Frontier {
         }
         self.write_kept()?;
         let answers = self.store.settle()?;
-        let offered = std::mem::take(&mut self.offered);
+        let offered = self.intake.take_offered();
         for (offer, answer) in offered.iter().zip(&answers).filter(|(_, answer)| answer.is_new) {
-            let hand = Hand::new(answer.number, offer.key(), offer.value());
-            self.count_new(&hand);
-            if self.queue_bytes < self.settings.queue_bytes_max {
-                self.take_in(hand, now)?;
+            let loaded = LoadedPage::new(answer.number, offer.key(), offer.value());
+            self.count_new(&loaded);
+            if self.workbench.bytes() < self.settings.queue_bytes_max {
+                self.load(loaded, now)?;
             }
         }
         Ok(())
@@ -244,27 +245,16 @@ impl Frontier {
         let answers = self.store.settle()?;
         for answer in answers.iter().filter(|answer| answer.is_new) {
             if let Some(record) = self.store.get_number(answer.number)? {
-                self.count_new(&Hand::new(record.number, &record.key, &record.value));
+                self.count_new(&LoadedPage::new(record.number, &record.key, &record.value));
             }
         }
         Ok(())
     }
-    fn count_new(&mut self, hand: &Hand) {
-        let prefix = split_key(hand.key_text()).0;
-        let server = match self.by_prefix.get(prefix) {
-            Some(known) => *known,
-            None => match PageUrl::parse(&hand.state().url) {
-                Ok(url) => self.server_of(&url.server(), prefix),
-                Err(_) => return,
-            },
-        };
-        let state = hand.state();
-        let (kept, waits) = (&mut self.servers[server as usize].kept, u64::from(state.waits()));
-        kept.pages += 1;
-        kept.new += waits;
-        self.new += waits;
-        self.crawl.add(&state);
-        self.touch(server);
+    fn count_new(&mut self, loaded: &LoadedPage) {
+        let state = loaded.state();
+        let prefix = split_key(loaded.key_text()).0;
+        let Some(server) = self.server_in_key(prefix, &state) else { return };
+        self.enter(server, &state);
     }
 
     /// Makes sure that these pages are known, for captures that were made elsewhere or before (C17).
@@ -275,25 +265,26 @@ impl Frontier {
         for (url, at) in pages {
             let key = url.key();
             let hash = chance::hash_bytes(self.settings.seed, key.as_str().as_bytes());
-            let is_left = (self.excluded)(key.as_str()) || self.removal(key.as_str()).is_some();
-            if self.seen.holds(hash) || is_left || url.target() == "/robots.txt" {
+            let is_left =
+                self.intake.is_excluded(key.as_str()) || self.intake.removal(key.as_str()).is_some();
+            if self.intake.recent.holds(hash) || is_left || url.target() == "/robots.txt" {
                 continue;
             }
-            self.seen.add(hash);
+            self.intake.recent.add(hash);
             self.offer(&key, &State::new(url.as_str(), Role::Page, 0, *at))?;
         }
         self.settle_quietly()
     }
-    /// Judges the offers that wait, without taking anything in hand.
+    /// Judges the offers that wait, without taking anything loaded.
     fn settle_quietly(&mut self) -> Result<()> {
         if self.store.pending() == 0 {
             return Ok(());
         }
         self.write_kept()?;
         let answers = self.store.settle()?;
-        let offered = std::mem::take(&mut self.offered);
+        let offered = self.intake.take_offered();
         for (offer, answer) in offered.iter().zip(&answers).filter(|(_, answer)| answer.is_new) {
-            self.count_new(&Hand::new(answer.number, offer.key(), offer.value()));
+            self.count_new(&LoadedPage::new(answer.number, offer.key(), offer.value()));
         }
         Ok(())
     }
@@ -310,19 +301,19 @@ impl Frontier {
     ) -> Result<()> {
         let hops = state.hops.saturating_add(1);
         if usize::from(hops) > REDIRECTS_MAX {
-            self.dropped_links += 1;
+            self.intake.count_dropped();
             return Ok(());
         }
         let origin = Origin { page: Some(from), hops, vouched: state.vouched, is_seed: false };
         let role = if state.role == Role::Requisite { Role::Requisite } else { Role::Page };
-        let found = Found { role, ..Found::page(target.clone()) };
-        self.take_up(&found, origin, None, at).map(|_| ())
+        let found = FoundUrl { role, ..FoundUrl::page(target.clone()) };
+        self.accept(&found, origin, None, at).map(|_| ())
     }
 
     /// Deletes a page.
-    pub(super) fn forget(&mut self, server: u32, number: Number, state: &State) -> Result<()> {
+    pub(super) fn forget(&mut self, server: ServerId, number: Number, state: &State) -> Result<()> {
         self.write(|store| store.delete(number))?;
-        self.discount(server, state);
+        self.leave(server, state);
         Ok(())
     }
 }

@@ -3,13 +3,13 @@
 //! **Invariant:** the effect depends on what was learned before, on the order and its moment, and on nothing else. Orders
 //! are noted in the archive, so a schedule that is rebuilt from it is the same (D3).
 
-use super::{Frontier, Held};
+use super::Frontier;
 use crate::Role;
 use crate::error::Result;
-use crate::hand::{Hand, split_key};
+use crate::loaded_page::{LoadedPage, split_key};
 use crate::moment::{minute, seconds};
 use crate::selection::Selection;
-use crate::state::{Ended, State};
+use crate::state::{LastOutcome, State};
 use base::limits::REVISIT_INTERVAL_MAX;
 use base::{PageUrl, Timestamp};
 use sat::{Minute, OwnedRecord};
@@ -116,12 +116,12 @@ impl Frontier {
     /// When the store cannot be read or written.
     pub fn restore(&mut self, selections: &[Selection], at: Timestamp) -> Result<u64> {
         for selection in selections {
-            if selection.url().is_none() && self.removal_of_any(selection) {
+            if selection.url().is_none() && self.intake.has_removal_of(selection) {
                 self.add_removal(selection, at, false)?;
             }
         }
         let mut count = 0;
-        if self.crawl.removed > 0 {
+        if self.census.orders().removed > 0 {
             for record in self.select(selections)? {
                 count += u64::from(self.restore_page(&record, at)?);
             }
@@ -137,28 +137,14 @@ impl Frontier {
         Ok(true)
     }
 
-    /// The prefix or server that was removed, if a page with this key belongs to one.
-    pub(super) fn removal(&self, key: &str) -> Option<&Removal> {
-        let latest = self.removals.iter().rev().find(|removal| removal.selection.holds(key));
-        latest.filter(|removal| removal.is_removed)
-    }
-    fn removal_of_any(&self, selection: &Selection) -> bool {
-        let touches =
-            |removal: &Removal| removal.selection.covers(selection) || selection.covers(&removal.selection);
-        self.removals.iter().any(touches)
-    }
     /// Notes a prefix or a server; what it covers of earlier ones is forgotten.
     fn add_removal(&mut self, selection: &Selection, at: Timestamp, is_removed: bool) -> Result<()> {
-        self.removals.retain(|removal| !selection.covers(&removal.selection));
-        let is_covered = self.removals.iter().any(|removal| removal.selection.covers(selection));
-        if is_removed || is_covered {
-            self.removals.push(Removal { selection: selection.clone(), at: seconds(at), is_removed });
-        }
+        self.intake.add_removal(Removal { selection: selection.clone(), at: seconds(at), is_removed });
         let stored: Vec<Vec<u8>> = self.removal_entries().map(|(name, _)| name).collect();
         for name in stored {
             self.write(|store| store.unset(&name))?;
         }
-        for (place, removal) in (0_u32..).zip(self.removals.clone()) {
+        for (place, removal) in (0_u32..).zip(self.intake.removals().to_vec()) {
             let name = [RULE, &place.to_be_bytes()].concat();
             self.write(|store| store.set(&name, removal.write().as_bytes()))?;
         }
@@ -170,7 +156,8 @@ impl Frontier {
         own.map(|(name, value)| (name.clone(), String::from_utf8_lossy(value).into_owned()))
     }
     pub(super) fn recall_removals(&mut self) {
-        self.removals = self.removal_entries().filter_map(|(_, text)| Removal::read(&text)).collect();
+        let removals = self.removal_entries().filter_map(|(_, text)| Removal::read(&text)).collect();
+        self.intake.set_removals(removals);
     }
 
     /// Lets pages be visited now that were refused for a reason that may no longer hold: by the settings that `access`
@@ -180,9 +167,9 @@ impl Frontier {
     /// When the store cannot be read or written.
     pub fn judge_again(&mut self, access: &str, at: Timestamp) -> Result<u64> {
         let is_same = self.store.table().get(ACCESS).is_some_and(|told| told == access.as_bytes());
-        let refused = if is_same { 0 } else { self.crawl.refused };
+        let refused = if is_same { 0 } else { self.census.orders().refused };
         let mut count = 0;
-        if refused + self.crawl.without_robots > 0 {
+        if refused + self.census.orders().without_robots > 0 {
             for record in self.refused_pages(!is_same)? {
                 count += u64::from(self.ask(&record, at)?);
             }
@@ -219,8 +206,8 @@ impl Frontier {
         self.store.for_each(|record| -> Result<()> {
             let state = State::read(record.value).unwrap_or_default();
             let is_meant = match state.outcome {
-                Ended::RobotsUnreachable => true,
-                Ended::OptOut => by_settings && !is_listed(&state.url),
+                LastOutcome::RobotsUnreachable => true,
+                LastOutcome::OptOut => by_settings && !is_listed(&state.url),
                 outcome => by_settings && outcome.is_by_settings(),
             };
             if is_meant {
@@ -266,20 +253,16 @@ impl Frontier {
     ) -> Result<()> {
         let key = String::from_utf8_lossy(&record.key).into_owned();
         let Some(server) = self.server_in_key(split_key(&key).0, state) else { return Ok(()) };
-        self.let_go(server, record.number.0);
+        self.workbench.unload(record.number);
         self.reserve()?;
-        self.discount(server, before);
-        self.count(server, state);
+        self.leave(server, before);
+        self.enter(server, state);
         let mut value = Vec::with_capacity(record.value.len() + 16);
         state.write(&mut value);
         self.update(record.number, &record.key, place, &value)?;
-        let hand = Hand::new(record.number, &record.key, &value);
-        if let Some(Held::Out(_, out)) = self.held.get_mut(&record.number.0) {
-            // It is being visited: what comes of that is learned on top.
-            *out = hand;
-            return Ok(());
-        }
-        if state.removed > 0 { Ok(()) } else { self.take_in(hand, at) }
+        let loaded = LoadedPage::new(record.number, &record.key, &value);
+        let is_visited = self.workbench.visiting(record.number).is_some();
+        if is_visited || state.removed > 0 { Ok(()) } else { self.load(loaded, at) }
     }
 }
 

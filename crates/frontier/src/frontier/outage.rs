@@ -9,9 +9,9 @@
 
 use super::{Frontier, Task};
 use crate::error::Result;
+use crate::servers::ServerId;
 use base::door::{Cause, Failure};
 use base::{Interval, Timestamp};
-use std::cmp::Reverse;
 use std::collections::HashSet;
 
 /// How many servers in a row cannot be reached before the network counts as down.
@@ -23,9 +23,9 @@ const OUTAGE_PROBE: Interval = Interval::from_minutes(1);
 #[derive(Debug, Default)]
 pub(crate) struct Outage {
     /// The servers that have answered, in this run or lately.
-    answered: HashSet<u32>,
+    answered: HashSet<ServerId>,
     /// The servers that could not be reached since the last answer.
-    failed: HashSet<u32>,
+    failed: HashSet<ServerId>,
     pub(crate) is_down: bool,
     since: Option<Timestamp>,
     next_probe: Option<Timestamp>,
@@ -45,15 +45,15 @@ impl Outage {
             self.next_probe = Some(now.plus(OUTAGE_PROBE));
         }
     }
-    pub(super) fn has_answered(&self, server: u32) -> bool {
+    pub(super) fn has_answered(&self, server: ServerId) -> bool {
         self.answered.contains(&server)
     }
     /// A server answered in an earlier run.
-    pub(super) fn recall(&mut self, server: u32) {
+    pub(super) fn recall(&mut self, server: ServerId) {
         self.answered.insert(server);
     }
     /// A server answered, so the network is up.
-    pub(super) fn answered(&mut self, server: u32) {
+    pub(super) fn answered(&mut self, server: ServerId) {
         if self.is_down {
             tracing::warn!("the network is back");
         }
@@ -62,7 +62,7 @@ impl Outage {
         self.is_down = false;
     }
     /// A server could not be reached. Tells whether the failure belongs to an outage, and so teaches nothing.
-    pub(super) fn failed(&mut self, server: u32, failure: &Failure, now: Timestamp) -> bool {
+    pub(super) fn failed(&mut self, server: ServerId, failure: &Failure, now: Timestamp) -> bool {
         if !may_be_ours(&failure.cause) {
             return false;
         }
@@ -90,15 +90,9 @@ impl Frontier {
         if !self.outage.is_down {
             return Ok(None);
         }
-        let is_fit = |at: Timestamp, server: u32| {
-            at <= now
-                && self.outage.has_answered(server)
-                && self.servers[server as usize].listed_at == Some(at)
-        };
-        let ready = self.ready.iter().filter(|Reverse((at, _, server))| is_fit(*at, *server));
-        // The heap keeps the entry, which no longer counts once the server has had its turn.
-        match ready.map(|Reverse(entry)| *entry).min() {
-            Some((at, _, server)) => self.turn_of(server, at, now),
+        // The listing stays in the heap, where it no longer counts once the server was selected.
+        match self.workbench.find_ready(now, |server| self.outage.has_answered(server)) {
+            Some((at, server)) => self.select_for(server, at, now),
             None => Ok(None),
         }
     }
@@ -115,6 +109,9 @@ mod tests {
     fn failure(cause: Cause) -> Failure {
         Failure::new(Phase::Connect, cause, Duration::ZERO)
     }
+    fn servers(positions: std::ops::Range<usize>) -> impl Iterator<Item = ServerId> {
+        positions.map(ServerId::at)
+    }
     fn broken() -> Failure {
         failure(Cause::Broken("reset".to_owned()))
     }
@@ -122,14 +119,17 @@ mod tests {
     #[test]
     fn only_servers_that_answered_before_show_an_outage() {
         let mut outage = Outage::default();
-        (0..20).for_each(|server| outage.answered(server));
-        assert!(!(100..200).any(|server| outage.failed(server, &broken(), NOW)), "nobody knows them");
-        assert!(!(0..11).any(|server| outage.failed(server, &broken(), NOW)));
-        outage.answered(3);
-        assert!(!(0..11).any(|server| outage.failed(server, &broken(), NOW)), "an answer begins a new count");
-        assert!(outage.failed(11, &broken(), NOW) && outage.down_since() == Some(NOW));
-        assert!(outage.failed(150, &broken(), NOW), "during an outage no failure counts");
-        outage.answered(150);
+        servers(0..20).for_each(|server| outage.answered(server));
+        assert!(!servers(100..200).any(|server| outage.failed(server, &broken(), NOW)), "nobody knows them");
+        assert!(!servers(0..11).any(|server| outage.failed(server, &broken(), NOW)));
+        outage.answered(ServerId::at(3));
+        assert!(
+            !servers(0..11).any(|server| outage.failed(server, &broken(), NOW)),
+            "an answer begins a new count"
+        );
+        assert!(outage.failed(ServerId::at(11), &broken(), NOW) && outage.down_since() == Some(NOW));
+        assert!(outage.failed(ServerId::at(150), &broken(), NOW), "during an outage no failure counts");
+        outage.answered(ServerId::at(150));
         assert_eq!(outage.down_since(), None);
     }
 
@@ -143,8 +143,11 @@ mod tests {
             Cause::Tls("expired".to_owned()),
             Cause::Malformed("no status"),
         ] {
-            assert!(!(0..100).any(|server| outage.failed(server, &failure(cause.clone()), NOW)), "{cause}");
+            assert!(
+                !servers(0..100).any(|server| outage.failed(server, &failure(cause.clone()), NOW)),
+                "{cause}"
+            );
         }
-        assert!((0..12).any(|server| outage.failed(server, &broken(), NOW)));
+        assert!(servers(0..12).any(|server| outage.failed(server, &broken(), NOW)));
     }
 }

@@ -8,13 +8,14 @@
 use super::Frontier;
 use crate::Role;
 use crate::error::Result;
-use crate::hand::{Hand, Rank};
-use crate::lesson::{self, Again};
+use crate::lesson::{self, NextVisit};
+use crate::loaded_page::{LoadedPage, Rank};
 use crate::moment::{minute, minute_from};
-use crate::revisit::Policy;
+use crate::revisit::RevisitPolicy;
 use crate::revisit::allocate::Allocation;
 use crate::revisit::pace::{Pace, Reason, Turn};
 use crate::server::Server;
+use crate::servers::ServerId;
 use crate::state::State;
 use base::limits::REVISIT_INTERVAL_MAX;
 use base::{Interval, Timestamp, chance};
@@ -27,23 +28,26 @@ const REVISIT_SHARE: f64 = 0.5;
 
 impl Frontier {
     /// The policy with the budget that the crawl as a whole has room for (D18).
-    pub(super) fn budgeted(&self) -> Policy {
-        let Some(most) = self.settings.requests_per_day_max else { return self.policy };
-        #[expect(clippy::cast_precision_loss, reason = "pages and requests")]
-        let days = self.planned as f64 / most.max(1) as f64;
-        Policy { every: self.policy.every.max(Interval::from_days(1).times(days)), ..self.policy }
+    pub(super) fn budgeted(&self) -> RevisitPolicy {
+        self.budget.effective_policy(self.settings.requests_per_day_max)
     }
 
     /// When a page is due that was visited at `at`. Tells the minute for which it goes to the store.
-    pub(super) fn plan(&mut self, server: u32, state: &mut State, at: Timestamp, again: Again) -> Minute {
+    pub(super) fn plan(
+        &mut self,
+        server: ServerId,
+        state: &mut State,
+        at: Timestamp,
+        again: NextVisit,
+    ) -> Minute {
         let mut joins_after = None;
         let wait = match again {
-            Again::AtOnce => return state.next_due,
-            Again::After(wait) | Again::Soon(wait) => wait,
-            Again::ByPlan if self.policy.allocation == Allocation::Printed => {
+            NextVisit::AtOnce => return state.next_due,
+            NextVisit::After(wait) | NextVisit::Soon(wait) => wait,
+            NextVisit::ByPlan if self.budget.policy().allocation == Allocation::Printed => {
                 Interval::from_seconds(state.interval)
             }
-            Again::ByPlan => {
+            NextVisit::ByPlan => {
                 let turn = self.turn(server, state);
                 let wait = lesson::within(state, turn.wait);
                 let is_gated = state.role == Role::Page && state.is_live() && wait == turn.wait;
@@ -55,20 +59,19 @@ impl Frontier {
         state.wait = wait.as_seconds().max(1);
         state.next_due = minute_from(at.plus(wait));
         match (again, joins_after) {
-            (Again::ByPlan, None) if self.policy.allocation == Allocation::Printed => {
+            (NextVisit::ByPlan, None) if self.budget.policy().allocation == Allocation::Printed => {
                 self.place_for(server, state)
             }
             (_, Some(joins_after)) => minute_from(at.plus(joins_after)),
             _ => state.next_due,
         }
     }
-    fn turn(&mut self, server: u32, state: &mut State) -> Turn {
+    fn turn(&mut self, server: ServerId, state: &mut State) -> Turn {
         let (policy, means) = (self.budgeted(), self.plain_means(server));
-        let kept = &mut self.servers[server as usize].kept;
+        let kept = &mut self.servers[server].kept;
         let own = Interval::from_seconds(state.interval);
         let turn = kept.pace.next(&policy, &kept.load, means, own, state.importance());
         state.dropped = turn.is_none() && state.is_live();
-        kept.dropped += u64::from(state.dropped);
         turn.unwrap_or_else(|| {
             let draw = chance::hash_bytes(self.settings.seed, state.url.as_bytes()) % 100;
             let wait = Interval::from_days(300 + draw);
@@ -78,19 +81,15 @@ impl Frontier {
 
     /// The minute for which a page goes to the store: its own, or the one that the division of its server's means gives it
     /// when they do not suffice (C5).
-    fn place_for(&mut self, server: u32, state: &mut State) -> Minute {
-        let Some(interval) = state.load_interval(&self.policy) else { return state.next_due };
+    fn place_for(&mut self, server: ServerId, state: &mut State) -> Minute {
+        let Some(interval) = state.load_interval(self.budget.policy()) else { return state.next_due };
         self.refresh_division(server);
-        let kept = &self.servers[server as usize];
+        let kept = &self.servers[server];
         let Some(division) = kept.division else { return state.next_due };
         let last = Timestamp::from_micros(state.last_visit).unwrap_or(Timestamp::MAX);
         let wait = division.interval(interval).map(Interval::from_seconds);
         let is_dropped = wait.is_none_or(|wait| wait > REVISIT_INTERVAL_MAX);
-        if is_dropped != state.dropped {
-            state.dropped = is_dropped;
-            let kept = &mut self.servers[server as usize].kept;
-            kept.dropped = if is_dropped { kept.dropped + 1 } else { kept.dropped.saturating_sub(1) };
-        }
+        state.dropped = is_dropped;
         if is_dropped {
             let draw = chance::hash_bytes(self.settings.seed, state.url.as_bytes()) % 100;
             return minute(last.plus(Interval::from_days(300 + draw)));
@@ -100,25 +99,26 @@ impl Frontier {
         if state.is_live() { divided } else { divided.max(state.next_due) }
     }
     /// Looks anew how a server's means are divided, when enough has changed.
-    fn refresh_division(&mut self, server: u32) {
-        let state = &mut self.servers[server as usize];
+    fn refresh_division(&mut self, server: ServerId) {
+        let state = &mut self.servers[server];
         if state.division_good_for > 0 {
             state.division_good_for -= 1;
             return;
         }
         let means = self.means(server);
-        let state = &mut self.servers[server as usize];
-        let pages = u32::try_from(state.kept.pages / 32).unwrap_or(u32::MAX);
+        let state = &mut self.servers[server];
+        // The page that is planned is not counted at the moment.
+        let pages = u32::try_from((state.kept.counts.pages + 1) / 32).unwrap_or(u32::MAX);
         state.division_good_for = pages.clamp(DIVISION_CHANGES_MIN, 1_024);
         state.division = state.kept.load.divide(means);
     }
     /// Requests a second that may be made of a server: what its pause allows, and its part of what that of its address
     /// allows (D6).
-    pub(super) fn means(&self, server: u32) -> f64 {
-        let state = &self.servers[server as usize];
+    pub(super) fn means(&self, server: ServerId) -> f64 {
+        let state = &self.servers[server];
         let address = state.kept.address.and_then(|address| self.addresses.get(address));
         let shared = address.map_or(f64::INFINITY, |address| {
-            let (all, mine) = (crate::load::in_requests(address.load), state.kept.load.per_second());
+            let (all, mine) = (crate::load::in_requests(address.load()), state.kept.load.per_second());
             let most = a_second(address.pause, address.width);
             if all > most { most * mine / all } else { f64::INFINITY }
         });
@@ -126,8 +126,8 @@ impl Frontier {
     }
     /// What may be asked of a server by the settings alone. What robots files and addresses say besides holds visits up, but is no
     /// part of when a page is due: a schedule that is learned again must be the same (D3).
-    fn plain_means(&self, server: u32) -> f64 {
-        let state = &self.servers[server as usize];
+    fn plain_means(&self, server: ServerId) -> f64 {
+        let state = &self.servers[server];
         self.means_alone(state, state.pause)
     }
     /// What a pause allows, and the requests of a day (D18).
@@ -138,45 +138,45 @@ impl Frontier {
         a_second(pause, server.width).min(a_day)
     }
     /// The requests a second that revisits of a server may take now.
-    pub(super) fn allowance(&self, server: u32) -> f64 {
+    pub(super) fn allowance(&self, server: ServerId) -> f64 {
         let (policy, means) = (self.budgeted(), self.means(server));
-        let kept = &self.servers[server as usize].kept;
-        let pages = if policy.counts_new { kept.pages.saturating_sub(kept.gone) } else { kept.load.pages() };
-        let first = self.servers[server as usize].queue.first_key_value();
-        let others_wait = !policy.counts_new && first.is_some_and(|(rank, _)| !rank.is_gated);
+        let kept = &self.servers[server].kept;
+        let pages = if policy.counts_new { kept.counts.pages - kept.counts.gone } else { kept.load.pages() };
+        let others_wait = !policy.counts_new && self.workbench.queue(server).has_free();
         let means = if others_wait { means * REVISIT_SHARE } else { means };
         Pace::budget(&policy, pages, means)
     }
     /// The page of a server that is next, if one may be visited now.
-    pub(super) fn head(&mut self, server: u32, now: Timestamp) -> Result<Option<Rank>> {
-        let first = self.servers[server as usize].queue.first_key_value().map(|(rank, _)| *rank);
-        if !self.policy.has_budget() || first.is_some_and(Rank::is_asked) {
+    pub(super) fn head(&mut self, server: ServerId, now: Timestamp) -> Result<Option<Rank>> {
+        let first = self.workbench.queue(server).first();
+        if !self.budget.policy().has_budget() || first.is_some_and(Rank::is_asked) {
             return Ok(first);
         }
         let free = first.filter(|rank| !rank.is_gated);
-        let is_new = |rank: Rank| self.servers[server as usize].queue[&rank].state().is_new();
-        if self.policy.counts_new && free.is_some_and(is_new) {
+        let is_new =
+            |rank| self.workbench.queue(server).get(rank).is_some_and(|loaded| loaded.state().is_new());
+        if self.budget.policy().counts_new && free.is_some_and(is_new) {
             let allowance = self.allowance(server);
-            return Ok(free.filter(|_| self.servers[server as usize].may_spend(allowance, now)));
+            return Ok(free.filter(|_| self.servers[server].may_spend(allowance, now)));
         }
-        let has_more = first.is_some() || self.servers[server as usize].has_reasons();
+        let has_more = first.is_some() || self.servers[server].has_reasons();
         let allowance = self.allowance(server);
-        if has_more && self.servers[server as usize].may_spend(allowance, now) {
+        if has_more && self.servers[server].may_spend(allowance, now) {
             let gated = self.gated(server, now)?;
             return Ok(gated.or(free));
         }
         Ok(free)
     }
     /// What is visited next out of the budget: the page that is due first, or one that is more likely to have changed.
-    fn gated(&mut self, server: u32, now: Timestamp) -> Result<Option<Rank>> {
-        let due = self.servers[server as usize].queue.range(Rank::GATED..).next();
+    fn gated(&mut self, server: ServerId, now: Timestamp) -> Result<Option<Rank>> {
+        let due = self.workbench.queue(server).first_gated();
         let (due, stale) = match due {
             // It was chosen before, and had to wait.
-            Some((rank, _)) if rank.is_foremost() => return Ok(Some(*rank)),
-            Some((rank, hand)) => {
-                let state = hand.state();
+            Some((rank, _)) if rank.is_foremost() => return Ok(Some(rank)),
+            Some((rank, loaded)) => {
+                let state = loaded.state();
                 let last = Timestamp::from_micros(state.last_answer).unwrap_or(now);
-                (Some(*rank), state.belief.stale_after(now.since(last)))
+                (Some(rank), state.belief.stale_after(now.since(last)))
             }
             None => (None, 0.0),
         };
@@ -185,21 +185,21 @@ impl Frontier {
         }
         if due.is_none() {
             // Others have their turn before more is looked up.
-            self.servers[server as usize].wait_a_moment(now);
+            self.servers[server].wait_a_moment(now);
         }
         Ok(due)
     }
     /// A visit is made: if it is one of the budget, the budget pays.
-    pub(super) fn pay(&mut self, server: u32, rank: Rank, state: &State) {
+    pub(super) fn pay(&mut self, server: ServerId, rank: Rank, state: &State) {
         if !self.is_paid(rank, state) {
             return;
         }
-        self.touch(server);
+        self.servers.touch(server);
         let allowance = self.allowance(server);
         let spacing = 1.0 / allowance.max(1e-9);
-        let server = &mut self.servers[server as usize];
+        let others_wait = self.workbench.queue(server).first_gated().is_some();
+        let server = &mut self.servers[server];
         let until = server.spend(allowance);
-        let others_wait = server.queue.range(Rank::GATED..).next().is_some();
         let reason = match rank {
             rank if rank.is_foremost() => Reason::Early,
             // What was dropped has no turn.
@@ -214,15 +214,15 @@ impl Frontier {
     /// A visit is learned of that no task of this run was for. If the run that made it died before it kept that the budget
     /// paid, it pays now: a crawl that dies again and again asks for no more than one that lives. Such a visit is older than this
     /// run; what is not was imported, with whatever date.
-    pub(super) fn pay_late(&mut self, server: u32, hand: &Hand, before: &State, at: Timestamp) {
-        let may_be_ours = self.policy.has_budget() && at <= self.start;
-        if may_be_ours && self.is_paid(hand.rank(before, &self.policy), before) {
+    pub(super) fn pay_late(&mut self, server: ServerId, loaded: &LoadedPage, before: &State, at: Timestamp) {
+        let may_be_ours = self.budget.policy().has_budget() && at <= self.crawl.start;
+        if may_be_ours && self.is_paid(loaded.rank(before, self.budget.policy()), before) {
             let allowance = self.allowance(server);
-            self.servers[server as usize].spend_late(allowance, at);
+            self.servers[server].spend_late(allowance, at);
         }
     }
     fn is_paid(&self, rank: Rank, state: &State) -> bool {
-        rank.is_gated || self.policy.counts_new && state.is_new()
+        rank.is_gated || self.budget.policy().counts_new && state.is_new()
     }
 }
 

@@ -6,9 +6,8 @@
 
 use super::Frontier;
 use crate::error::Result;
-use crate::hand::split_key;
-use crate::lesson::Again;
-use crate::revisit::Policy;
+use crate::lesson::NextVisit;
+use crate::revisit::RevisitPolicy;
 use crate::state::State;
 use base::Timestamp;
 use sat::OwnedRecord;
@@ -16,28 +15,28 @@ use sat::OwnedRecord;
 impl Frontier {
     /// The policy in effect.
     #[must_use]
-    pub fn policy(&self) -> &Policy {
-        &self.policy
+    pub fn policy(&self) -> &RevisitPolicy {
+        self.budget.policy()
     }
     /// The policy by which the pages of a store were planned; nothing for a new store.
     #[must_use]
-    pub fn policy_of(store: &sat::Store) -> Option<Policy> {
-        let told = store.table().get(super::keep::POLICY)?;
+    pub fn policy_of(store: &sat::Store) -> Option<RevisitPolicy> {
+        let told = store.table().get(super::persist::POLICY)?;
         read(std::str::from_utf8(told).ok()?)
     }
     /// Plans all pages by another policy, and does so from now on.
     ///
     /// # Errors
     /// When the store cannot be read or written.
-    pub fn set_policy(&mut self, policy: Policy) -> Result<()> {
-        if self.policy == policy {
+    pub fn set_policy(&mut self, policy: RevisitPolicy) -> Result<()> {
+        if *self.budget.policy() == policy {
             return Ok(());
         }
-        self.policy = policy;
-        let gates_new = policy.has_budget() && policy.counts_new;
+        self.budget.set_policy(policy);
+        let gates_new = self.budget.pays_first_visits();
         self.servers.iter_mut().for_each(|server| server.gates_new = gates_new);
         self.reload()?;
-        self.recall_kin()
+        self.recall_co_change()
     }
 
     /// Plans the next visit of every page, a bucket at a time.
@@ -53,7 +52,7 @@ impl Frontier {
             }
         }
         // The next lesson divides anew, however many pages were planned.
-        for server in &mut self.servers {
+        for server in self.servers.iter_mut() {
             server.kept.pace.forget_level();
             (server.division, server.division_good_for) = (None, 0);
         }
@@ -64,18 +63,18 @@ impl Frontier {
             return Ok(());
         };
         let key = String::from_utf8_lossy(&record.key).into_owned();
-        let Some(server) = self.by_prefix.get(split_key(&key).0).copied() else { return Ok(()) };
+        let Some(server) = self.servers.of_key(&key) else { return Ok(()) };
         let Some(visited) = Timestamp::from_micros(before.last_visit) else { return Ok(()) };
         let mut state = State { dropped: false, ..before.clone() };
-        let kept = &mut self.servers[server as usize].kept;
-        kept.dropped = kept.dropped.saturating_sub(u64::from(before.dropped));
-        let place = self.plan(server, &mut state, visited, Again::ByPlan);
+        self.census.leave(&mut self.servers[server].kept.counts, &before);
+        let place = self.plan(server, &mut state, visited, NextVisit::ByPlan);
+        self.census.enter(&mut self.servers[server].kept.counts, &state);
         state.turn = before.turn + seconds(state.wait) - seconds(before.wait);
-        self.touch(server);
+        self.servers.touch(server);
         if state != before {
             let mut value = Vec::with_capacity(record.value.len() + 8);
             state.write(&mut value);
-            self.let_go(server, record.number.0);
+            self.workbench.unload(record.number);
             self.update(record.number, &record.key, place, &value)?;
         }
         Ok(())
@@ -83,7 +82,7 @@ impl Frontier {
     /// Whether a page's next visit follows from the policy: not from a failure, an order, or that it is gone.
     fn is_planned(&self, state: &State) -> bool {
         let is_left = state.removed > 0 || state.asked > 0 || state.failures > 0;
-        state.visits > 0 && !is_left && !(self.policy.has_budget() && state.is_gone())
+        state.visits > 0 && !is_left && !(self.budget.policy().has_budget() && state.is_gone())
     }
 }
 
@@ -93,11 +92,11 @@ fn seconds(wait: u64) -> f64 {
 }
 
 /// A policy as text: what is read by [`read`].
-pub(super) fn told(policy: &Policy) -> String {
+pub(super) fn told(policy: &RevisitPolicy) -> String {
     let new = if policy.counts_new { " with new" } else { "" };
     format!("{policy} every {}{new}", policy.every.as_seconds())
 }
-fn read(told: &str) -> Option<Policy> {
+fn read(told: &str) -> Option<RevisitPolicy> {
     let (name, rest) = told.split_once(" every ")?;
     let (seconds, counts_new) = match rest.split_once(' ') {
         Some((seconds, "with new")) => (seconds, true),
@@ -105,5 +104,5 @@ fn read(told: &str) -> Option<Policy> {
         None => (rest, false),
     };
     let every = base::Interval::from_seconds(seconds.parse().ok()?);
-    Some(Policy { every, counts_new, ..name.parse().ok()? })
+    Some(RevisitPolicy { every, counts_new, ..name.parse().ok()? })
 }

@@ -3,77 +3,27 @@
 //! The wait is part of the page's state, so it is the same when the schedule is rebuilt. The store counts in minutes; a page that
 //! waits for less is kept here until its moment, and comes back from the store if the run ends before.
 
-use super::{Frontier, Held};
+use super::Frontier;
 use crate::error::Result;
-use crate::hand::Hand;
 use crate::moment::moment;
-use crate::state::{Ended, State};
-use crate::tell::Failing;
+use crate::report::Failing;
+use crate::state::{LastOutcome, State};
 use base::Timestamp;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-/// How many pages wait here at most; the others wait in the store.
-const RETRIES_HELD_MAX: usize = 10_000;
-
-/// The pages that wait, by their moment, and how many pages of the store have failed.
-#[derive(Debug, Default)]
-pub(crate) struct Retries {
-    waiting: BinaryHeap<Reverse<(Timestamp, u32)>>,
-    /// Pages whose last visit failed, over all servers.
-    pub(super) failing: u64,
-    /// Those of them that are visited again soon.
-    pub(super) retrying: u64,
-}
-
-impl Retries {
-    /// When the first page that waits here may be visited.
-    pub(super) fn next(&self) -> Option<Timestamp> {
-        self.waiting.peek().map(|Reverse((at, _))| *at)
-    }
-}
 
 impl Frontier {
-    /// Keeps a page until its moment.
-    pub(super) fn wait_for_retry(&mut self, server: u32, hand: Hand, at: Timestamp) {
-        if self.retries.waiting.len() < RETRIES_HELD_MAX {
-            self.retries.waiting.push(Reverse((at, hand.number.0)));
-            self.held.insert(hand.number.0, Held::Retry(server, hand));
-        }
-    }
-    /// Puts the pages whose moment has come into the queues of their servers.
+    /// Queues the pages whose retry is due.
     pub(super) fn take_retries(&mut self, now: Timestamp) -> Result<()> {
-        while let Some(Reverse((_, number))) = self.retries.waiting.peek().copied().filter(|it| it.0.0 <= now)
-        {
-            self.retries.waiting.pop();
-            // It may have gone its way meanwhile.
-            if let Some(Held::Retry(..)) = self.held.get(&number)
-                && let Some(Held::Retry(server, hand)) = self.held.remove(&number)
-            {
-                let state = hand.state();
-                self.enqueue(server, hand, &state, now)?;
-            }
+        while let Some((server, loaded)) = self.workbench.take_retry(now) {
+            let state = loaded.state();
+            self.enqueue(server, loaded, &state, now)?;
         }
         Ok(())
     }
 
-    /// Counts a page that failed, or no longer counts it.
-    pub(super) fn count_failing(&mut self, server: u32, state: &State, is_added: bool) {
-        let kept = &mut self.servers[server as usize].kept;
-        let one = |is_so: bool, sum: &mut u64, total: &mut u64| {
-            if is_so && is_added {
-                (*sum, *total) = (*sum + 1, *total + 1);
-            } else if is_so && *sum > 0 {
-                (*sum, *total) = (*sum - 1, total.saturating_sub(1));
-            }
-        };
-        one(state.is_failing(), &mut kept.failing, &mut self.retries.failing);
-        one(state.is_retried(), &mut kept.retrying, &mut self.retries.retrying);
-    }
     /// How many pages failed at their last visit.
     #[must_use]
     pub fn failing_pages(&self) -> u64 {
-        self.retries.failing
+        self.census.all().failing
     }
     /// The pages that failed at their last visit, at most so many; every page is looked at.
     ///
@@ -81,7 +31,7 @@ impl Frontier {
     /// When the store cannot be read.
     pub fn failing(&mut self, limit: usize) -> Result<Vec<Failing>> {
         let mut all = Vec::new();
-        if self.retries.failing == 0 {
+        if self.census.all().failing == 0 {
             return Ok(all);
         }
         self.store.for_each(|record| -> Result<()> {
@@ -98,7 +48,7 @@ impl Frontier {
 
 fn told(state: &State) -> Failing {
     let reason = match state.outcome {
-        Ended::Failed => format!("status {}", state.status),
+        LastOutcome::Failed => format!("status {}", state.status),
         outcome => outcome.as_str().to_owned(),
     };
     Failing {

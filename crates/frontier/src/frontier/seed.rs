@@ -4,13 +4,13 @@
 //! again from the redirects in the archive.
 
 use super::Frontier;
-use super::keep::SEED;
 use super::offer::Origin;
-use crate::Found;
+use super::persist::SEED;
+use crate::FoundUrl;
 use crate::error::Result;
-use crate::scope::Verdict;
-use crate::state::{Ended, State};
-use crate::tell::SeedTold;
+use crate::report::SeedReport;
+use crate::scope::ScopeVerdict;
+use crate::state::{LastOutcome, State};
 use base::limits::REDIRECTS_MAX;
 use base::{PageUrl, Timestamp};
 use sat::Number;
@@ -26,57 +26,57 @@ impl Frontier {
     ) -> Result<()> {
         let hops = state.hops.saturating_add(1);
         if usize::from(hops) > REDIRECTS_MAX {
-            self.dropped_links += 1;
+            self.intake.count_dropped();
             return Ok(());
         }
         tracing::info!(seed = %state.url, %target, "a seed leads elsewhere, and its target is a seed, too");
         self.settings.scope.add_seed(target);
         self.set(&[SEED, target.as_str().as_bytes()].concat(), &[])?;
-        let found = Found { url: target.clone(), role: state.role, announced: None };
+        let found = FoundUrl { url: target.clone(), role: state.role, announced: None };
         let origin = Origin { page: Some(from), hops, is_seed: true, vouched: true };
-        self.take_up(&found, origin, Some(0), at).map(|_| ())
+        self.accept(&found, origin, Some(0), at).map(|_| ())
     }
 
     /// What became of a seed: where it leads, and how the last visit there ended.
     ///
     /// # Errors
     /// When the store cannot be read.
-    pub fn seed(&mut self, seed: &PageUrl) -> Result<SeedTold> {
-        let mut told = SeedTold { url: seed.as_str().to_owned(), ..SeedTold::default() };
+    pub fn seed(&mut self, seed: &PageUrl) -> Result<SeedReport> {
+        let mut told = SeedReport { url: seed.as_str().to_owned(), ..SeedReport::default() };
         let (mut url, mut passed) = (seed.clone(), Vec::new());
         for _ in 0..=REDIRECTS_MAX {
             url = self.by_proper_name(&url, &url.key()).unwrap_or(url);
             let key = url.key();
             if passed.contains(&key) {
-                return Ok(SeedTold { ended: SeedTold::LOOP, is_lost: true, ..told });
+                return Ok(SeedReport { ended: SeedReport::LOOP, is_lost: true, ..told });
             }
             let Some(record) = self.store.get(key.as_str().as_bytes())? else {
                 return Ok(self.unknown_seed(told, &url));
             };
             passed.push(key);
             let state = State::read(&record.value).unwrap_or_default();
-            if state.outcome != Ended::Moved {
+            if state.outcome != LastOutcome::Moved {
                 return Ok(ended_seed(told, &state));
             }
             match PageUrl::parse(&state.moved_to) {
                 Ok(target) => url = target,
-                Err(_) => return Ok(SeedTold { ended: SeedTold::NOWHERE, is_lost: true, ..told }),
+                Err(_) => return Ok(SeedReport { ended: SeedReport::NOWHERE, is_lost: true, ..told }),
             }
             told.target = Some(url.as_str().to_owned());
         }
-        Ok(SeedTold { ended: SeedTold::LOOP, is_lost: true, ..told })
+        Ok(SeedReport { ended: SeedReport::LOOP, is_lost: true, ..told })
     }
     /// A seed, or where it leads, that is not known: it was left out, or waits to be judged.
-    fn unknown_seed(&self, told: SeedTold, url: &PageUrl) -> SeedTold {
+    fn unknown_seed(&self, told: SeedReport, url: &PageUrl) -> SeedReport {
         match self.settings.scope.judge(url) {
-            Verdict::Leave(rule) => SeedTold { reason: Some(rule), is_lost: true, ..told },
-            Verdict::Visit { .. } => told,
+            ScopeVerdict::Leave(rule) => SeedReport { reason: Some(rule), is_lost: true, ..told },
+            ScopeVerdict::Visit { .. } => told,
         }
     }
 }
 
-fn ended_seed(told: SeedTold, state: &State) -> SeedTold {
+fn ended_seed(told: SeedReport, state: &State) -> SeedReport {
     let is_lost = !state.is_new() && (state.visits == 0 || state.is_gone());
     let reason = (state.status > 0 && is_lost).then(|| format!("status {}", state.status));
-    SeedTold { ended: state.outcome.as_str(), reason, is_lost, ..told }
+    SeedReport { ended: state.outcome.as_str(), reason, is_lost, ..told }
 }

@@ -7,10 +7,15 @@ mod pages;
 mod seeds;
 mod traps;
 
-use super::done::{Done, Worth};
-use super::learn::Learned;
+use super::complete::{ResultUse, StepResult};
+use super::learn::LearnResult;
 use super::{Frontier, Next, Step};
-use crate::{Agreed, Found, Lesson, Mode, Owned, Policy, Role, Scope, Settings, Text, Told, partition};
+use crate::census::{Census, PageCounts};
+use crate::state::State;
+use crate::{
+    AgreedRate, CrawlScope, FoundUrl, Lesson, Mode, Owned, RevisitPolicy, Role, Settings, TextFeatures,
+    VisitResult, partition,
+};
 use base::disk::SimulatedDisk;
 use base::door::{Cause, Failure, Found as Address, Phase};
 use base::{Interval, Outcome, PageUrl, Timestamp};
@@ -28,13 +33,13 @@ fn url(text: &str) -> PageUrl {
     PageUrl::parse(text).unwrap()
 }
 fn settings() -> Settings {
-    let scope = Scope::new(Mode::Any, Vec::new());
+    let scope = CrawlScope::new(Mode::Any, Vec::new());
     Settings { scope, pause: PAUSE, links_remembered: 1 << 12, ..Settings::default() }
 }
 fn open(disk: &SimulatedDisk, settings: Settings, now: Timestamp) -> Frontier {
-    open_by(Policy::paper(), disk, settings, now)
+    open_by(RevisitPolicy::paper(), disk, settings, now)
 }
-fn open_by(policy: Policy, disk: &SimulatedDisk, settings: Settings, now: Timestamp) -> Frontier {
+fn open_by(policy: RevisitPolicy, disk: &SimulatedDisk, settings: Settings, now: Timestamp) -> Frontier {
     let mut options = crate::store_options(now);
     (options.log_bytes, options.segment_bytes, options.read_threads) = (4 << 20, 1 << 20, 0);
     let store = sat::Store::open(Arc::new(disk.clone()), Path::new("/f"), options).unwrap();
@@ -81,7 +86,7 @@ impl World {
         }
     }
     fn add(&mut self, pages: &[&str]) {
-        let pages: Vec<Found> = pages.iter().map(|page| Found::page(url(page))).collect();
+        let pages: Vec<FoundUrl> = pages.iter().map(|page| FoundUrl::page(url(page))).collect();
         self.frontier.add(&pages, 0, self.now).unwrap();
         self.frontier.settle(self.now).unwrap();
     }
@@ -96,6 +101,25 @@ impl World {
                 Next::Idle => self.now = end,
             }
         }
+        self.check();
+    }
+    /// The invariants of the parts, by counting everything again.
+    fn check(&mut self) {
+        let frontier = &mut self.frontier;
+        frontier.workbench.check();
+        let (mut census, mut servers) = (Census::default(), PageCounts::default());
+        frontier.servers.iter().for_each(|(_, server)| census.recall(&server.kept.counts));
+        assert_eq!(census.all(), frontier.census.all(), "the whole is the sum of the servers");
+        let mut census = Census::default();
+        frontier
+            .store
+            .for_each(|record| -> crate::Result<()> {
+                census.enter(&mut servers, &State::read(record.value).unwrap());
+                Ok(())
+            })
+            .unwrap();
+        assert_eq!(census.all(), frontier.census.all(), "every page entered once, as it is stored");
+        assert_eq!(census.orders(), frontier.census.orders());
     }
     fn take(&mut self, task: &super::Task) {
         let failure = || Failure::new(Phase::Connect, Cause::Broken("down".to_owned()), Duration::ZERO);
@@ -103,24 +127,27 @@ impl World {
             Step::LookUp(_, _, origin) => {
                 let address = ((self.address)(origin.server.host()), 80).into();
                 let found = Address { addresses: vec![address], lifetime: Interval::from_hours(1) };
-                self.frontier.done(task, &Done::LookedUp(Ok(found)), Interval::ZERO, self.now).unwrap();
+                self.frontier
+                    .complete(task, &StepResult::LookedUp(Ok(found)), Interval::ZERO, self.now)
+                    .unwrap();
             }
             Step::Robots(..) if self.is_down => {
                 let outcome = Outcome::Unreachable(failure());
-                let done = Done::Robots(&outcome, &Answer::Unreachable(None));
-                self.frontier.done(task, &done, TOOK, self.now).unwrap();
+                let done = StepResult::Robots(&outcome, &Answer::Unreachable(None));
+                self.frontier.complete(task, &done, TOOK, self.now).unwrap();
             }
             Step::Robots(..) => {
                 let rules = Arc::new(Rules::for_agent(self.robots.as_bytes(), "utsushi"));
                 let outcome = Outcome::Fetched { status: 200, content: None, truncated: None };
-                let done = Done::Robots(&outcome, &Answer::Rules(rules));
+                let done = StepResult::Robots(&outcome, &Answer::Rules(rules));
                 self.now = self.now.plus(TOOK);
-                self.frontier.done(task, &done, TOOK, self.now).unwrap();
+                self.frontier.complete(task, &done, TOOK, self.now).unwrap();
             }
             Step::Visit(page, _, request) => self.visit(task, *page, &request.url),
             Step::Refuse(page, url, refusal) => {
-                self.frontier.done(task, &Done::Refused, Interval::ZERO, self.now).unwrap();
-                let lesson = Lesson { page: *page, ..lesson(url, self.now, Told::Refused(refusal), &[]) };
+                self.frontier.complete(task, &StepResult::Refused, Interval::ZERO, self.now).unwrap();
+                let lesson =
+                    Lesson { page: *page, ..lesson(url, self.now, VisitResult::Refused(refusal), &[]) };
                 self.frontier.learn(&lesson).unwrap();
             }
         }
@@ -132,11 +159,12 @@ impl World {
         if self.is_down {
             let cause = Cause::Broken("down".to_owned());
             let outcome = Outcome::Unreachable(Failure::new(Phase::Connect, cause, Duration::ZERO));
-            let worth = self.frontier.done(task, &Done::Visited(&outcome, 0), TOOK, self.now).unwrap();
-            if worth == Worth::Keeping {
+            let worth =
+                self.frontier.complete(task, &StepResult::Visited(&outcome, 0), TOOK, self.now).unwrap();
+            if worth == ResultUse::ArchiveAndLearn {
                 let lesson = Lesson {
                     page: Some(page),
-                    ..lesson(url, began, Told::Unreachable { may_pass: true }, &[])
+                    ..lesson(url, began, VisitResult::Unreachable { may_pass: true }, &[])
                 };
                 self.frontier.learn(&lesson).unwrap();
             }
@@ -147,38 +175,38 @@ impl World {
         let (outcome, told) = match status {
             200 => {
                 let digest = base::ContentDigest::of(format!("{url} {blocks:?}").as_bytes());
-                let told = Told::Content(*digest.as_bytes().first_chunk().unwrap());
+                let told = VisitResult::Content(*digest.as_bytes().first_chunk().unwrap());
                 (Outcome::Fetched { status, content: Some(digest), truncated: None }, told)
             }
             301 => {
-                let told = Told::Moved { status, target: target.as_ref() };
+                let told = VisitResult::Moved { status, target: target.as_ref() };
                 (Outcome::Moved { status, target: target.clone() }, told)
             }
-            404 => (Outcome::Gone { status }, Told::Gone(status)),
+            404 => (Outcome::Gone { status }, VisitResult::Gone(status)),
             _ => {
                 let retry_after = self.retry_after;
-                (Outcome::Failed { status, retry_after }, Told::Failed { status, retry_after })
+                (Outcome::Failed { status, retry_after }, VisitResult::Failed { status, retry_after })
             }
         };
-        self.frontier.done(task, &Done::Visited(&outcome, 1_000), TOOK, self.now).unwrap();
-        let found: Vec<Found> = links.into_iter().map(Found::page).collect();
+        self.frontier.complete(task, &StepResult::Visited(&outcome, 1_000), TOOK, self.now).unwrap();
+        let found: Vec<FoundUrl> = links.into_iter().map(FoundUrl::page).collect();
         let main = blocks.iter().fold(1, |main, block| base::chance::hash(&[main, (*block).into()]));
-        let text = (status == 200).then_some(Text { main, features: &blocks });
+        let text = (status == 200).then_some(TextFeatures { main, features: &blocks });
         let links = if status == 200 { &found[..] } else { &[] };
         let lesson = Lesson { page: Some(page), text, ..lesson(url, began, told, links) };
-        assert_eq!(self.frontier.learn(&lesson).unwrap(), Learned::Yes);
+        assert_eq!(self.frontier.learn(&lesson).unwrap(), LearnResult::Learned);
     }
     fn count(&self, part: &str) -> usize {
         self.visits.iter().filter(|(url, _)| url.contains(part)).count()
     }
 }
 
-fn lesson<'a>(url: &'a PageUrl, at: Timestamp, told: Told<'a>, links: &'a [Found]) -> Lesson<'a> {
+fn lesson<'a>(url: &'a PageUrl, at: Timestamp, told: VisitResult<'a>, links: &'a [FoundUrl]) -> Lesson<'a> {
     Lesson {
         page: None,
         url,
         at,
-        told,
+        result: told,
         address: None,
         etag: None,
         last_modified: None,
@@ -236,7 +264,7 @@ fn a_crawl_delay_is_kept_and_an_owner_who_agreed_is_asked_faster() {
     for pair in world.visits.windows(2) {
         assert!(pair[1].1.since(pair[0].1) >= Interval::from_seconds(60), "{pair:?}");
     }
-    let agreed: Vec<Agreed> =
+    let agreed: Vec<AgreedRate> =
         ["a.example pause=1s width=1", "10.0.0.1 pause=1s"].map(|text| text.parse().unwrap()).to_vec();
     let mut world = World::new(Settings { agreed, ..settings() }, site(30));
     world.address = |_| [10, 0, 0, 1];
@@ -251,8 +279,8 @@ fn a_crawl_delay_is_kept_and_an_owner_who_agreed_is_asked_faster() {
 fn a_wide_agreement_is_used_in_its_whole_width() {
     let agreed = vec!["127.0.0.1:8080 pause=0s width=32".parse().unwrap()];
     let mut frontier = open(&SimulatedDisk::new(1), Settings { agreed, ..settings() }, START);
-    let pages: Vec<Found> =
-        (0..100).map(|page| Found::page(url(&format!("http://127.0.0.1:8080/{page}")))).collect();
+    let pages: Vec<FoundUrl> =
+        (0..100).map(|page| FoundUrl::page(url(&format!("http://127.0.0.1:8080/{page}")))).collect();
     frontier.add(&pages, 0, START).unwrap();
     frontier.settle(START).unwrap();
     let Next::Do(look_up) = frontier.next(START).unwrap() else { panic!("at once") };
@@ -260,11 +288,11 @@ fn a_wide_agreement_is_used_in_its_whole_width() {
     assert!(!matches!(frontier.next(START).unwrap(), Next::Do(_)), "one look-up is enough");
     let address = ([127, 0, 0, 1], 8080).into();
     let found = Address { addresses: vec![address], lifetime: Interval::from_hours(1) };
-    frontier.done(&look_up, &Done::LookedUp(Ok(found)), Interval::ZERO, START).unwrap();
+    frontier.complete(&look_up, &StepResult::LookedUp(Ok(found)), Interval::ZERO, START).unwrap();
     let Next::Do(robots) = frontier.next(START).unwrap() else { panic!("the robots file comes first") };
     assert!(!matches!(frontier.next(START).unwrap(), Next::Do(_)), "and alone");
     let outcome = Outcome::Gone { status: 404 };
-    frontier.done(&robots, &Done::Robots(&outcome, &Answer::Absent), TOOK, START).unwrap();
+    frontier.complete(&robots, &StepResult::Robots(&outcome, &Answer::Absent), TOOK, START).unwrap();
     let mut under_way = Vec::new();
     while let Next::Do(task) = frontier.next(START).unwrap() {
         under_way.push(task);

@@ -52,7 +52,7 @@ pub enum Allocation {
 
 /// The number that is the same for all pages of a server.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Level(pub(crate) f64);
+pub struct AllocationLevel(pub(crate) f64);
 
 /// What a division is expected to give.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -99,8 +99,8 @@ impl Allocation {
         if self == Self::Root { own + every } else { own }
     }
     /// The interval of a page with the eased interval `own`, in seconds; nothing when it is dropped.
-    pub(crate) fn interval(self, own: f64, level: Level, importance: f64) -> Option<f64> {
-        let Level(level) = level;
+    pub(crate) fn interval(self, own: f64, level: AllocationLevel, importance: f64) -> Option<f64> {
+        let AllocationLevel(level) = level;
         let own = own.max(1.0);
         match self {
             Self::Printed => Some(own),
@@ -119,7 +119,7 @@ impl Allocation {
     }
 
     /// The level at which so many requests a second are made of all pages.
-    pub(crate) fn level(self, load: &Load, requests: f64) -> Level {
+    pub(crate) fn level(self, load: &Load, requests: f64) -> AllocationLevel {
         let sum = |of: fn(f64) -> f64| load.groups().map(|(own, count)| of(own) * count).sum::<f64>();
         let requests = requests.max(1e-12);
         let level = match self {
@@ -133,18 +133,18 @@ impl Allocation {
             }
             Self::Fresh | Self::Age => self.search(load, requests),
         };
-        Level(level.max(1e-12))
+        AllocationLevel(level.max(1e-12))
     }
     /// The higher the level, the fewer requests are made.
     fn search(self, load: &Load, requests: f64) -> f64 {
         let (mut low, mut high) = (1e-6_f64, 1e20_f64);
         for _ in 0..48 {
             let level = (low * high).sqrt();
-            if self.requests(load, Level(level)) > requests { low = level } else { high = level }
+            if self.requests(load, AllocationLevel(level)) > requests { low = level } else { high = level }
         }
         high
     }
-    fn requests(self, load: &Load, level: Level) -> f64 {
+    fn requests(self, load: &Load, level: AllocationLevel) -> f64 {
         let of = |own: f64| self.interval(own, level, 0.0).map_or(0.0, |interval| 1.0 / interval);
         load.groups().map(|(own, count)| of(own) * count).sum()
     }
@@ -230,7 +230,8 @@ mod tests {
 
     #[test]
     fn what_is_more_important_is_selected_sooner() {
-        let interval = |importance| Allocation::Selection.interval(DAY, Level(2.0), importance).unwrap();
+        let interval =
+            |importance| Allocation::Selection.interval(DAY, AllocationLevel(2.0), importance).unwrap();
         assert!(interval(0.8) < interval(0.0));
     }
 }

@@ -11,7 +11,7 @@
 //!   ln λ. Old evidence fades, because pages change their ways.
 //! - [`Estimator::Activity`]: the same, but time is counted by a clock of the server that runs fast while its pages change more than
 //!   expected: a page's own factor × the server's activity.
-//! - [`Estimator::Kin`]: as `Gamma`; and a change that was seen raises the chance of the pages beside it ([`super::kin`]).
+//! - [`Estimator::CoChange`]: as `Gamma`; and a change that was seen raises the chance of the pages beside it ([`super::co_change`]).
 
 use super::pace::Pace;
 use super::{History, paper};
@@ -42,7 +42,7 @@ pub enum Estimator {
     /// The same, by a clock that runs as fast as the server changes.
     Activity,
     /// The same as `Gamma`; and what changed together before is looked at together.
-    Kin,
+    CoChange,
 }
 
 /// What a page remembers for the estimators beside its [`History`].
@@ -60,7 +60,7 @@ pub struct Belief {
 
 impl Estimator {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Kin, Self::Activity, Self::Gamma, Self::Cho, Self::Paper];
+    pub const ALL: [Self; 5] = [Self::CoChange, Self::Activity, Self::Gamma, Self::Cho, Self::Paper];
 
     /// Its name.
     #[must_use]
@@ -70,8 +70,17 @@ impl Estimator {
             Self::Cho => "cho",
             Self::Gamma => "gamma",
             Self::Activity => "activity",
-            Self::Kin => "kin",
+            Self::CoChange => "co-change",
         }
+    }
+
+    /// The estimator of this name. `kin` is what `co-change` was once called.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        if name == "kin" {
+            return Some(Self::CoChange);
+        }
+        Self::ALL.into_iter().find(|known| known.name() == name)
     }
 
     /// Learns the first answer of a page.

@@ -5,10 +5,10 @@
 //! visits and the moment up to which the budget is spent change as visits are made. They order the queue and open
 //! the gate, and no wait depends on them.
 
-use super::allocate::{Allocation, Level};
+use super::allocate::{Allocation, AllocationLevel};
 use super::estimate::{Belief, PRIOR_CHANGES};
 use super::trust::Trust;
-use super::{History, Policy};
+use super::{History, RevisitPolicy};
 use crate::codec::{Fields, put};
 use crate::load::Load;
 use base::Interval;
@@ -78,7 +78,7 @@ pub struct Pace {
     turns_at: f64,
     turns_before: (f64, f64),
     /// How the requests are divided, and for how many more lessons that is good enough.
-    pub(crate) level: Option<Level>,
+    pub(crate) level: Option<AllocationLevel>,
     level_good_for: u32,
     /// How far its feeds and sitemaps are believed.
     pub trust: Trust,
@@ -198,13 +198,13 @@ impl Pace {
 
     /// Requests a second that the policy would make of a server with so many pages: its budget, as far as its means suffice.
     #[must_use]
-    pub fn budget(policy: &Policy, pages: u64, means: f64) -> f64 {
+    pub fn budget(policy: &RevisitPolicy, pages: u64, means: f64) -> f64 {
         (count(pages) / policy.every.as_seconds_f64()).min(means)
     }
     /// When the next visit is due of a page that asks for `own`; nothing when it is dropped.
     pub fn next(
         &mut self,
-        policy: &Policy,
+        policy: &RevisitPolicy,
         load: &Load,
         means: f64,
         own: Interval,
@@ -225,7 +225,7 @@ impl Pace {
         let joins_after = wait.times((1.0 - AHEAD_PART) / self.turns_pace()).min(wait);
         Some(Turn { turn: self.turns + seconds, wait, joins_after })
     }
-    fn refresh(&mut self, policy: &Policy, load: &Load, means: f64) -> Level {
+    fn refresh(&mut self, policy: &RevisitPolicy, load: &Load, means: f64) -> AllocationLevel {
         if let Some(level) = self.level.filter(|_| self.level_good_for > 0) {
             self.level_good_for -= 1;
             return level;
@@ -297,7 +297,7 @@ impl Pace {
             turns,
             turns_at,
             turns_before,
-            level: (level > 0.0).then_some(Level(level)),
+            level: (level > 0.0).then_some(AllocationLevel(level)),
             clock_at: fields.number(),
             level_good_for: fields.small(u32::MAX),
             trust: Trust::read(fields),
@@ -324,7 +324,7 @@ mod tests {
         pace.learn(&belief, 3.0, true);
         pace.visits(Reason::Turn(2_600_000.0), 1_800_000_000, 100);
         pace.tick(1_800_086_400);
-        pace.level = Some(Level(7.5));
+        pace.level = Some(AllocationLevel(7.5));
         let mut bytes = Vec::new();
         pace.write(&mut bytes);
         assert_eq!(Pace::read(&mut Fields(&bytes)), pace);

@@ -4,24 +4,24 @@ fn url(text: &str) -> PageUrl {
     PageUrl::parse(text).unwrap()
 }
 
-fn scope(mode: Mode, seeds: &[&str], rules: &[&str]) -> Scope {
+fn scope(mode: Mode, seeds: &[&str], rules: &[&str]) -> CrawlScope {
     let rules = rules.iter().map(|rule| rule.parse().unwrap()).collect();
-    let mut scope = Scope::new(mode, rules);
+    let mut scope = CrawlScope::new(mode, rules);
     seeds.iter().for_each(|seed| scope.add_seed(&url(seed)));
     scope
 }
 
 #[track_caller]
-fn visits(scope: &Scope, urls: &[&str]) {
+fn visits(scope: &CrawlScope, urls: &[&str]) {
     for text in urls {
-        assert_eq!(scope.judge(&url(text)), Verdict::Visit { priority: 0 }, "{text}");
+        assert_eq!(scope.judge(&url(text)), ScopeVerdict::Visit { priority: 0 }, "{text}");
     }
 }
 
 #[track_caller]
-fn leaves(scope: &Scope, because: &str, urls: &[&str]) {
+fn leaves(scope: &CrawlScope, because: &str, urls: &[&str]) {
     for text in urls {
-        assert_eq!(scope.judge(&url(text)), Verdict::Leave(because.to_owned()), "{text}");
+        assert_eq!(scope.judge(&url(text)), ScopeVerdict::Leave(because.to_owned()), "{text}");
     }
 }
 
@@ -113,8 +113,8 @@ fn the_first_rule_that_matches_decides() {
     leaves(&scope, "never visit domain example", &["http://other.example/"]);
     leaves(&scope, "never visit server b.jp", &["http://b.jp/"]);
     leaves(&scope, Mode::Server.refusal(), &["http://c.jp/news/"]);
-    assert_eq!(scope.judge(&url("http://b.jp/news/x.pdf")), Verdict::Visit { priority: FIRST });
-    assert_eq!(scope.judge(&url("http://a.jp/x.pdf")), Verdict::Visit { priority: LAST });
+    assert_eq!(scope.judge(&url("http://b.jp/news/x.pdf")), ScopeVerdict::Visit { priority: FIRST });
+    assert_eq!(scope.judge(&url("http://a.jp/x.pdf")), ScopeVerdict::Visit { priority: LAST });
 }
 
 #[test]
@@ -184,19 +184,19 @@ fn what_is_no_rule_is_told_the_nearest_sentence() {
 #[test]
 fn what_pages_show_may_lie_anywhere_unless_a_rule_forbids_it() {
     let rules = ["never visit server ads.jp", "only visit ending .html", "visit last server b.jp"];
-    let mut scope = Scope::new(Mode::Server, rules.iter().map(|rule| rule.parse().unwrap()).collect());
+    let mut scope = CrawlScope::new(Mode::Server, rules.iter().map(|rule| rule.parse().unwrap()).collect());
     scope.add_seed(&url("http://a.jp/"));
     let judge = |text| scope.judge_requisite(&url(text));
-    assert_eq!(judge("http://a.jp/x.png"), Verdict::Visit { priority: 0 });
-    assert_eq!(judge("http://c.jp/x.png"), Verdict::Visit { priority: 0 });
-    assert_eq!(judge("http://b.jp/x.png"), Verdict::Visit { priority: LAST });
-    assert_eq!(judge("http://ads.jp/x.html"), Verdict::Leave("never visit server ads.jp".to_owned()));
+    assert_eq!(judge("http://a.jp/x.png"), ScopeVerdict::Visit { priority: 0 });
+    assert_eq!(judge("http://c.jp/x.png"), ScopeVerdict::Visit { priority: 0 });
+    assert_eq!(judge("http://b.jp/x.png"), ScopeVerdict::Visit { priority: LAST });
+    assert_eq!(judge("http://ads.jp/x.html"), ScopeVerdict::Leave("never visit server ads.jp".to_owned()));
 }
 
 #[test]
 fn ten_thousand_rules_cost_a_few_look_ups() {
     let rules = (0..10_000).map(|n| format!("never visit server s{n}.jp").parse().unwrap()).collect();
-    let scope = Scope::new(Mode::Any, rules);
+    let scope = CrawlScope::new(Mode::Any, rules);
     leaves(&scope, "never visit server s9999.jp", &["http://s9999.jp/"]);
     visits(&scope, &["http://s10000.jp/"]);
 }

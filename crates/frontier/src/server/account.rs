@@ -8,7 +8,7 @@
 //! archive. No moment that is kept lets an account begin later than its run, and none that is learned may lie behind the
 //! beginning of the run.
 
-use super::Kept;
+use super::StoredServer;
 use crate::moment::{at_seconds, seconds};
 use base::{Interval, Timestamp};
 
@@ -38,7 +38,7 @@ impl Account {
     }
     /// Takes over up to when an earlier run spent the budget. A server that has none yet has one from the beginning of this run
     /// on, and so has one whose moment lies behind that, for no run can have spent so much. Tells whether that is so.
-    pub(crate) fn recall(&mut self, kept: &mut Kept) -> bool {
+    pub(crate) fn recall(&mut self, kept: &mut StoredServer) -> bool {
         let begins_at = self.credit_at;
         let spent_until = kept.pace.spent_until().map(at_seconds).filter(|until| *until <= begins_at);
         match spent_until {
@@ -69,7 +69,7 @@ impl Account {
     }
     /// A request of the budget of so many a second is made, at the moment up to which credit is counted. Tells up to when the
     /// budget is spent, in seconds.
-    pub(crate) fn spend(&mut self, requests: f64, kept: &mut Kept) -> u64 {
+    pub(crate) fn spend(&mut self, requests: f64, kept: &mut StoredServer) -> u64 {
         self.credit = (self.credit - 1.0).max(0.0);
         let left = Interval::from_seconds(1).times(self.credit / requests.max(1e-9));
         let until = seconds(self.credit_at.minus(left).plus(Interval::from_micros(999_999)));
@@ -80,7 +80,13 @@ impl Account {
     /// A request of the budget is heard of that an earlier run began at a moment, and may have died before it kept that the budget
     /// paid. What is older than the account was counted; what began by the last payment and within the pause behind it is what
     /// that payment was for.
-    pub(crate) fn spend_late(&mut self, requests: f64, at: Timestamp, pause: Interval, kept: &mut Kept) {
+    pub(crate) fn spend_late(
+        &mut self,
+        requests: f64,
+        at: Timestamp,
+        pause: Interval,
+        kept: &mut StoredServer,
+    ) {
         let paid_at = i64::try_from(kept.paid_at).ok().and_then(Timestamp::from_micros);
         let counted = paid_at.map_or(Timestamp::MAX, |paid_at| paid_at.plus(pause.max(BEGINS_WITHIN)));
         if at > self.credit_at.max(counted) {
@@ -113,13 +119,13 @@ mod tests {
         START.plus(Interval::from_hours(hours))
     }
     /// An account that begins at a moment with what an earlier run kept.
-    fn recalled(begins_at: Timestamp, kept: &mut Kept) -> Account {
+    fn recalled(begins_at: Timestamp, kept: &mut StoredServer) -> Account {
         let mut account = Account::new(begins_at);
         account.recall(kept);
         account
     }
     /// How many visits are allowed at a moment.
-    fn allowed(account: &mut Account, now: Timestamp, kept: &mut Kept) -> usize {
+    fn allowed(account: &mut Account, now: Timestamp, kept: &mut StoredServer) -> usize {
         let mut count = 0;
         while account.may_spend(HOURLY, now) {
             account.spend(HOURLY, kept);
@@ -130,7 +136,7 @@ mod tests {
 
     #[test]
     fn what_is_left_outlives_a_run_and_is_there_once() {
-        let mut kept = Kept::default();
+        let mut kept = StoredServer::default();
         let mut account = recalled(START, &mut kept);
         assert!(!account.may_spend(HOURLY, START) && account.gate_at() == hours(1));
         assert!(account.may_spend(HOURLY, hours(2)));
@@ -144,7 +150,7 @@ mod tests {
     fn who_learns_late_of_a_visit_pays_for_it_once() {
         let visited = hours(50).plus(Interval::from_millis(200));
         let left = |is_paid: bool, pause: Interval, begins_at: Timestamp| {
-            let mut kept = Kept::default();
+            let mut kept = StoredServer::default();
             let mut account = recalled(START, &mut kept);
             if is_paid {
                 assert!(account.may_spend(HOURLY, hours(50)));
@@ -165,7 +171,7 @@ mod tests {
 
     #[test]
     fn no_account_begins_after_its_run() {
-        let mut kept = Kept { paid_at: u64::MAX, ..Kept::default() };
+        let mut kept = StoredServer { paid_at: u64::MAX, ..StoredServer::default() };
         kept.pace.spent(seconds(hours(100_000)));
         let mut account = Account::new(START);
         assert!(account.recall(&mut kept), "it is kept anew");

@@ -17,7 +17,7 @@ use anyhow::Context as _;
 use base::clock::{Clock as _, RealClock};
 use base::{Interval, PageUrl};
 use fetch::{Proxy, Range, WebDoor};
-use frontier::{Mode, Policy};
+use frontier::{Mode, RevisitPolicy};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -74,7 +74,7 @@ pub(crate) struct Args {
     once: bool,
     /// How the time until the next visit is chosen; without it the setting `crawl.policy`
     #[arg(long, value_name = "POLICY")]
-    policy: Option<Policy>,
+    policy: Option<RevisitPolicy>,
     /// How often a page is looked at on average, such as `7d`; without it the setting `crawl.every`
     #[arg(long, value_name = "TIME", value_parser = parse_every)]
     every: Option<Interval>,

@@ -4,7 +4,7 @@ use super::Problem;
 use crate::logs::{Filter, Form};
 use base::{Interval, ServerName};
 use fetch::Proxy;
-use frontier::{Agreed, AgreedError};
+use frontier::{AgreedRate, AgreedRateError};
 use std::fmt::{self, Display};
 use std::net::{IpAddr, SocketAddr};
 use std::ops::{Range, RangeInclusive};
@@ -233,13 +233,13 @@ pub(super) fn flag(value: &DeValue<'_>) -> Result<bool, Unfit> {
 pub(crate) struct Agreement {
     text: String,
     /// What was agreed.
-    pub(crate) agreed: Agreed,
+    pub(crate) agreed: AgreedRate,
 }
 
 impl FromStr for Agreement {
-    type Err = AgreedError;
+    type Err = AgreedRateError;
 
-    fn from_str(text: &str) -> Result<Self, AgreedError> {
+    fn from_str(text: &str) -> Result<Self, AgreedRateError> {
         Ok(Self { agreed: text.parse()?, text: text.to_owned() })
     }
 }
@@ -319,8 +319,8 @@ pub(super) fn word<T: Copy>(value: &DeValue<'_>, words: &[(&str, T)]) -> Result<
 }
 
 /// A policy of revisits.
-pub(super) fn policy(value: &DeValue<'_>) -> Result<frontier::Policy, Unfit> {
-    let allowed = || "a policy such as \"kin/root\", \"paper\" or \"uniform\"".to_owned();
+pub(super) fn policy(value: &DeValue<'_>) -> Result<frontier::RevisitPolicy, Unfit> {
+    let allowed = || "a policy such as \"co-change/root\", \"paper\" or \"uniform\"".to_owned();
     let DeValue::String(text) = value else { return Err(Unfit::Type(allowed())) };
     text.parse().map_err(|_| Unfit::Value(allowed()))
 }

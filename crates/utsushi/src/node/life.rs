@@ -4,7 +4,7 @@
 
 use super::held_back;
 use base::{Interval, Timestamp};
-use frontier::{Bin, Explanation, Failing, Figures, Overview, ServerTold};
+use frontier::{Bin, Explanation, Failing, Figures, Overview, ServerReport};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -124,8 +124,8 @@ pub(crate) struct Server {
     pub(crate) held_back: BTreeMap<String, u64>,
 }
 
-impl From<ServerTold> for Server {
-    fn from(told: ServerTold) -> Self {
+impl From<ServerReport> for Server {
+    fn from(told: ServerReport) -> Self {
         Self {
             server: told.server,
             address: told.address.map(|address| address.to_string()),
@@ -302,7 +302,7 @@ mod tests {
         });
         let text = serde_json::to_string(&life).unwrap();
         assert_eq!(serde_json::from_str::<Life>(&text).unwrap(), life);
-        let server = Server::from(ServerTold { load: 0.25, ..ServerTold::default() });
+        let server = Server::from(ServerReport { load: 0.25, ..ServerReport::default() });
         let text = serde_json::to_string(&server).unwrap();
         assert_eq!(serde_json::from_str::<Server>(&text).unwrap(), server);
     }

@@ -12,7 +12,7 @@ use archive::{Archive, Entry, Key, Reader, Target};
 use base::clock::{Clock as _, CrawlClock, RealClock, Start};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl, Timestamp};
-use frontier::{Frontier, Mode, Policy, Scope, Settings};
+use frontier::{CrawlScope, Frontier, Mode, RevisitPolicy, Settings};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -117,7 +117,7 @@ impl Context {
         &self,
         store: sat::Store,
         (taken_down, reader): (Vec<Target>, &Reader),
-        parts: (Settings, Policy),
+        parts: (Settings, RevisitPolicy),
         reads: &Reads,
         now: Timestamp,
     ) -> anyhow::Result<(Frontier, Learning)> {
@@ -183,12 +183,12 @@ impl Context {
 }
 
 /// The policy for a web, as the configuration names it.
-pub(crate) fn policy(config: &Config, web: Web) -> Policy {
+pub(crate) fn policy(config: &Config, web: Web) -> RevisitPolicy {
     let every = match web {
         Web::Public => config.crawl.every,
         Web::Simulated => config.crawl.every.min(SIMULATED_EVERY),
     };
-    Policy { every, counts_new: config.crawl.budget_counts_new, ..config.crawl.policy }
+    RevisitPolicy { every, counts_new: config.crawl.budget_counts_new, ..config.crawl.policy }
 }
 
 /// How the frontier behaves by the configuration.
@@ -206,7 +206,7 @@ pub(crate) fn settings(config: &Config, directory: &Directory) -> anyhow::Result
         agent: product_token(&config.fetch.agent).to_owned(),
         pause: crawl.pause,
         agreed: crawl.agreed.iter().map(|agreement| agreement.agreed.clone()).collect(),
-        scope: Scope::new(mode, crawl.rules.clone()),
+        scope: CrawlScope::new(mode, crawl.rules.clone()),
         requisites: crawl.requisites,
         opt_out: door::opt_out(config, data)?,
         aliases: crawl.aliases.iter().map(|alias| (alias.other.clone(), alias.server.clone())).collect(),
@@ -238,7 +238,7 @@ pub(crate) fn reads(config: &Config, web: Web) -> Reads {
 }
 
 /// What lies around pages that were added earlier belongs to the crawl, too.
-pub(super) fn noted_seeds(reader: &Reader, scope: &mut Scope) -> Result<(), archive::Error> {
+pub(super) fn noted_seeds(reader: &Reader, scope: &mut CrawlScope) -> Result<(), archive::Error> {
     for entry in reader.newest_first(&Key::of(ADDED))? {
         let Some((_, text)) = sound_note(reader, &entry?)? else { continue };
         let urls = text.lines().filter_map(|line| line.splitn(3, ' ').nth(2));

@@ -8,7 +8,7 @@ use super::scheduled::Scheduled;
 use super::score::Score;
 use super::trace::Trace;
 use base::Interval;
-use frontier::{Allocation, Estimator, Policy};
+use frontier::{Allocation, Estimator, RevisitPolicy};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -20,7 +20,7 @@ pub(crate) enum Contender {
     /// Every page in turn, new ones at the end of the line.
     UniformNewLast,
     /// A policy of the crawler's.
-    Policy(Policy),
+    RevisitPolicy(RevisitPolicy),
     /// The default, with hints.
     Hinted(Kind),
     /// True mean rates, by their root.
@@ -33,33 +33,36 @@ pub(crate) enum Contender {
 
 impl Contender {
     /// All, or those that are measured by plus the given policies.
-    pub(crate) fn all(policies: &[Policy]) -> Vec<Self> {
+    pub(crate) fn all(policies: &[RevisitPolicy]) -> Vec<Self> {
         let every = Estimator::ALL.into_iter().flat_map(|estimator| {
             let fits =
                 |allocation: &Allocation| !matches!(allocation, Allocation::Uniform | Allocation::Fixed);
-            Allocation::ALL.into_iter().filter(fits).map(move |allocation| Policy::new(estimator, allocation))
+            Allocation::ALL
+                .into_iter()
+                .filter(fits)
+                .map(move |allocation| RevisitPolicy::new(estimator, allocation))
         });
         let policies = if policies.is_empty() { every.collect() } else { policies.to_vec() };
         let mut all = vec![Self::Uniform, Self::UniformNewLast];
-        all.extend(policies.into_iter().map(Self::Policy));
+        all.extend(policies.into_iter().map(Self::RevisitPolicy));
         all.extend(Kind::ALL.map(Self::Hinted));
         all.extend([Self::Oracle, Self::Clairvoyant]);
         all
     }
     /// The frontier itself beside the replay of the same policy.
     pub(crate) fn crawler() -> Vec<Self> {
-        vec![Self::Uniform, Self::Policy(Policy::default()), Self::Crawler]
+        vec![Self::Uniform, Self::RevisitPolicy(RevisitPolicy::default()), Self::Crawler]
     }
     /// The estimator and the allocation.
     pub(crate) fn names(&self) -> (&'static str, &'static str) {
         match self {
             Self::Uniform => ("none", "uniform"),
             Self::UniformNewLast => ("none", "uniform-new-last"),
-            Self::Policy(policy) => (policy.estimator.name(), policy.allocation.name()),
-            Self::Hinted(_) => Self::Policy(Policy::default()).names(),
+            Self::RevisitPolicy(policy) => (policy.estimator.name(), policy.allocation.name()),
+            Self::Hinted(_) => Self::RevisitPolicy(RevisitPolicy::default()).names(),
             Self::Oracle => ("oracle", "root"),
             Self::Clairvoyant => ("clairvoyant", "none"),
-            Self::Crawler => ("crawler", Policy::default().allocation.name()),
+            Self::Crawler => ("crawler", RevisitPolicy::default().allocation.name()),
         }
     }
     /// What hints are given.
@@ -67,12 +70,12 @@ impl Contender {
         if let Self::Hinted(kind) = self { Some(*kind) } else { None }
     }
     pub(crate) fn is_default(&self) -> bool {
-        let default = Policy::default();
-        let is_it = |policy: &Policy| {
+        let default = RevisitPolicy::default();
+        let is_it = |policy: &RevisitPolicy| {
             (policy.estimator, policy.allocation) == (default.estimator, default.allocation)
         };
         match self {
-            Self::Policy(policy) => is_it(policy),
+            Self::RevisitPolicy(policy) => is_it(policy),
             Self::Hinted(_) => true,
             _ => false,
         }
@@ -80,16 +83,16 @@ impl Contender {
 
     pub(crate) fn play(&self, trace: &Trace, every: Interval) -> Score {
         let hints = self.hints().map(|kind| Hints::of(trace, kind));
-        let scheduled = |policy: &Policy| Scheduled::new(trace, Policy { every, ..*policy });
+        let scheduled = |policy: &RevisitPolicy| Scheduled::new(trace, RevisitPolicy { every, ..*policy });
         let mut planner: Box<dyn Planner + '_> = match self {
             Self::Uniform => Box::new(InTurn::default()),
             Self::UniformNewLast => Box::new(InTurn::new_last()),
-            Self::Policy(policy) => Box::new(scheduled(policy)),
-            Self::Hinted(_) => Box::new(scheduled(&Policy::default())),
+            Self::RevisitPolicy(policy) => Box::new(scheduled(policy)),
+            Self::Hinted(_) => Box::new(scheduled(&RevisitPolicy::default())),
             Self::Oracle => Box::new(Oracle::new(trace)),
             Self::Clairvoyant => Box::new(Clairvoyant::new(trace)),
             Self::Crawler => {
-                let policy = Policy { every, ..Policy::default() };
+                let policy = RevisitPolicy { every, ..RevisitPolicy::default() };
                 return crawler::crawl(trace, &policy).expect("a store in memory fails no crawl");
             }
         };

@@ -11,7 +11,10 @@ use base::disk::SimulatedDisk;
 use base::door::Found as Address;
 use base::{Chance, Interval, Outcome, PageUrl, Timestamp, chance};
 use fetch::robots::Answer;
-use frontier::{Done, Found, Frontier, Lesson, Mode, Next, Policy, Scope, Settings, Step, Task, Text, Told};
+use frontier::{
+    CrawlScope, FoundUrl, Frontier, Lesson, Mode, Next, RevisitPolicy, Settings, Step, StepResult, Task,
+    TextFeatures, VisitResult,
+};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -25,7 +28,7 @@ const BELIEVED: Interval = Interval::from_days(1);
 const GONE: Outcome = Outcome::Gone { status: 404 };
 
 /// Crawls a trace by a policy.
-pub(crate) fn crawl(trace: &Trace, policy: &Policy) -> Result<Score> {
+pub(crate) fn crawl(trace: &Trace, policy: &RevisitPolicy) -> Result<Score> {
     Crawler::new(trace, policy)?.run()
 }
 
@@ -42,16 +45,16 @@ struct Crawler<'a> {
 }
 
 impl<'a> Crawler<'a> {
-    fn new(trace: &'a Trace, policy: &Policy) -> Result<Self> {
+    fn new(trace: &'a Trace, policy: &RevisitPolicy) -> Result<Self> {
         let now = at(trace.from);
         let mut options = frontier::store_options(now);
         options.read_threads = 0;
         options.secret = Some([7; 16]);
         let store = sat::Store::open(Arc::new(SimulatedDisk::new(1)), Path::new("/frontier"), options)?;
-        let scope = Scope::new(Mode::Any, Vec::new());
+        let scope = CrawlScope::new(Mode::Any, Vec::new());
         let settings =
             Settings { pause: PAUSE, scope, seed: 1, detects_aliases: false, ..Settings::default() };
-        let frontier = Frontier::open(store, settings, Policy { counts_new: true, ..*policy }, now)?;
+        let frontier = Frontier::open(store, settings, RevisitPolicy { counts_new: true, ..*policy }, now)?;
         let (mut urls, mut pages) = (Vec::new(), HashMap::new());
         for (number, path) in (0..).zip(&trace.paths) {
             // What lies there is no page to a crawler.
@@ -111,7 +114,7 @@ impl<'a> Crawler<'a> {
         let url = self.urls[page as usize].clone();
         let again = std::mem::replace(&mut self.known[page as usize], true);
         // A page that is back is announced like one that changed: it is known already.
-        let found = Found { announced: again.then_some(self.now), ..Found::page(url) };
+        let found = FoundUrl { announced: again.then_some(self.now), ..FoundUrl::page(url) };
         self.frontier.add(&[found], 0, self.now)?;
         self.frontier.settle(self.now)?;
         Ok(())
@@ -123,10 +126,10 @@ impl<'a> Crawler<'a> {
             Step::LookUp(..) => {
                 let address = SocketAddr::from(([127, 0, 0, 1], 80));
                 let found = Address { addresses: vec![address], lifetime: BELIEVED };
-                self.frontier.done(task, &Done::LookedUp(Ok(found)), took, now)?;
+                self.frontier.complete(task, &StepResult::LookedUp(Ok(found)), took, now)?;
             }
             Step::Robots(..) => {
-                self.frontier.done(task, &Done::Robots(&GONE, &Answer::Absent), took, now)?;
+                self.frontier.complete(task, &StepResult::Robots(&GONE, &Answer::Absent), took, now)?;
             }
             Step::Visit(number, _, request) => {
                 let page = *self.pages.get(request.url.key().as_str()).context("a page of the trace")?;
@@ -136,7 +139,7 @@ impl<'a> Crawler<'a> {
                 let version = chance::hash(&[page.into(), self.versions[page as usize]]);
                 let fetched = Outcome::Fetched { status: 200, content: None, truncated: None };
                 let outcome = if seen.is_gone { &GONE } else { &fetched };
-                self.frontier.done(task, &Done::Visited(outcome, 1_000), took, now)?;
+                self.frontier.complete(task, &StepResult::Visited(outcome, 1_000), took, now)?;
                 let mut draws = Chance::new(version);
                 let blocks: Vec<u32> =
                     (0..4).map(|_| u32::try_from(draws.below(1 << 32)).unwrap_or(0)).collect();
@@ -145,11 +148,11 @@ impl<'a> Crawler<'a> {
                     page: Some(*number),
                     url: &request.url,
                     at: now,
-                    told: if seen.is_gone { Told::Gone(404) } else { Told::Content(digest) },
+                    result: if seen.is_gone { VisitResult::Gone(404) } else { VisitResult::Content(digest) },
                     address: None,
                     etag: None,
                     last_modified: None,
-                    text: (!seen.is_gone).then_some(Text { main: version, features: &blocks }),
+                    text: (!seen.is_gone).then_some(TextFeatures { main: version, features: &blocks }),
                     filtered: "",
                     links: &[],
                     too_long: &[],

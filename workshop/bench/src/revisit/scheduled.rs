@@ -7,10 +7,10 @@ use super::replay::{At, Planner, seconds};
 use super::score::Seen;
 use super::trace::Trace;
 use base::{Chance, Interval};
+use frontier::revisit::co_change::CoChange;
 use frontier::revisit::estimate::Belief;
-use frontier::revisit::kin::Kin;
 use frontier::revisit::pace::{Pace, Reason, Turn};
-use frontier::{Estimator, History, Load, Policy};
+use frontier::{Estimator, History, Load, RevisitPolicy};
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
@@ -29,17 +29,17 @@ struct Page {
     /// How often it was visited: what lies in a queue from before is void.
     turn: u32,
     is_known: bool,
-    /// Its kin were told of it.
+    /// It was added to its co-change groups.
     has_joined: bool,
 }
 
 /// When which page is due, as the frontier would have it.
 pub(crate) struct Scheduled<'a> {
     trace: &'a Trace,
-    policy: Policy,
+    policy: RevisitPolicy,
     pace: Pace,
     load: Load,
-    kin: Kin,
+    co_change: CoChange,
     pages: Vec<Page>,
     new: VecDeque<u32>,
     /// Pages by when they join the queue, and those in it by when they are due.
@@ -51,13 +51,13 @@ pub(crate) struct Scheduled<'a> {
 }
 
 impl<'a> Scheduled<'a> {
-    pub(crate) fn new(trace: &'a Trace, policy: Policy) -> Self {
+    pub(crate) fn new(trace: &'a Trace, policy: RevisitPolicy) -> Self {
         Self {
             trace,
             policy,
             pace: Pace::default(),
             load: Load::default(),
-            kin: Kin::default(),
+            co_change: CoChange::default(),
             pages: vec![Page::default(); trace.paths.len()],
             new: VecDeque::new(),
             later: BinaryHeap::new(),
@@ -101,15 +101,17 @@ impl<'a> Scheduled<'a> {
         }
         None
     }
-    fn hunch(&mut self, now: f64, stale: f64) -> Option<u32> {
-        if self.policy.estimator != Estimator::Kin {
+    fn candidate(&mut self, now: f64, stale: f64) -> Option<u32> {
+        if self.policy.estimator != Estimator::CoChange {
             return None;
         }
-        while let Some(hunch) = self.kin.best(seconds(now)).filter(|hunch| Kin::is_better(hunch, stale)) {
-            self.kin.pass(&hunch);
-            let page = &self.pages[hunch.page as usize];
-            if page.is_known && page.history.visits > 0 && seconds(page.last_visit) < hunch.since {
-                return Some(hunch.page);
+        while let Some(candidate) =
+            self.co_change.best(seconds(now)).filter(|candidate| CoChange::is_better(candidate, stale))
+        {
+            self.co_change.pass(&candidate);
+            let page = &self.pages[candidate.page as usize];
+            if page.is_known && page.history.visits > 0 && seconds(page.last_visit) < candidate.since {
+                return Some(candidate.page);
             }
         }
         None
@@ -127,7 +129,7 @@ impl<'a> Scheduled<'a> {
         let gap = Interval::from_seconds(seconds(now) - seconds(page.last_visit));
         if seen.is_first {
             if !page.has_joined {
-                self.kin.join(number, &target);
+                self.co_change.join(number, &target);
             }
             *page = Page { turn: page.turn, is_known: true, has_joined: true, ..Page::default() };
             page.history.visits = 1;
@@ -140,7 +142,7 @@ impl<'a> Scheduled<'a> {
             }
             // What is gone says nothing of what lies beside it that visits should find out (C16).
             let is_changed = seen.is_changed && !seen.is_gone;
-            self.kin.visited(number, &target, seconds(page.last_visit), seconds(now), is_changed);
+            self.co_change.visited(number, &target, seconds(page.last_visit), seconds(now), is_changed);
             count(&mut page.history, gap, seen.is_changed);
             estimator.learn(&mut page.belief, &mut self.pace, gap, seen.is_changed);
         }
@@ -192,7 +194,7 @@ impl Planner for Scheduled<'_> {
             let page = &self.pages[page as usize];
             page.belief.stale_after(Interval::from_seconds(seconds(now - page.last_visit)))
         });
-        if let Some(page) = self.hinted(stale).or_else(|| self.hunch(now, stale)) {
+        if let Some(page) = self.hinted(stale).or_else(|| self.candidate(now, stale)) {
             self.visits(Reason::Early, now);
             return Some(page);
         }

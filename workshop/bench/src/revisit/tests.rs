@@ -6,7 +6,7 @@ use super::replay::{Planner, play};
 use super::score::{Score, Seen};
 use super::trace::{Event, Trace, Window};
 use base::{Chance, Interval};
-use frontier::{Estimator, Policy};
+use frontier::{Estimator, RevisitPolicy};
 use std::path::PathBuf;
 
 const DAY: f64 = 86_400.0;
@@ -186,7 +186,7 @@ fn the_budget_is_spent_and_not_exceeded() {
         let of_budget = contender.play(&trace, Interval::from_days(7)).requests_per_day() / (100.0 / 7.0);
         assert!(of_budget < 1.01, "{contender:?}: {of_budget}");
         let is_spent = match contender {
-            Contender::Policy(policy) => policy.has_budget(),
+            Contender::RevisitPolicy(policy) => policy.has_budget(),
             Contender::Oracle | Contender::Clairvoyant => false,
             _ => true,
         };
@@ -210,7 +210,7 @@ fn chos_estimates_are_as_near_as_can_be() {
 
 #[test]
 fn the_defaults_estimates_are_as_near_as_can_be() {
-    Servers::ALL.into_iter().for_each(|servers| check_estimates(Policy::default().estimator, servers));
+    Servers::ALL.into_iter().for_each(|servers| check_estimates(RevisitPolicy::default().estimator, servers));
 }
 
 #[test]
@@ -218,7 +218,7 @@ fn the_default_beats_uniform_visits_on_real_histories() {
     let Some(directory) = shared("the default on the shared traces") else { return };
     let window = (Some(1_640_995_200.0), Some(1_785_542_400.0)); // 2022-01-01 to 2026-08-01
     let traces = Trace::read_all(&directory, window).unwrap();
-    let contenders = [Contender::Uniform, Contender::Policy(Policy::default())];
+    let contenders = [Contender::Uniform, Contender::RevisitPolicy(RevisitPolicy::default())];
     let played = play_all(&contenders, &traces, Interval::from_days(30));
     let [uniform, ours] = &played[..] else { panic!("two took part") };
     let share = |of: fn(&Score) -> f64| of(&ours.together()) / of(&uniform.together());

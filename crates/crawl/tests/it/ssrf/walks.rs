@@ -131,7 +131,7 @@ impl Door for AnyDoor {
 pub(crate) async fn walk(door: &impl Door, seed: PageUrl, time: Interval, pause: Interval) -> Vec<Outcome> {
     let start = Timestamp::from_seconds(1_790_000_000).unwrap();
     let clock = SimulatedClock::new(start);
-    let every = frontier::Policy::fixed(Interval::from_days(1));
+    let every = frontier::RevisitPolicy::fixed(Interval::from_days(1));
     let mut queue = rig::frontier(rig::settings(pause), every, start);
     rig::seed(&mut queue, &seed, start);
     let mut outcomes = Vec::new();

@@ -51,7 +51,8 @@ fn pages_of_a_crawl_know_how_often_their_text_and_their_surroundings_changed() {
     let web = Arc::new(Web::new(Plan { seed: 9, pages: 600, servers: 24, ..Plan::default() }));
     let clock = SimulatedClock::new(ORIGIN);
     let door = SimulatedDoor::new(Arc::clone(&web), Arc::clone(&clock) as Arc<dyn Clock>);
-    let mut queue = frontier(settings(PAUSE), ::frontier::Policy::fixed(Interval::from_hours(12)), ORIGIN);
+    let mut queue =
+        frontier(settings(PAUSE), ::frontier::RevisitPolicy::fixed(Interval::from_hours(12)), ORIGIN);
     seed(&mut queue, &PageUrl::parse(&format!("http://{}/", web.host(0))).unwrap(), ORIGIN);
     let end = ORIGIN.plus(Interval::from_days(DAYS));
     let mut pages: BTreeMap<String, Visits> = BTreeMap::new();

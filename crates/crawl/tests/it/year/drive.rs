@@ -15,9 +15,9 @@ use base::disk::RealDisk;
 use base::door::{Failure, Found as Address, Request};
 use base::{Interval, Outcome, PageUrl, Timestamp};
 use fetch::robots::Answer;
-use frontier::{Found, Frontier, Mode, Next, Policy, Scope, Settings, Task};
+use frontier::{CrawlScope, FoundUrl, Frontier, Mode, Next, RevisitPolicy, Settings, Task};
 use sim::observe::{ArrivedRequest, Observer, PolitenessReport, PolitenessRules, RequestEnd};
-use sim::{ORIGIN, Plan, SimulatedDoor, StartedExchange, Web};
+use sim::{StartedExchange, ORIGIN, Plan, SimulatedDoor, Web};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};
@@ -83,7 +83,7 @@ struct Flight {
 
 enum Ended {
     Address(Result<Address, Failure>),
-    Robots(Outcome, Answer, Vec<Found>),
+    Robots(Outcome, Answer, Vec<FoundUrl>),
     Page(Box<StartedExchange>, Outcome),
     Failed(Outcome),
     Refused,
@@ -166,10 +166,10 @@ impl Driver {
         let now = self.clock.now();
         let store =
             sat::Store::open(Arc::new(RealDisk), &self.directory, frontier::store_options(now)).unwrap();
-        let scope = Scope::new(Mode::Any, Vec::new());
+        let scope = CrawlScope::new(Mode::Any, Vec::new());
         let (seed, pause) = (self.year.plan.seed, self.year.pause);
         let settings = Settings { seed, pause, scope, ..Settings::default() };
-        self.frontier = Some(Frontier::open(store, settings, Policy::paper(), now).unwrap());
+        self.frontier = Some(Frontier::open(store, settings, RevisitPolicy::paper(), now).unwrap());
     }
     /// Ends the crawl as a crash does, and starts it again with whatever the wall clock shows. What was in the archive
     /// is learned first, as a crawl does that catches up.
@@ -209,8 +209,8 @@ impl Driver {
         let plan = self.web.plan();
         let homes = (0..servers.min(plan.servers)).map(|number| self.web.page_url(number, 0, ORIGIN));
         let hostile = (0..plan.hostile).map(|number| format!("http://{}/", sim::hostile::host(number)));
-        let seeds: Vec<Found> =
-            homes.chain(hostile).map(|url| Found::page(PageUrl::parse(&url).unwrap())).collect();
+        let seeds: Vec<FoundUrl> =
+            homes.chain(hostile).map(|url| FoundUrl::page(PageUrl::parse(&url).unwrap())).collect();
         let now = self.told(self.now);
         self.frontier().add(&seeds, 0, now).unwrap();
         self.frontier().settle(now).unwrap();

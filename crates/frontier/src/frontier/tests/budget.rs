@@ -5,13 +5,13 @@ use crate::{Allocation, Estimator};
 use std::collections::BTreeSet;
 
 /// Every page once in ten days on average.
-fn ten_days() -> Policy {
-    Policy { every: Interval::from_days(10), ..Policy::default() }
+fn ten_days() -> RevisitPolicy {
+    RevisitPolicy { every: Interval::from_days(10), ..RevisitPolicy::default() }
 }
 
 impl World {
     fn by(
-        policy: Policy,
+        policy: RevisitPolicy,
         disk: &SimulatedDisk,
         page: impl Fn(&PageUrl, Timestamp) -> Page + 'static,
     ) -> Self {
@@ -20,12 +20,12 @@ impl World {
         world
     }
     /// Ends after a commit, and goes on after so long.
-    fn restart(&mut self, policy: Policy, disk: &SimulatedDisk, after: Interval) {
+    fn restart(&mut self, policy: RevisitPolicy, disk: &SimulatedDisk, after: Interval) {
         self.frontier.commit_durably(self.now).unwrap();
         self.die(policy, disk, after);
     }
     /// Ends at once, and goes on after so long.
-    fn die(&mut self, policy: Policy, disk: &SimulatedDisk, after: Interval) {
+    fn die(&mut self, policy: RevisitPolicy, disk: &SimulatedDisk, after: Interval) {
         disk.cut_now();
         disk.restart();
         self.now = self.now.plus(after);
@@ -37,12 +37,12 @@ impl World {
             let page = url(page);
             let (_, _, blocks) = (self.page)(&page, *at);
             let digest = base::ContentDigest::of(format!("{page} {blocks:?}").as_bytes());
-            let told = Told::Content(*digest.as_bytes().first_chunk().unwrap());
-            assert_eq!(self.frontier.learn(&lesson(&page, *at, told, &[])).unwrap(), Learned::Yes);
+            let told = VisitResult::Content(*digest.as_bytes().first_chunk().unwrap());
+            assert_eq!(self.frontier.learn(&lesson(&page, *at, told, &[])).unwrap(), LearnResult::Learned);
         }
     }
     /// Crawls until a page is asked for, and dies behind the commit that keeps the payment; the visit reaches the archive.
-    fn die_in_a_visit(&mut self, policy: Policy, disk: &SimulatedDisk) {
+    fn die_in_a_visit(&mut self, policy: RevisitPolicy, disk: &SimulatedDisk) {
         loop {
             match self.frontier.next(self.now).unwrap() {
                 Next::Do(task) => match &task.step {
@@ -59,7 +59,7 @@ impl World {
         }
     }
     fn hint(&mut self, page: &str) {
-        let found = Found { announced: Some(self.now), ..Found::page(url(page)) };
+        let found = FoundUrl { announced: Some(self.now), ..FoundUrl::page(url(page)) };
         self.frontier.found(&[found], self.now).unwrap();
     }
     /// Visits of pages with this part in their URL since a moment.
@@ -111,8 +111,8 @@ fn what_changes_is_visited_more_often() {
         let every: Vec<Timestamp> = (1..200).map(|day| START.plus(days(3 * day))).collect();
         text(page, if page.path().ends_with('0') { &every } else { &[] }, now)
     };
-    // Without kin, which would follow the changes of one page to all.
-    let policy = Policy { estimator: Estimator::Gamma, ..ten_days() };
+    // Without co-change, which would follow the changes of one page to all.
+    let policy = RevisitPolicy { estimator: Estimator::Gamma, ..ten_days() };
     let mut world = World::by(policy, &SimulatedDisk::new(1), busy);
     add(&mut world, "p", 0..100);
     world.run(days(100));
@@ -125,10 +125,10 @@ fn what_changes_is_visited_more_often() {
 
 #[test]
 fn a_server_that_has_more_to_do_than_it_may_be_asked_forgets_nobody() {
-    let policy = Policy { every: Interval::from_minutes(1), ..Policy::default() };
+    let policy = RevisitPolicy { every: Interval::from_minutes(1), ..RevisitPolicy::default() };
     let mut world = World::by(policy, &SimulatedDisk::new(1), |page, now| text(page, &[], now));
     add(&mut world, "p", 0..50);
-    let feed = Found { url: url("http://a.example/feed"), role: Role::Feed, announced: None };
+    let feed = FoundUrl { url: url("http://a.example/feed"), role: Role::Feed, announced: None };
     world.frontier.add(&[feed], 0, world.now).unwrap();
     world.frontier.settle(world.now).unwrap();
     world.run(days(2));
@@ -151,7 +151,7 @@ fn a_change_leads_to_the_pages_beside_it() {
         let changes = [changed];
         text(page, if page.path().starts_with("/a/") { &changes } else { &[] }, now)
     };
-    let unseen = |policy: Policy| {
+    let unseen = |policy: RevisitPolicy| {
         let mut world = World::by(policy, &SimulatedDisk::new(1), site);
         // A page of the one directory after ten of the other, so that by schedule alone their turns are spread over all days.
         for page in 0..30 {
@@ -161,9 +161,12 @@ fn a_change_leads_to_the_pages_beside_it() {
         world.run(days(63));
         30 - world.distinct(changed, "/a/")
     };
-    let alone = unseen(Policy { estimator: Estimator::Gamma, ..ten_days() });
+    let alone = unseen(RevisitPolicy { estimator: Estimator::Gamma, ..ten_days() });
     let together = unseen(ten_days());
-    assert!(together <= 3 && alone >= 12, "{together} are unseen after three days, {alone} without kin");
+    assert!(
+        together <= 3 && alone >= 12,
+        "{together} are unseen after three days, {alone} without co-change"
+    );
 }
 
 #[test]
@@ -214,7 +217,7 @@ fn the_budget_outlives_restarts() {
 #[test]
 fn a_part_of_a_visit_outlives_restarts() {
     let disk = SimulatedDisk::new(1);
-    let policy = Policy { every: days(16), ..Policy::default() };
+    let policy = RevisitPolicy { every: days(16), ..RevisitPolicy::default() };
     let mut world = World::by(policy, &disk, |page, now| text(page, &[], now));
     add(&mut world, "p", 0..20);
     world.run(days(20));
@@ -269,8 +272,8 @@ fn a_capture_from_the_future_does_not_stop_the_visits() {
     add(&mut world, "p", 0..20);
     world.run(days(20));
     let (page, later) = (url("http://a.example/p/7"), world.now.plus(days(9_000)));
-    let imported = lesson(&page, later, Told::Content([7; 16]), &[]);
-    assert_eq!(world.frontier.learn(&imported).unwrap(), Learned::Yes);
+    let imported = lesson(&page, later, VisitResult::Content([7; 16]), &[]);
+    assert_eq!(world.frontier.learn(&imported).unwrap(), LearnResult::Learned);
     let from = world.now;
     world.run(days(20));
     world.restart(ten_days(), &disk, Interval::ZERO);
@@ -282,14 +285,14 @@ fn a_capture_from_the_future_does_not_stop_the_visits() {
 #[test]
 fn another_policy_counts_loads_anew() {
     let disk = SimulatedDisk::new(1);
-    let mut world = World::by(Policy::paper(), &disk, |page, now| text(page, &[], now));
+    let mut world = World::by(RevisitPolicy::paper(), &disk, |page, now| text(page, &[], now));
     add(&mut world, "p", 0..50);
     world.run(days(30));
     let load = |world: &World| world.frontier.servers(world.now)[0].load;
     let by_paper = load(&world);
     world.restart(ten_days(), &disk, Interval::ZERO);
     assert!((load(&world) * 864_000.0 - 50.0).abs() < 1e-3, "fifty pages every ten days: {}", load(&world));
-    world.restart(Policy::paper(), &disk, Interval::ZERO);
+    world.restart(RevisitPolicy::paper(), &disk, Interval::ZERO);
     assert_eq!(load(&world), by_paper);
 }
 
@@ -297,7 +300,7 @@ fn another_policy_counts_loads_anew() {
 fn every_policy_comes_to_an_end_of_its_day() {
     for estimator in Estimator::ALL {
         for allocation in Allocation::ALL {
-            let policy = Policy { every: days(2), ..Policy::new(estimator, allocation) };
+            let policy = RevisitPolicy { every: days(2), ..RevisitPolicy::new(estimator, allocation) };
             let busy = |page: &PageUrl, now: Timestamp| {
                 let every: Vec<Timestamp> = (1..40).map(|day| START.plus(days(day))).collect();
                 text(page, if page.path().ends_with('3') { &every } else { &[] }, now)

@@ -11,12 +11,12 @@ fn prefix(text: &str) -> Selection {
     Selection::prefix(&url(text))
 }
 /// A world whose store can be opened again after a power cut.
-fn world_on(disk: &SimulatedDisk, policy: Policy, pages: u32) -> World {
+fn world_on(disk: &SimulatedDisk, policy: RevisitPolicy, pages: u32) -> World {
     let mut world = World::new(settings(), site(pages));
     world.frontier = open_by(policy, disk, settings(), START);
     world
 }
-fn reopen(world: &mut World, disk: &SimulatedDisk, policy: Policy) {
+fn reopen(world: &mut World, disk: &SimulatedDisk, policy: RevisitPolicy) {
     world.frontier.commit_durably(world.now).unwrap();
     disk.cut_now();
     disk.restart();
@@ -26,7 +26,7 @@ fn reopen(world: &mut World, disk: &SimulatedDisk, policy: Policy) {
 #[test]
 fn what_waits_from_the_last_run_is_visited_after_one_pause() {
     let disk = SimulatedDisk::new(1);
-    let mut world = world_on(&disk, Policy::paper(), 100);
+    let mut world = world_on(&disk, RevisitPolicy::paper(), 100);
     // The first second of a minute: the next one is far away.
     world.now = START.plus(Interval::from_minutes(1));
     world.add(&["http://a.example/p/0"]);
@@ -34,7 +34,7 @@ fn what_waits_from_the_last_run_is_visited_after_one_pause() {
     assert_eq!(world.visits.len(), 1, "{:?}", world.visits);
     world.frontier.settle(world.now).unwrap();
     let restarted = world.now;
-    reopen(&mut world, &disk, Policy::paper());
+    reopen(&mut world, &disk, RevisitPolicy::paper());
     world.run(Interval::from_seconds(31));
     let waited: Vec<_> = world.visits[1..].iter().map(|(_, at)| at.since(restarted)).collect();
     assert!(waited.len() >= 2, "{waited:?}");
@@ -45,7 +45,7 @@ fn what_waits_from_the_last_run_is_visited_after_one_pause() {
 #[test]
 fn a_page_is_visited_now_before_all_others_also_after_a_crash() {
     let disk = SimulatedDisk::new(1);
-    let policy = Policy::default();
+    let policy = RevisitPolicy::default();
     let mut world = world_on(&disk, policy, 1_000);
     world.add(&["http://a.example/p/0"]);
     world.run(Interval::from_minutes(5));
@@ -76,12 +76,12 @@ fn a_page_is_visited_now_before_all_others_also_after_a_crash() {
 #[test]
 fn a_removed_page_is_not_visited_until_it_is_added_also_after_a_crash() {
     let disk = SimulatedDisk::new(1);
-    let mut world = world_on(&disk, Policy::paper(), 60);
+    let mut world = world_on(&disk, RevisitPolicy::paper(), 60);
     world.add(&["http://a.example/p/0"]);
     let server = Selection::server(&base::ServerName::parse("b.example").unwrap()).unwrap();
     let removed = [page("http://a.example/p/7"), prefix("http://a.example/p/3"), server];
     world.frontier.remove(&removed, world.now).unwrap();
-    reopen(&mut world, &disk, Policy::paper());
+    reopen(&mut world, &disk, RevisitPolicy::paper());
     world.run(Interval::from_days(3));
     let is_removed = |url: &str| url.ends_with("/p/7") || url.contains("/p/3");
     assert!(world.visits.len() > 40 && !world.visits.iter().any(|(url, _)| is_removed(url)));
@@ -111,12 +111,12 @@ fn a_removed_page_is_not_visited_until_it_is_added_also_after_a_crash() {
 #[test]
 fn another_policy_counts_for_pages_that_are_scheduled() {
     let disk = SimulatedDisk::new(1);
-    let monthly = Policy::default();
+    let monthly = RevisitPolicy::default();
     let mut world = world_on(&disk, monthly, 20);
     world.add(&["http://a.example/p/0"]);
     world.run(Interval::from_minutes(10));
     assert_eq!(world.visits.len(), 20);
-    let often = Policy { every: Interval::from_minutes(10), ..monthly };
+    let often = RevisitPolicy { every: Interval::from_minutes(10), ..monthly };
     reopen(&mut world, &disk, often);
     world.run(Interval::from_minutes(15));
     assert!(world.visits.len() >= 35, "{}", world.visits.len());
@@ -134,9 +134,9 @@ fn a_refusal_is_judged_again_when_its_reason_may_be_gone() {
     let at = world.now;
     let refused = url("http://a.example/p/0");
     let address = Refusal::NoContact;
-    world.frontier.learn(&lesson(&refused, at, Told::Refused(&address), &[])).unwrap();
+    world.frontier.learn(&lesson(&refused, at, VisitResult::Refused(&address), &[])).unwrap();
     assert_eq!(world.frontier.judge_again("contact no", at).unwrap(), 1, "nothing was noted before");
-    world.frontier.learn(&lesson(&refused, at.plus(TOOK), Told::Refused(&address), &[])).unwrap();
+    world.frontier.learn(&lesson(&refused, at.plus(TOOK), VisitResult::Refused(&address), &[])).unwrap();
     assert_eq!(world.frontier.judge_again("contact no", at).unwrap(), 0, "nothing changed");
     assert!(world.frontier.has_nothing_new());
     assert_eq!(world.frontier.judge_again("contact yes", at).unwrap(), 1);
@@ -150,7 +150,7 @@ fn a_wider_scope_is_noticed_once() {
     let disk = SimulatedDisk::new(1);
     let widens = |mode: Mode, rules: &[&str]| {
         let rules = rules.iter().map(|rule| rule.parse().unwrap()).collect();
-        let settings = Settings { scope: Scope::new(mode, rules), ..settings() };
+        let settings = Settings { scope: CrawlScope::new(mode, rules), ..settings() };
         let mut frontier = open(&disk, settings, START);
         let widens = frontier.widens_scope().unwrap();
         frontier.close(START).unwrap();

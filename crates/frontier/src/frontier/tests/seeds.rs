@@ -3,7 +3,7 @@
 use super::*;
 
 fn scoped(mode: Mode) -> Settings {
-    Settings { scope: Scope::new(mode, Vec::new()), ..settings() }
+    Settings { scope: CrawlScope::new(mode, Vec::new()), ..settings() }
 }
 fn redirect(to: &str) -> Page {
     (301, vec![url(to)], Vec::new())

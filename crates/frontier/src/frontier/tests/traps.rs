@@ -72,7 +72,7 @@ fn counts_survive_a_restart_and_a_power_cut() {
             closed.close(now).unwrap();
         }
         world.frontier = open(&disk, settings(), now);
-        assert_eq!(world.frontier.held_back(), held, "before anything is taken in hand");
+        assert_eq!(world.frontier.held_back(), held, "before anything is loaded");
         let before = world.visits.len();
         world.run(Interval::from_minutes(10));
         assert!(world.frontier.held_back().total() >= held.total() - 8, "still held back, samples aside");
@@ -105,11 +105,11 @@ fn a_page_that_somebody_names_is_visited_although_it_was_held_back() {
 fn is_released_by(from: &str, role: Role) -> bool {
     let mut world = held_calendar(settings());
     let page = a_held_page(&mut world);
-    let list = Found { url: url(from), role, announced: None };
+    let list = FoundUrl { url: url(from), role, announced: None };
     world.frontier.add(std::slice::from_ref(&list), 0, world.now).unwrap();
     world.frontier.settle(world.now).unwrap();
-    let links = [Found::page(page.clone())];
-    world.frontier.learn(&lesson(&list.url, world.now, Told::Content([1; 16]), &links)).unwrap();
+    let links = [FoundUrl::page(page.clone())];
+    world.frontier.learn(&lesson(&list.url, world.now, VisitResult::Content([1; 16]), &links)).unwrap();
     world.frontier.explain(&page, world.now).unwrap().limited_by != Some("trap")
 }
 
@@ -126,16 +126,16 @@ fn evidence_from_elsewhere_releases_a_page() {
 fn requisites_rules_and_the_setting_hold_nothing_back() {
     let rule = |text: &str| vec![text.parse::<Rule>().unwrap()];
     for rules in [rule("also visit server trap.example"), rule("visit first server trap.example")] {
-        let scope = Scope::new(Mode::Any, rules);
+        let scope = CrawlScope::new(Mode::Any, rules);
         assert_eq!(held_back(&held_calendar(Settings { scope, ..settings() })), 0);
     }
     assert_eq!(held_back(&held_calendar(Settings { detects_traps: false, ..settings() })), 0);
     let mut world = held_calendar(settings());
-    let images = (0..50).map(|number| Found {
+    let images = (0..50).map(|number| FoundUrl {
         role: Role::Requisite,
-        ..Found::page(url(&format!("http://trap.example/day/{}", 900_000_000 + number)))
+        ..FoundUrl::page(url(&format!("http://trap.example/day/{}", 900_000_000 + number)))
     });
-    let images: Vec<Found> = images.collect();
+    let images: Vec<FoundUrl> = images.collect();
     world.frontier.found(&images, world.now).unwrap();
     world.frontier.settle(world.now).unwrap();
     world.run(Interval::from_hours(1));
@@ -218,7 +218,8 @@ fn what_memory_has_no_room_for_waits_in_the_store_and_is_counted() {
     let settings = || Settings { queue_bytes_max: 64 << 10, ..settings() };
     let mut world = held_calendar(settings());
     assert!(held_back(&world) > 200, "{}", held_back(&world));
-    assert!(world.frontier.waiting <= 128);
+    let (servers, bench) = (&world.frontier.servers, &world.frontier.workbench);
+    assert!(servers.ids().map(|server| bench.queue(server).held_back_count()).sum::<usize>() <= 128);
     let counted = world.frontier.overview();
     world.run(Interval::from_days(3));
     let after = world.frontier.overview();
@@ -234,7 +235,7 @@ fn links_that_are_too_long_are_counted_once() {
     for visit in 1..4 {
         let at = START.plus(Interval::from_days(visit));
         let page = url("http://a.example/p/0");
-        let lesson = Lesson { too_long: &too_long, ..lesson(&page, at, Told::Content([1; 16]), &[]) };
+        let lesson = Lesson { too_long: &too_long, ..lesson(&page, at, VisitResult::Content([1; 16]), &[]) };
         world.frontier.learn(&lesson).unwrap();
     }
     let count = world.frontier.servers(world.now)[0].held_back.of(HoldReason::TooLong);

@@ -4,7 +4,7 @@ use crate::commands::counts;
 use crate::node::directory::Writer;
 use crate::words::{bytes, count_of};
 use ::crawl::{Remains, Report};
-use frontier::{Failing, SeedTold};
+use frontier::{Failing, SeedReport};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -80,7 +80,7 @@ fn times(failures: u32) -> String {
     if failures == 1 { "once".to_owned() } else { format!("{failures} times in a row") }
 }
 
-fn seed_line(seed: &SeedTold) -> String {
+fn seed_line(seed: &SeedReport) -> String {
     let leads = seed.target.as_ref().map(|target| format!(" leads to {target}")).unwrap_or_default();
     let reason = seed.reason.as_ref().map(|reason| format!(" ({reason})")).unwrap_or_default();
     let ended = if seed.is_lost { format!(": {}{reason}", seed.ended) } else { String::new() };
@@ -93,7 +93,7 @@ fn failing_json(page: &Failing) -> Value {
         "next_due": page.next_due.to_rfc3339(),
     })
 }
-fn seed_json(seed: &SeedTold) -> Value {
+fn seed_json(seed: &SeedReport) -> Value {
     json!({
         "url": seed.url, "target": seed.target, "outcome": seed.ended, "reason": seed.reason,
         "lost": seed.is_lost,

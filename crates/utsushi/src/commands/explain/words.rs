@@ -135,13 +135,14 @@ mod tests {
         {
             assert!(text.contains(part), "`{part}` is not in {text}");
         }
-        let page = Page { policy: "kin/root".to_owned(), ..page };
+        let page = Page { policy: "co-change/root".to_owned(), ..page };
         let text = of(&Life { page, side_changes: 3, ..Life::default() });
         for part in ["2, and 3 that left its text as it was", "it changes about every 1d10h\n"] {
             assert!(text.contains(part), "`{part}` is not in {text}");
         }
         assert!(!text.contains("ln(T/U)"));
-        let page = Page { policy: "kin/root".to_owned(), visits: 2, estimate: Some(60), ..Page::default() };
+        let page =
+            Page { policy: "co-change/root".to_owned(), visits: 2, estimate: Some(60), ..Page::default() };
         let text = of(&Life { page, ..Life::default() });
         assert!(text.contains("it changes about every 1m, a guess from few observations"), "{text}");
     }

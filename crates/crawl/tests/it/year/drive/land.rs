@@ -5,7 +5,7 @@ use super::{Driver, Ended, Flight, Pending, coming};
 use base::chance::{self, hash_bytes};
 use base::door::Request;
 use base::{Interval, Outcome, PageUrl, Timestamp};
-use frontier::{Done, Lesson, Step, Text, Told, Worth};
+use frontier::{Lesson, ResultUse, Step, StepResult, TextFeatures, VisitResult};
 use sim::StartedExchange;
 use sim::observe::RequestEnd;
 use std::cmp::Reverse;
@@ -38,22 +38,24 @@ impl Driver {
         match result {
             Ended::Address(result) => {
                 let outcome = result.as_ref().err().cloned().map(Outcome::Unreachable);
-                let worth = self.frontier().done(&task, &Done::LookedUp(result), took, at).unwrap();
-                if let (Worth::Keeping, Some(outcome), Step::LookUp(_, url, _)) = (worth, outcome, &task.step)
+                let worth = self.frontier().complete(&task, &StepResult::LookedUp(result), took, at).unwrap();
+                if let (ResultUse::ArchiveAndLearn, Some(outcome), Step::LookUp(_, url, _)) =
+                    (worth, outcome, &task.step)
                 {
                     self.keep(page, url.clone(), outcome, (asked_at, landed), None);
                 }
             }
             Ended::Robots(outcome, answer, sitemaps) => {
                 self.out.robots += 1;
-                self.frontier().done(&task, &Done::Robots(&outcome, &answer), took, at).unwrap();
+                self.frontier().complete(&task, &StepResult::Robots(&outcome, &answer), took, at).unwrap();
                 self.frontier().found(&sitemaps, at).unwrap();
             }
             Ended::Page(begun, outcome) => {
                 let bytes = if begun.needs_body() { 8_000 } else { 0 };
-                let worth = self.frontier().done(&task, &Done::Visited(&outcome, bytes), took, at).unwrap();
+                let worth =
+                    self.frontier().complete(&task, &StepResult::Visited(&outcome, bytes), took, at).unwrap();
                 let (_, request) = request.expect("a page was asked for");
-                if worth == Worth::Nothing {
+                if worth == ResultUse::Discard {
                     self.back(page);
                 } else {
                     self.keep(
@@ -66,16 +68,17 @@ impl Driver {
                 }
             }
             Ended::Failed(outcome) => {
-                let worth = self.frontier().done(&task, &Done::Visited(&outcome, 0), took, at).unwrap();
+                let worth =
+                    self.frontier().complete(&task, &StepResult::Visited(&outcome, 0), took, at).unwrap();
                 let (_, request) = request.expect("a page was asked for");
-                if worth == Worth::Nothing {
+                if worth == ResultUse::Discard {
                     self.back(page);
                 } else {
                     self.keep(page, request.url, outcome, (asked_at, landed), None);
                 }
             }
             Ended::Refused => {
-                self.frontier().done(&task, &Done::Refused, took, at).unwrap();
+                self.frontier().complete(&task, &StepResult::Refused, took, at).unwrap();
                 if let Step::Refuse(_, url, refusal) = &task.step {
                     self.keep(page, url.clone(), Outcome::Refused(refusal.clone()), (asked_at, landed), None);
                 }
@@ -160,15 +163,15 @@ impl Driver {
         while self.lessons.front().is_some_and(|lesson| lesson.due <= by) {
             let pending = self.lessons.pop_front().expect("there is one");
             let read = if pending.is_read { self.reader.take() } else { Read::default() };
-            let told = read.content.map_or_else(|| told(&pending.outcome), Told::Content);
+            let told = read.content.map_or_else(|| told(&pending.outcome), VisitResult::Content);
             self.out.bodies += u64::from(pending.is_read);
-            let text = read.reading.main.map(|main| Text { main, features: &read.reading.features });
+            let text = read.reading.main.map(|main| TextFeatures { main, features: &read.reading.features });
             let lesson = Lesson {
                 page: pending.page,
                 url: &pending.url,
                 at: pending.at,
                 address: None,
-                told,
+                result: told,
                 etag: read.etag.as_deref(),
                 last_modified: read.last_modified.as_deref(),
                 text,
@@ -193,16 +196,16 @@ fn is_list(target: &str) -> bool {
 }
 
 /// What an outcome without a page teaches.
-fn told(outcome: &Outcome) -> Told<'_> {
+fn told(outcome: &Outcome) -> VisitResult<'_> {
     match outcome {
-        Outcome::Fetched { .. } => Told::Cut,
-        Outcome::NotModified => Told::Same,
-        Outcome::Moved { status, target } => Told::Moved { status: *status, target: target.as_ref() },
-        Outcome::Gone { status } => Told::Gone(*status),
+        Outcome::Fetched { .. } => VisitResult::Incomplete,
+        Outcome::NotModified => VisitResult::NotModified,
+        Outcome::Moved { status, target } => VisitResult::Moved { status: *status, target: target.as_ref() },
+        Outcome::Gone { status } => VisitResult::Gone(*status),
         Outcome::Failed { status, retry_after } => {
-            Told::Failed { status: *status, retry_after: *retry_after }
+            VisitResult::Failed { status: *status, retry_after: *retry_after }
         }
-        Outcome::Refused(refusal) => Told::Refused(refusal),
-        Outcome::Unreachable(_) => Told::Unreachable { may_pass: true },
+        Outcome::Refused(refusal) => VisitResult::Refused(refusal),
+        Outcome::Unreachable(_) => VisitResult::Unreachable { may_pass: true },
     }
 }

@@ -2,17 +2,18 @@
 //! with the states that it was learned with.
 
 use super::Frontier;
-use super::learn::share;
+use crate::budget::Budget;
+use crate::census::{Census, OrderCounts, PageCounts};
 use crate::codec::{Fields, put};
 use crate::error::Result;
-use crate::hand::split_key;
-use crate::held_back::HeldBack;
 use crate::load::Load;
+use crate::loaded_page::split_key;
 use crate::moment::at_seconds;
 use crate::neighbour::Neighbourhoods;
 use crate::novelty::Novelty;
-use crate::server::{Kept, Server};
-use crate::state::{Ended, State};
+use crate::server::{Server, StoredServer};
+use crate::servers::ServerId;
+use crate::state::State;
 use crate::trap::{SHAPES_MAX, Shapes};
 use base::{Interval, PageUrl, Timestamp};
 use sat::{Minute, Number, Store};
@@ -27,16 +28,16 @@ const SHAPES: &[u8] = b"t/";
 const NOVELTY: &[u8] = b"n/";
 /// What seeds lead to.
 pub(super) const SEED: &[u8] = b"q/";
-/// Which sums the servers keep; missing before pages that failed were counted.
+/// Which counts the servers keep. Before 3, pages that were gone or dropped might be counted wrongly.
 const COUNTS: &[u8] = b"counts";
-const COUNTS_FORM: &[u8] = b"2";
+const COUNTS_FORM: &[u8] = b"3";
 /// What the longest lesson takes of a commit, and what the entries of a server take at most.
 const COMMIT_ROOM_MIN: usize = 64 << 10;
 const KEPT_BYTES: usize = 6 << 10;
 
 /// What is kept of the crawl as a whole.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Crawl {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct CrawlState {
     pub is_paused: bool,
     pub day: u32,
     pub day_requests: u64,
@@ -44,27 +45,31 @@ pub(crate) struct Crawl {
     /// The latest moment that was told, in seconds: the crawl clock goes on from there (D16).
     pub latest: u64,
     pub place: String,
-    pub is_dirty: bool,
-    /// Pages that an operator asked for and that were not visited yet; removed pages; pages that were refused because of
-    /// the settings; pages that were refused because a robots file could not be had.
-    pub asked: u64,
-    pub removed: u64,
-    pub refused: u64,
-    pub without_robots: u64,
-    /// Whether an earlier run counted these.
-    pub counts_orders: bool,
+    /// When this run began. Nothing is requested for one full delay after it (H13).
+    pub start: Timestamp,
 }
 
-impl Crawl {
+impl CrawlState {
+    /// A crawl of which nothing is stored.
+    pub(super) fn new(start: Timestamp) -> Self {
+        Self {
+            is_paused: false,
+            day: 0,
+            day_requests: 0,
+            day_bytes: 0,
+            latest: 0,
+            place: String::new(),
+            start,
+        }
+    }
     pub(super) fn count(&mut self, day: u32, bytes: u64) {
         if self.day != day {
             (self.day, self.day_requests, self.day_bytes) = (day, 0, 0);
         }
         self.day_requests += 1;
         self.day_bytes += bytes;
-        self.is_dirty = true;
     }
-    fn write(&self) -> Vec<u8> {
+    fn write(&self, orders: OrderCounts) -> Vec<u8> {
         let mut bytes = vec![1, u8::from(self.is_paused)];
         for number in [
             self.day.into(),
@@ -72,75 +77,34 @@ impl Crawl {
             self.day_bytes,
             self.latest,
             1,
-            self.asked,
-            self.removed,
-            self.refused,
-            self.without_robots,
+            orders.asked,
+            orders.removed,
+            orders.refused,
+            orders.without_robots,
         ] {
             put(&mut bytes, number);
         }
         bytes
     }
-    /// Counts a page.
-    pub(super) fn add(&mut self, state: &State) {
-        self.asked += u64::from(state.asked > 0);
-        self.removed += u64::from(state.removed > 0);
-        self.refused += u64::from(is_refused(state));
-        self.without_robots += u64::from(state.outcome == Ended::RobotsUnreachable);
-    }
-    /// Takes a page out of the counts.
-    pub(super) fn discount(&mut self, state: &State) {
-        self.asked = self.asked.saturating_sub(u64::from(state.asked > 0));
-        self.removed = self.removed.saturating_sub(u64::from(state.removed > 0));
-        self.refused = self.refused.saturating_sub(u64::from(is_refused(state)));
-        let without_robots = u64::from(state.outcome == Ended::RobotsUnreachable);
-        self.without_robots = self.without_robots.saturating_sub(without_robots);
-    }
-    fn read(bytes: &[u8]) -> Self {
+    fn read(bytes: &[u8]) -> (Self, OrderCounts) {
         let [_, paused] = *bytes.first_chunk().unwrap_or(&[0; 2]);
         let mut fields = Fields(bytes.get(2..).unwrap_or_default());
-        Self {
+        let crawl = Self {
             is_paused: paused != 0,
             day: fields.small(u32::MAX),
             day_requests: fields.number(),
             day_bytes: fields.number(),
             latest: fields.number(),
-            counts_orders: fields.number() > 0,
+            ..Self::new(Timestamp::MIN)
+        };
+        let _has_orders = fields.number();
+        let orders = OrderCounts {
             asked: fields.number(),
             removed: fields.number(),
             refused: fields.number(),
             without_robots: fields.number(),
-            ..Self::default()
-        }
-    }
-}
-
-fn is_refused(state: &State) -> bool {
-    state.outcome == Ended::OptOut || state.outcome.is_by_settings()
-}
-
-/// The pages of a server, counted anew, and the URL of one of them.
-#[derive(Default)]
-struct Counts {
-    pages: u64,
-    new: u64,
-    failing: u64,
-    retrying: u64,
-    held: HeldBack,
-    url: String,
-}
-
-impl Counts {
-    fn add(&mut self, state: &State) {
-        self.pages += 1;
-        self.new += u64::from(state.waits());
-        state.held.iter().for_each(|reason| self.held.count(*reason));
-        self.failing += u64::from(state.is_failing());
-        self.retrying += u64::from(state.is_retried());
-    }
-    fn hand_to(&self, kept: &mut Kept) {
-        (kept.pages, kept.new, kept.held) = (self.pages, self.new, self.held);
-        (kept.failing, kept.retrying) = (self.failing, self.retrying);
+        };
+        (crawl, orders)
     }
 }
 
@@ -153,7 +117,7 @@ impl Frontier {
     /// The latest moment that an earlier run told by a commit.
     #[must_use]
     pub fn latest(store: &Store) -> Option<Timestamp> {
-        let latest = store.table().get(CRAWL).map(|bytes| Crawl::read(bytes).latest)?;
+        let latest = store.table().get(CRAWL).map(|bytes| CrawlState::read(bytes).0.latest)?;
         (latest > 0).then(|| at_seconds(latest))
     }
     /// Sends everything since the last commit on its way to the disk, together. It is not waited for.
@@ -180,8 +144,8 @@ impl Frontier {
     /// # Errors
     /// When the store cannot be written.
     pub fn close(mut self, now: Timestamp) -> Result<()> {
-        for server in 0..u32::try_from(self.servers.len()).unwrap_or(u32::MAX) {
-            if self.servers[server as usize].novelty_unwritten > 0 {
+        for server in self.servers.ids() {
+            if self.servers[server].novelty_unwritten > 0 {
                 self.write_novelty(server)?;
             }
         }
@@ -192,11 +156,10 @@ impl Frontier {
 
     /// Writes down what changed of servers and crawl.
     pub(super) fn write_kept(&mut self) -> Result<()> {
-        let dirty = std::mem::take(&mut self.dirty);
+        let dirty = self.servers.take_dirty();
         let mut bytes = Vec::new();
         for server in dirty {
-            let state = &mut self.servers[server as usize];
-            state.is_dirty = false;
+            let state = &mut self.servers[server];
             bytes.clear();
             state.kept.write(&mut bytes);
             let name = [SERVER, state.name.as_str().as_bytes()].concat();
@@ -208,15 +171,15 @@ impl Frontier {
         }
         let place = self.crawl.place.clone();
         self.set(PLACE, place.as_bytes())?;
-        let policy = self.planned_by.clone();
+        let policy = self.budget.planned_by.clone();
         self.set(POLICY, policy.as_bytes())?;
         self.set(COUNTS, COUNTS_FORM)?;
-        let crawl = self.crawl.write();
+        let crawl = self.crawl.write(self.census.orders());
         self.set(CRAWL, &crawl)
     }
     /// Writes down what the pages of a server have shown. Nothing else depends on it.
-    pub(super) fn write_novelty(&mut self, server: u32) -> Result<()> {
-        let state = &mut self.servers[server as usize];
+    pub(super) fn write_novelty(&mut self, server: ServerId) -> Result<()> {
+        let state = &mut self.servers[server];
         state.novelty_unwritten = 0;
         let name = [NOVELTY, state.name.as_str().as_bytes()].concat();
         let mut bytes = Vec::new();
@@ -248,25 +211,30 @@ impl Frontier {
     /// Makes room in the commit under way for the next lesson and for everything that is kept beside it, so that both
     /// are in one commit.
     pub(super) fn reserve(&mut self) -> Result<()> {
-        if self.store.commit_room() < COMMIT_ROOM_MIN + self.dirty.len() * KEPT_BYTES {
+        if self.store.commit_room() < COMMIT_ROOM_MIN + self.servers.dirty_count() * KEPT_BYTES {
             self.write_kept()?;
             self.store.begin_commit()?;
         }
         Ok(())
     }
     pub(super) fn update(&mut self, number: Number, key: &[u8], due: Minute, value: &[u8]) -> Result<()> {
-        self.write(|store| store.update(number, key, due, value))
+        self.write(|store| store.update(number, key, due, value))?;
+        self.workbench.refresh(number, key, value);
+        Ok(())
     }
 
     /// Takes over what an earlier run kept.
     pub(super) fn recall(&mut self) {
         let table = self.store.table();
-        self.crawl = table.get(CRAWL).map(|bytes| Crawl::read(bytes)).unwrap_or_default();
+        if let Some((crawl, orders)) = table.get(CRAWL).map(|bytes| CrawlState::read(bytes)) {
+            self.crawl = CrawlState { start: self.crawl.start, ..crawl };
+            self.census.recall_orders(orders);
+        }
         if let Some(place) = table.get(PLACE) {
             self.crawl.place = String::from_utf8_lossy(place).into_owned();
         }
         if let Some(policy) = table.get(POLICY) {
-            self.planned_by = String::from_utf8_lossy(policy).into_owned();
+            self.budget.planned_by = String::from_utf8_lossy(policy).into_owned();
         }
         let named = |prefix: &'static [u8]| {
             let names = table.range(prefix.to_vec()..).take_while(move |(name, _)| name.starts_with(prefix));
@@ -281,7 +249,7 @@ impl Frontier {
         seeds.iter().for_each(|seed| self.settings.scope.add_seed(seed));
         let mut aliases = Vec::new();
         for (name, value) in servers {
-            let (Some(kept), Some(server)) = (Kept::read(&value), self.server_called(&name)) else {
+            let (Some(kept), Some(server)) = (StoredServer::read(&value), self.server_called(&name)) else {
                 continue;
             };
             aliases.extend((!kept.alias_of.is_empty()).then(|| (server, kept.alias_of.clone())));
@@ -289,19 +257,19 @@ impl Frontier {
         }
         for (name, value) in maps {
             let Some(server) = self.server_called(&name) else { continue };
-            self.servers[server as usize].places = places(&value);
+            self.servers[server].places = places(&value);
         }
         for (name, value) in shapes {
             let Some(server) = self.server_called(&name) else { continue };
-            self.servers[server as usize].shapes = Shapes::read(&value);
+            self.servers[server].shapes = Shapes::read(&value);
         }
         for (name, value) in novelties {
             let Some(server) = self.server_called(&name) else { continue };
-            self.servers[server as usize].shapes.novelty = Novelty::read(&mut Fields(&value));
+            self.servers[server].shapes.novelty = Novelty::read(&mut Fields(&value));
         }
         for (server, name) in aliases {
             let to = self.server_called(&name);
-            self.servers[server as usize].alias_of = to;
+            self.servers[server].alias_of = to;
         }
     }
     /// Whether the servers keep all sums that are kept today.
@@ -310,113 +278,98 @@ impl Frontier {
     }
     /// Pages by the counts of their servers.
     pub(super) fn counted(&self) -> u64 {
-        self.servers.iter().map(|server| server.kept.pages).sum()
+        self.census.all().pages
     }
     /// Counts pages anew. The store keeps what it judged to be new by itself, and a crash may come before the counts
     /// that follow from it are kept.
     pub(super) fn recount(&mut self) -> Result<()> {
-        let mut counts: HashMap<String, Counts> = HashMap::new();
-        let mut crawl = Crawl::default();
+        let mut census = Census::default();
+        let mut by_prefix: HashMap<String, (PageUrl, PageCounts)> = HashMap::new();
         self.store.for_each(|record| -> Result<()> {
             let (key, state) =
                 (String::from_utf8_lossy(record.key), State::read(record.value).unwrap_or_default());
             let prefix = split_key(&key).0;
-            crawl.add(&state);
-            if !counts.contains_key(prefix) {
-                counts.insert(prefix.to_owned(), Counts { url: state.url.clone(), ..Counts::default() });
+            if !by_prefix.contains_key(prefix)
+                && let Ok(url) = PageUrl::parse(&state.url)
+            {
+                by_prefix.insert(prefix.to_owned(), (url, PageCounts::default()));
             }
-            if let Some(counts) = counts.get_mut(prefix) {
-                counts.add(&state);
+            if let Some((_, counts)) = by_prefix.get_mut(prefix) {
+                census.enter(counts, &state);
             }
             Ok(())
         })?;
-        let Crawl { asked, removed, refused, without_robots, .. } = crawl;
-        self.crawl = Crawl {
-            asked,
-            removed,
-            refused,
-            without_robots,
-            counts_orders: true,
-            ..std::mem::take(&mut self.crawl)
-        };
-        (self.new, self.held_back, self.retries.failing, self.retries.retrying) = (0, 0, 0, 0);
-        for server in &mut self.servers {
-            Counts::default().hand_to(&mut server.kept);
-        }
-        for (prefix, counts) in counts {
-            let Ok(url) = PageUrl::parse(&counts.url) else { continue };
+        self.census = census;
+        self.servers.iter_mut().for_each(|server| server.kept.counts = PageCounts::default());
+        for (prefix, (url, counts)) in by_prefix {
             let server = self.server_of(&url.server(), &prefix);
-            counts.hand_to(&mut self.servers[server as usize].kept);
-            self.new += counts.new;
-            self.held_back += counts.held.total();
-            self.retries.failing += counts.failing;
-            self.retries.retrying += counts.retrying;
-            self.touch(server);
+            self.servers[server].kept.counts = counts;
+            self.servers.touch(server);
         }
-        Ok(())
+        self.count_loads()
     }
     /// Counts the loads and plans all pages again when that was done by another policy.
     pub(super) fn reload(&mut self) -> Result<()> {
-        let told = super::replan::told(&self.policy);
-        let is_planned = self.store.table().get(POLICY).is_some_and(|by| *by == told.as_bytes());
+        let told = super::replan::told(self.budget.policy());
+        let is_planned = Self::policy_of(&self.store).is_some_and(|by| super::replan::told(&by) == told);
         if !is_planned && self.store.count() > 0 {
             self.count_loads()?;
+            self.servers.iter_mut().for_each(|server| server.kept.pace.forget_level());
             self.replan()?;
         }
         // Only now: a change that is cut off is made again.
-        self.planned_by = told;
+        self.budget.planned_by = told;
         Ok(())
     }
     fn count_loads(&mut self) -> Result<()> {
-        let (policy, mut loads): (_, HashMap<String, Load>) = (self.policy, HashMap::new());
+        let mut budget = Budget::new(*self.budget.policy());
+        let mut loads: HashMap<String, Load> = HashMap::new();
         self.store.for_each(|record| -> Result<()> {
             let (key, state) =
                 (String::from_utf8_lossy(record.key), State::read(record.value).unwrap_or_default());
-            if let Some(interval) = state.load_interval(&policy) {
-                let load = loads.entry(split_key(&key).0.to_owned()).or_default();
-                load.add(interval, share(&policy, interval));
+            let prefix = split_key(&key).0;
+            if self.servers.by_prefix(prefix).is_some() {
+                budget.enter(loads.entry(prefix.to_owned()).or_default(), &state);
             }
             Ok(())
         })?;
-        self.planned = loads.values().map(Load::pages).sum();
-        for server in 0..u32::try_from(self.servers.len()).unwrap_or(u32::MAX) {
-            let state = &mut self.servers[server as usize];
+        budget.planned_by = std::mem::take(&mut self.budget.planned_by);
+        self.budget = budget;
+        for server in self.servers.ids() {
+            let state = &mut self.servers[server];
             let load = loads.remove(&*state.prefix).unwrap_or_default();
-            state.kept.pace.forget_level();
             let before = std::mem::replace(&mut state.kept.load, load).units();
             let (after, address) = (state.kept.load.units(), state.kept.address);
             if let Some(address) = address.and_then(|address| self.addresses.get_mut(address)) {
-                address.load = (address.load + after).saturating_sub(before);
+                address.remove_load(before);
+                address.add_load(after);
             }
-            self.touch(server);
+            self.servers.touch(server);
         }
         Ok(())
     }
-    fn recall_server(&mut self, server: u32, kept: Kept) {
+    fn recall_server(&mut self, server: ServerId, kept: StoredServer) {
         if let Some(address) = kept.address {
-            self.address_of(address).load += kept.load.units();
+            self.address_of(address).add_load(kept.load.units());
         }
-        let start = self.start;
-        let state = &mut self.servers[server as usize];
+        let start = self.crawl.start;
+        let state = &mut self.servers[server];
         // Whenever it was asked last, a full pause of the length that its robots file asks for comes first.
         state.leave_until(start.plus(Interval::from_seconds(kept.delay)));
         if kept.not_before > 0 {
             state.leave_until(at_seconds(kept.not_before));
         }
-        self.new += kept.new;
-        self.held_back += kept.held.total();
-        self.planned += kept.load.pages();
-        self.retries.failing += kept.failing;
-        self.retries.retrying += kept.retrying;
-        if kept.failures == 0 && kept.requests > 0 && kept.pages > kept.new {
+        self.census.recall(&kept.counts);
+        self.budget.recall(&kept.load);
+        if kept.failures == 0 && kept.requests > 0 && kept.counts.pages > kept.counts.new {
             self.outage.recall(server);
         }
         state.kept = kept;
         if state.recall_budget() {
-            self.touch(server);
+            self.servers.touch(server);
         }
     }
-    fn server_called(&mut self, name: &str) -> Option<u32> {
+    fn server_called(&mut self, name: &str) -> Option<ServerId> {
         let home = PageUrl::parse(&format!("http://{name}/")).ok()?;
         Some(self.server_of(&home.server(), split_key(home.key().as_str()).0))
     }

@@ -1,24 +1,25 @@
 //! What a frontier tells of itself (O2, D17): its servers, the whole, the figures.
 
-use super::{Frontier, Held};
+use super::Frontier;
 use crate::Role;
 use crate::error::Result;
 use crate::load::{self, BINS};
 use crate::moment::moment;
+use crate::report::{Bin, Figures, Outlook, Overview, ServerReport};
 use crate::revisit::allocate::{Allocation, Expected};
 use crate::revisit::pace::Pace;
 use crate::server::Server;
+use crate::servers::ServerId;
 use crate::state::{State, Version};
-use crate::tell::{Bin, Figures, Outlook, Overview, ServerTold};
 use base::limits::REVISIT_INTERVAL_MAX;
 use base::{Interval, PageUrl, Timestamp};
 use sat::{Minute, Number};
 
 impl Frontier {
     /// What is to be expected of a server.
-    pub(super) fn outlook(&self, server: u32) -> Expected {
+    pub(super) fn outlook(&self, server: ServerId) -> Expected {
         let (policy, means) = (self.budgeted(), self.means(server));
-        let kept = &self.servers[server as usize].kept;
+        let kept = &self.servers[server].kept;
         let longest = REVISIT_INTERVAL_MAX.as_seconds_f64();
         match policy.allocation {
             Allocation::Printed => {
@@ -44,30 +45,30 @@ impl Frontier {
     }
     /// How often a page of a server is visited on average: as often as the policy says, or as the delay allows.
     #[expect(clippy::cast_precision_loss, reason = "a count of pages")]
-    pub(super) fn average(&self, server: u32) -> Interval {
-        let pages = self.servers[server as usize].kept.load.pages() as f64;
+    pub(super) fn average(&self, server: ServerId) -> Interval {
+        let pages = self.servers[server].kept.load.pages() as f64;
         let allowed = Interval::from_seconds(1).times((pages / self.means(server)).min(LONGEST_SECONDS));
         self.budgeted().every.max(allowed)
     }
     /// What is left of a server's load once it is divided: requests a second, and how many pages are dropped.
-    fn resolved(&self, server: u32) -> (f64, u64) {
-        let (kept, means) = (&self.servers[server as usize].kept, self.means(server));
-        match self.policy.allocation {
+    fn resolved(&self, server: ServerId) -> (f64, u64) {
+        let (kept, means) = (&self.servers[server].kept, self.means(server));
+        match self.budget.policy().allocation {
             Allocation::Printed => {
                 let (left, dropped) = kept.load.divided(kept.load.divide(means));
-                (left, dropped.max(kept.dropped))
+                (left, dropped.max(kept.counts.dropped))
             }
-            _ => (kept.load.per_second().min(means), kept.dropped),
+            _ => (kept.load.per_second().min(means), kept.counts.dropped),
         }
     }
 
     /// Every server, the most overloaded first, then by load.
     #[must_use]
-    pub fn servers(&self, now: Timestamp) -> Vec<ServerTold> {
-        let mut all: Vec<ServerTold> =
-            self.servers.iter().map(|server| self.tell_server(server, now)).collect();
+    pub fn servers(&self, now: Timestamp) -> Vec<ServerReport> {
+        let mut all: Vec<ServerReport> =
+            self.servers.iter().map(|(id, server)| self.report_server(id, server, now)).collect();
         all.sort_by(|one, other| {
-            let over = |told: &ServerTold| told.load - told.resolved_load;
+            let over = |told: &ServerReport| told.load - told.resolved_load;
             let by_load = || other.load.total_cmp(&one.load);
             other
                 .overloaded
@@ -78,28 +79,27 @@ impl Frontier {
         });
         all
     }
-    fn tell_server(&self, state: &Server, now: Timestamp) -> ServerTold {
-        let number = self.by_prefix.get(&state.prefix).copied().unwrap_or(0);
+    fn report_server(&self, number: ServerId, state: &Server, now: Timestamp) -> ServerReport {
         let kept = &state.kept;
         let load = kept.load.per_second();
         let (resolved, dropped) = self.resolved(number);
         let outlook = self.outlook(number);
         let address = kept.address.and_then(|address| self.addresses.get(address));
-        ServerTold {
+        ServerReport {
             server: state.name.as_str().to_owned(),
             address: kept.address,
-            pages: kept.pages,
-            new: kept.new,
-            queued: state.queue.len() as u64,
-            gone: kept.gone,
+            pages: kept.counts.pages,
+            new: kept.counts.new,
+            queued: self.workbench.queue(number).len() as u64,
+            gone: kept.counts.gone,
             dropped,
             load,
             interval: (load > 0.0).then(|| Interval::from_seconds(1).times(1.0 / load)),
             pause: state.delay(),
             slowed_by: slowed_by(state),
-            failing: kept.failing,
+            failing: kept.counts.failing,
             overloaded: load > self.means(number),
-            address_load: address.map_or(load, |address| load::in_requests(address.load)),
+            address_load: address.map_or(load, |address| load::in_requests(address.load())),
             resolved_load: resolved,
             agreed: state.is_agreed,
             resting_until: state.rests_until(now),
@@ -107,7 +107,7 @@ impl Frontier {
             requests: kept.requests,
             alias_of: (!kept.alias_of.is_empty()).then(|| kept.alias_of.clone()),
             expected: (kept.load.pages() > 0)
-                .then(|| told(&outlook, kept.load.pages(), kept.new, kept.pace.is_guess())),
+                .then(|| told(&outlook, kept.load.pages(), kept.counts.new, kept.pace.is_guess())),
             early_share: kept.pace.early_share(),
             hints: kept.pace.trust.counts(),
             held_back: self.held_back_of(number),
@@ -117,26 +117,27 @@ impl Frontier {
     /// The whole.
     #[must_use]
     pub fn overview(&self) -> Overview {
-        let kept = |count: fn(&Server) -> u64| self.servers.iter().map(count).sum::<u64>();
-        let overloaded = (0..)
-            .zip(&self.servers)
+        let counts = self.census.all();
+        let overloaded = self
+            .servers
+            .iter()
             .filter(|(number, server)| server.kept.load.per_second() > self.means(*number));
         Overview {
-            servers: self.servers.iter().filter(|server| server.kept.pages > 0).count() as u64,
-            pages: kept(|server| server.kept.pages),
-            new: kept(|server| server.kept.new),
-            queued: self.queued,
-            offered: self.offered.len() as u64,
+            servers: self.servers.iter().filter(|(_, server)| server.kept.counts.pages > 0).count() as u64,
+            pages: counts.pages,
+            new: counts.new,
+            queued: self.workbench.queued(),
+            offered: self.intake.offered().len() as u64,
             overloaded: overloaded.count() as u64,
-            dropped: kept(|server| server.kept.dropped),
-            load: self.servers.iter().map(|server| server.kept.load.per_second()).sum(),
+            dropped: counts.dropped,
+            load: self.servers.iter().map(|(_, server)| server.kept.load.per_second()).sum(),
             paused: self.crawl.is_paused,
             network_down: self.outage.is_down,
             failing: self.failing_pages(),
             requests_today: self.crawl.day_requests,
             bytes_today: self.crawl.day_bytes,
-            next: self.ready.peek().map(|std::cmp::Reverse((at, ..))| *at),
-            policy: self.policy.to_string(),
+            next: self.workbench.next_ready(),
+            policy: self.budget.policy().to_string(),
             expected: self.expected(),
             held_back: self.held_back(),
         }
@@ -145,12 +146,12 @@ impl Frontier {
     #[expect(clippy::cast_precision_loss, reason = "counts of pages")]
     fn expected(&self) -> Option<Outlook> {
         let (mut all, mut pages, mut new, mut guessed) = (Expected::default(), 0, 0, 0);
-        for (number, server) in (0..).zip(&self.servers) {
+        for (number, server) in self.servers.iter() {
             let (count, one) = (server.kept.load.pages(), self.outlook(number));
             all.freshness += one.freshness * count as f64;
             all.age_seconds += one.age_seconds * count as f64;
             pages += count;
-            new += server.kept.new;
+            new += server.kept.counts.new;
             guessed += if server.kept.pace.is_guess() { count } else { 0 };
         }
         let count = pages as f64;
@@ -160,10 +161,10 @@ impl Frontier {
     /// Whether nothing is left that an operator asked for, that failed and is retried soon, or that was never visited and is not held back.
     #[must_use]
     pub fn has_nothing_new(&self) -> bool {
-        self.offered.is_empty()
-            && self.crawl.asked == 0
-            && self.retries.retrying == 0
-            && self.new <= self.held_back
+        self.intake.offered().is_empty()
+            && self.census.orders().asked == 0
+            && self.census.all().retrying == 0
+            && self.census.all().new <= self.census.all().held.total()
     }
     /// Since when the network seems to be down, if it does.
     #[must_use]
@@ -173,21 +174,18 @@ impl Frontier {
     /// Whether something of a page that is out is in the archive already.
     #[must_use]
     pub fn has_content(&self, page: Number) -> bool {
-        match self.held.get(&page.0) {
-            Some(Held::Out(_, hand)) => matches!(hand.state().version, Version::Content(_)),
-            _ => false,
-        }
+        self.workbench.visiting(page).is_some_and(|page| matches!(page.state().version, Version::Content(_)))
     }
     /// Whether a page that is out is visited only because another page needs it to be shown.
     #[must_use]
     pub fn is_requisite(&self, page: Number) -> bool {
-        matches!(self.held.get(&page.0), Some(Held::Out(_, hand)) if hand.state().role == Role::Requisite)
+        self.workbench.visiting(page).is_some_and(|page| page.state().role == Role::Requisite)
     }
     /// When the next server with something to do may be asked.
     #[must_use]
     pub fn next_turn(&self) -> Option<Timestamp> {
-        let ready = self.ready.peek().map(|std::cmp::Reverse((at, ..))| *at);
-        ready.into_iter().chain(self.retries.next()).min()
+        let ready = self.workbench.next_ready();
+        ready.into_iter().chain(self.workbench.next_retry()).min()
     }
     /// Whether a page is known, or about to be.
     ///
@@ -199,7 +197,7 @@ impl Frontier {
     /// Links that were not taken up: outside the scope, or of a server with too many pages.
     #[must_use]
     pub fn dropped_links(&self) -> u64 {
-        self.dropped_links
+        self.intake.dropped_links()
     }
     /// Pages known.
     #[must_use]
@@ -209,7 +207,7 @@ impl Frontier {
     /// Pages known and never visited.
     #[must_use]
     pub fn new_pages(&self) -> u64 {
-        self.new
+        self.census.all().new
     }
     /// Servers known, by whatever name.
     #[must_use]
@@ -251,7 +249,7 @@ impl Frontier {
     #[must_use]
     pub fn figure_5(&self) -> Figures {
         let (mut asked, mut resolved) = (vec![0; SERVER_BINS], vec![0; SERVER_BINS]);
-        for (number, server) in (0..).zip(&self.servers) {
+        for (number, server) in self.servers.iter() {
             let load = &server.kept.load;
             if load.units() == 0 {
                 continue;

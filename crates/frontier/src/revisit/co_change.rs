@@ -2,13 +2,13 @@
 //!
 //! Sites are built: a new template, a price list, a release touches many pages at once. A change that is seen on one page says
 //! little of the whole server, but much of the pages *beside* it: those of the same directory, and those of the same name in
-//! other directories (`/en/faq.html`, `/ja/faq.html`). So a change that is seen opens an *outing* to the page's two groups. Each
-//! page of a group that was last visited before the outing began is as likely to have changed as those that were looked at
-//! since: (a + hits)/(a + b + tries), which begins low and grows or falls with every visit. The best outing goes before the
+//! other directories (`/en/faq.html`, `/ja/faq.html`). So a change that is seen opens an *burst* to the page's two groups. Each
+//! page of a group that was last visited before the burst began is as likely to have changed as those that were looked at
+//! since: (a + hits)/(a + b + tries), which begins low and grows or falls with every visit. The best burst goes before the
 //! schedule while it is some times as likely to find a change as the page that is next by schedule, and ends when
 //! it finds nothing, when nobody is left, or after a month.
 //!
-//! **Invariant:** an outing never changes when a page is due. It makes visits earlier, out of the same budget.
+//! **Invariant:** a burst never changes when a page is due. It makes visits earlier, out of the same budget.
 
 use base::chance::hash_bytes;
 use std::collections::HashMap;
@@ -16,23 +16,23 @@ use std::collections::HashMap;
 /// The chance of the first page beside one that changed: a/(a + b).
 const HITS_FIRST: f64 = 0.3;
 const MISSES_FIRST: f64 = 1.0;
-/// How much more likely an outing must find a change than the next page by schedule, because a page that is visited early was to
+/// How much more likely a burst must find a change than the next page by schedule, because a page that is visited early was to
 /// be visited anyway.
 const ADVANTAGE: f64 = 3.0;
-/// An outing ends when its chance falls to this after some tries, or after this time in seconds.
+/// An burst ends when its chance falls to this after some tries, or after this time in seconds.
 const CHANCE_MIN: f64 = 0.02;
 const TRIES_MIN: u32 = 20;
 const LASTS: u64 = 30 * 86_400;
 /// A group has no more members than this: who comes later does not join.
 const MEMBERS_MAX: usize = 20_000;
-/// So many outings are under way on one server; beyond it none begins.
-const OUTINGS_MAX: usize = 256;
+/// So many bursts are under way on one server; beyond it none begins.
+const BURSTS_MAX: usize = 256;
 
-/// The groups of a server's pages, and the outings under way.
+/// The groups of a server's pages, and the bursts under way.
 #[derive(Debug, Default)]
-pub struct Kin {
+pub struct CoChange {
     groups: HashMap<u32, Members>,
-    outings: Vec<Outing>,
+    bursts: Vec<Burst>,
 }
 
 /// Most names belong to one page: that must not cost much.
@@ -60,7 +60,7 @@ impl Members {
 }
 
 #[derive(Debug)]
-struct Outing {
+struct Burst {
     group: u32,
     /// When the change was seen that it began with, in seconds.
     begun: u64,
@@ -73,7 +73,7 @@ struct Outing {
 
 /// A page that may have changed because others beside it did.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Hunch {
+pub struct Candidate {
     /// The page.
     pub page: u32,
     /// How likely it has changed.
@@ -94,7 +94,7 @@ pub fn groups_of(target: &str) -> [Option<u32>; 2] {
     [Some(hash(1, directory)), name]
 }
 
-impl Kin {
+impl CoChange {
     /// Takes a page in. It is told once of each.
     pub fn join(&mut self, page: u32, target: &str) {
         for group in groups_of(target).into_iter().flatten() {
@@ -109,18 +109,18 @@ impl Kin {
                 continue;
             }
             let here = || members.iter().position(|member| *member == page).map_or(0, |at| at + 1);
-            let has_room = self.outings.len() < OUTINGS_MAX;
-            match self.outings.iter_mut().find(|outing| outing.group == group) {
-                Some(outing) if before < outing.begun => {
-                    outing.tries += 1;
-                    outing.hits += u32::from(is_changed);
+            let has_room = self.bursts.len() < BURSTS_MAX;
+            match self.bursts.iter_mut().find(|burst| burst.group == group) {
+                Some(burst) if before < burst.begun => {
+                    burst.tries += 1;
+                    burst.hits += u32::from(is_changed);
                 }
-                // It changed again since the outing began: so may the others.
-                Some(outing) if is_changed => {
-                    *outing = Outing { group, begun: now, hits: 0, tries: 0, at: here(), passed: 0 };
+                // It changed again since the burst began: so may the others.
+                Some(burst) if is_changed => {
+                    *burst = Burst { group, begun: now, hits: 0, tries: 0, at: here(), passed: 0 };
                 }
                 None if is_changed && has_room => {
-                    self.outings.push(Outing { group, begun: now, hits: 0, tries: 0, at: here(), passed: 0 });
+                    self.bursts.push(Burst { group, begun: now, hits: 0, tries: 0, at: here(), passed: 0 });
                 }
                 _ => {}
             }
@@ -129,54 +129,79 @@ impl Kin {
 
     /// The page that is most likely to have changed because others did. It is likelier than the next page by schedule
     /// has to be: see [`Self::is_better`].
-    pub fn best(&mut self, now: u64) -> Option<Hunch> {
-        self.outings.retain(|outing| {
-            let is_over = now.saturating_sub(outing.begun) > LASTS
-                || (outing.tries >= TRIES_MIN && outing.chance() < CHANCE_MIN);
-            let members = self.groups.get(&outing.group).map_or(0, |members| members.all().len());
-            !is_over && outing.passed < members
+    pub fn best(&mut self, now: u64) -> Option<Candidate> {
+        self.bursts.retain(|burst| {
+            let is_over = now.saturating_sub(burst.begun) > LASTS
+                || (burst.tries >= TRIES_MIN && burst.chance() < CHANCE_MIN);
+            let members = self.groups.get(&burst.group).map_or(0, |members| members.all().len());
+            !is_over && burst.passed < members
         });
-        let best = self.outings.iter().max_by(|a, b| a.chance().total_cmp(&b.chance()))?;
+        let best = self.bursts.iter().max_by(|a, b| a.chance().total_cmp(&b.chance()))?;
         let members = self.groups[&best.group].all();
         let page = members[best.at % members.len()];
-        Some(Hunch { page, chance: best.chance(), since: best.begun })
+        Some(Candidate { page, chance: best.chance(), since: best.begun })
     }
-    /// Whether a hunch goes before a page that has changed by now with the probability `stale`.
+    /// Whether a candidate goes before a page that has changed by now with the probability `stale`.
     #[must_use]
-    pub fn is_better(hunch: &Hunch, stale: f64) -> bool {
-        hunch.chance > ADVANTAGE * stale
+    pub fn is_better(candidate: &Candidate, stale: f64) -> bool {
+        candidate.chance > ADVANTAGE * stale
     }
-    /// The page of a hunch is being visited, or need not be: the outing goes on to the next.
-    pub fn pass(&mut self, hunch: &Hunch) {
-        for outing in &mut self.outings {
-            let members = self.groups.get(&outing.group).map_or(&[][..], Members::all);
+    /// The page of a candidate is being visited, or need not be: the burst goes on to the next.
+    pub fn pass(&mut self, candidate: &Candidate) {
+        for burst in &mut self.bursts {
+            let members = self.groups.get(&burst.group).map_or(&[][..], Members::all);
             if !members.is_empty()
-                && outing.begun == hunch.since
-                && members[outing.at % members.len()] == hunch.page
+                && burst.begun == candidate.since
+                && members[burst.at % members.len()] == candidate.page
             {
-                (outing.at, outing.passed) = (outing.at + 1, outing.passed + 1);
+                (burst.at, burst.passed) = (burst.at + 1, burst.passed + 1);
             }
         }
     }
-    /// How likely a page has changed because of an outing that is under way, and how many of how many pages beside it had.
+    /// How likely a page has changed because of a burst that is under way, and how many of how many pages beside it had.
     #[must_use]
     pub fn told(&self, target: &str, last_visit: u64) -> Option<(f64, u32, u32)> {
         let groups = groups_of(target);
-        let outings = self
-            .outings
+        let bursts = self
+            .bursts
             .iter()
-            .filter(|outing| groups.contains(&Some(outing.group)) && last_visit < outing.begun);
-        let best = outings.max_by(|a, b| a.chance().total_cmp(&b.chance()))?;
+            .filter(|burst| groups.contains(&Some(burst.group)) && last_visit < burst.begun);
+        let best = bursts.max_by(|a, b| a.chance().total_cmp(&b.chance()))?;
         Some((best.chance(), best.hits, best.tries))
     }
-    /// Whether an outing is under way.
+    /// Whether a burst is under way.
     #[must_use]
     pub fn is_out(&self) -> bool {
-        !self.outings.is_empty()
+        !self.bursts.is_empty()
     }
 }
 
-impl Outing {
+/// A set of pages by number, a bit each.
+#[derive(Debug, Default)]
+pub(crate) struct MemberSet {
+    bits: Vec<u64>,
+    count: u64,
+}
+
+impl MemberSet {
+    /// Adds a page. Returns whether it is new.
+    pub(crate) fn add(&mut self, page: u32) -> bool {
+        let (word, bit) = (page as usize / 64, 1_u64 << (page % 64));
+        if self.bits.len() <= word {
+            self.bits.resize(word + 1, 0);
+        }
+        let is_new = self.bits[word] & bit == 0;
+        self.bits[word] |= bit;
+        self.count += u64::from(is_new);
+        is_new
+    }
+    /// How many pages there are.
+    pub(crate) fn count(&self) -> u64 {
+        self.count
+    }
+}
+
+impl Burst {
     fn chance(&self) -> f64 {
         (HITS_FIRST + f64::from(self.hits)) / (HITS_FIRST + MISSES_FIRST + f64::from(self.tries))
     }
@@ -186,31 +211,31 @@ impl Outing {
 mod tests {
     use super::*;
 
-    fn kin() -> Kin {
-        let mut kin = Kin::default();
+    fn co_change() -> CoChange {
+        let mut co_change = CoChange::default();
         for page in 0..10 {
-            kin.join(page, &format!("/a/{page}.html"));
-            kin.join(100 + page, &format!("/b/{page}.html"));
+            co_change.join(page, &format!("/a/{page}.html"));
+            co_change.join(100 + page, &format!("/b/{page}.html"));
         }
-        kin
+        co_change
     }
 
     #[test]
     fn a_change_leads_to_the_pages_beside_it_and_hits_lead_on() {
-        let mut kin = kin();
-        assert_eq!(kin.best(100), None);
-        kin.visited(3, "/a/3.html", 10, 100, true);
-        let first = kin.best(100).unwrap();
+        let mut co_change = co_change();
+        assert_eq!(co_change.best(100), None);
+        co_change.visited(3, "/a/3.html", 10, 100, true);
+        let first = co_change.best(100).unwrap();
         assert!(first.chance > 0.2 && first.chance < 0.25 && first.since == 100);
         // The page of the same name elsewhere did not change, that of the directory did.
-        kin.visited(103, "/b/3.html", 20, 101, false);
-        kin.visited(4, "/a/4.html", 20, 102, true);
-        let next = kin.best(103).unwrap();
+        co_change.visited(103, "/b/3.html", 20, 101, false);
+        co_change.visited(4, "/a/4.html", 20, 102, true);
+        let next = co_change.best(103).unwrap();
         assert!(next.chance > 0.5, "{next:?}");
         let mut seen = Vec::new();
-        while let Some(hunch) = kin.best(104).filter(|hunch| hunch.chance > 0.5) {
-            seen.push(hunch.page);
-            kin.pass(&hunch);
+        while let Some(candidate) = co_change.best(104).filter(|candidate| candidate.chance > 0.5) {
+            seen.push(candidate.page);
+            co_change.pass(&candidate);
         }
         assert_eq!(seen[..6], [4, 5, 6, 7, 8, 9], "from the page that changed on");
         assert!(seen.contains(&0) && !seen.iter().any(|page| *page > 99), "{seen:?}");
@@ -218,19 +243,19 @@ mod tests {
 
     #[test]
     fn an_outing_that_finds_nothing_ends() {
-        let mut kin = Kin::default();
-        (0..100).for_each(|page| kin.join(page, &format!("/a/{page}.html")));
-        kin.visited(0, "/a/0.html", 10, 100, true);
+        let mut co_change = CoChange::default();
+        (0..100).for_each(|page| co_change.join(page, &format!("/a/{page}.html")));
+        co_change.visited(0, "/a/0.html", 10, 100, true);
         let mut tries = 0;
-        while let Some(hunch) = kin.best(200) {
-            kin.pass(&hunch);
-            kin.visited(hunch.page, &format!("/a/{}.html", hunch.page), 10, 200, false);
+        while let Some(candidate) = co_change.best(200) {
+            co_change.pass(&candidate);
+            co_change.visited(candidate.page, &format!("/a/{}.html", candidate.page), 10, 200, false);
             tries += 1;
         }
         assert!((20..40).contains(&tries), "{tries}");
-        kin.visited(0, "/a/0.html", 200, 300, true);
-        assert!(kin.best(300).is_some());
-        assert_eq!(kin.best(300 + LASTS + 1), None, "it does not last for ever");
+        co_change.visited(0, "/a/0.html", 200, 300, true);
+        assert!(co_change.best(300).is_some());
+        assert_eq!(co_change.best(300 + LASTS + 1), None, "it does not last for ever");
     }
 
     #[test]

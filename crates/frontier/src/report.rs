@@ -59,7 +59,7 @@ pub struct Explanation {
 
 /// One server.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct ServerTold {
+pub struct ServerReport {
     /// Its name.
     pub server: String,
     /// Where it answers, if that is known.
@@ -179,7 +179,7 @@ pub struct Failing {
 
 /// What became of a seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct SeedTold {
+pub struct SeedReport {
     /// The seed.
     pub url: String,
     /// Where its redirects lead, if it has any.
@@ -192,7 +192,7 @@ pub struct SeedTold {
     pub is_lost: bool,
 }
 
-impl SeedTold {
+impl SeedReport {
     /// Its redirects lead back to where they came from.
     pub(crate) const LOOP: &'static str = "redirect loop";
     /// Its redirect names no page.

@@ -1,10 +1,11 @@
 //! Whose turn it is: servers that have rested, one after the other, so that none starves another.
 
-use super::{Frontier, Held, Next, Step, Task};
+use super::{Frontier, Next, Step, Task};
 use crate::Role;
 use crate::error::Result;
-use crate::hand::{Hand, Rank};
-use crate::scope::Verdict;
+use crate::loaded_page::{LoadedPage, Rank};
+use crate::scope::ScopeVerdict;
+use crate::servers::ServerId;
 use crate::state::{State, Version};
 use base::door::Request;
 use base::{PageUrl, Refusal, Timestamp};
@@ -20,7 +21,7 @@ impl Frontier {
         if self.crawl.is_paused {
             return Ok(Next::Idle);
         }
-        self.fill(now)?;
+        self.refill(now)?;
         self.take_retries(now)?;
         if let Some(until) = self.held_up_until(now) {
             return Ok(Next::Wait(until));
@@ -28,16 +29,17 @@ impl Frontier {
         if let Some(task) = self.probe(now)? {
             return Ok(Next::Do(task));
         }
-        while let Some(std::cmp::Reverse((at, _, server))) = self.ready.peek().copied() {
+        while let Some(at) = self.workbench.next_ready() {
             if at > now {
-                return Ok(Next::Wait(at.min(self.next_fill())));
+                return Ok(Next::Wait(at.min(self.next_refill())));
             }
-            self.ready.pop();
-            if let Some(task) = self.turn_of(server, at, now)? {
+            if let Some((at, server)) = self.workbench.pop_ready()
+                && let Some(task) = self.select_for(server, at, now)?
+            {
                 return Ok(Next::Do(task));
             }
         }
-        Ok(Next::Wait(self.next_fill()))
+        Ok(Next::Wait(self.next_refill()))
     }
     /// Until when nobody is asked: the day's budget is spent (D18), or the network is down.
     fn held_up_until(&mut self, now: Timestamp) -> Option<Timestamp> {
@@ -53,40 +55,44 @@ impl Frontier {
     }
 
     /// What a server does that was listed for this moment; nothing when it is not its turn.
-    pub(super) fn turn_of(&mut self, server: u32, listed: Timestamp, now: Timestamp) -> Result<Option<Task>> {
-        let state = &mut self.servers[server as usize];
-        if state.listed_at != Some(listed) {
+    pub(super) fn select_for(
+        &mut self,
+        server: ServerId,
+        listed: Timestamp,
+        now: Timestamp,
+    ) -> Result<Option<Task>> {
+        if !self.workbench.unlist(server, listed) {
             // Something was found for it to do at another moment.
             return Ok(None);
         }
-        state.listed_at = None;
+        let state = &self.servers[server];
         if !state.has_width() {
             return Ok(None);
         }
         // It may have been told to rest longer since it was listed.
         if let Some(until) = state.rests_until(now) {
-            self.list_at(server, until);
+            self.workbench.list_at(server, until);
             return Ok(None);
         }
         if let Some(until) = self.has_spent(server, now) {
-            self.servers[server as usize].leave_until(until);
-            self.list_at(server, until);
+            self.servers[server].leave_until(until);
+            self.workbench.list_at(server, until);
             return Ok(None);
         }
         let Some(step) = self.step(server, now)? else {
-            self.arrange(server);
+            self.reschedule(server);
             return Ok(None);
         };
-        self.servers[server as usize].in_flight += 1;
+        self.servers[server].in_flight += 1;
         if !matches!(step, Step::Refuse(..)) {
             self.outage.probed(now);
         }
-        self.arrange(server);
+        self.reschedule(server);
         Ok(Some(Task { server, step }))
     }
     /// Until when a server is left alone because the day's requests, or bytes, are spent (D18).
-    fn has_spent(&self, server: u32, now: Timestamp) -> Option<Timestamp> {
-        let kept = &self.servers[server as usize].kept;
+    fn has_spent(&self, server: ServerId, now: Timestamp) -> Option<Timestamp> {
+        let kept = &self.servers[server].kept;
         let is_today = kept.day == Self::day(now);
         let spent = |most: Option<u64>, used: u64| most.is_some_and(|most| is_today && used >= most);
         let has = spent(self.settings.server_requests_per_day_max, kept.day_requests)
@@ -95,13 +101,15 @@ impl Frontier {
     }
 
     /// What a rested server does next; nothing when its address is not free, and then it is listed again.
-    fn step(&mut self, server: u32, now: Timestamp) -> Result<Option<Step>> {
-        if self.errand_is_next(server, now) {
-            return Ok(self.run_errand(server, now));
+    fn step(&mut self, server: ServerId, now: Timestamp) -> Result<Option<Step>> {
+        if self.robots_fetch_is_next(server, now) {
+            return Ok(self.start_robots_fetch(server, now));
         }
-        while !self.servers[server as usize].away && !self.waits_for_pages(server, now) {
+        while !self.servers[server].awaits_robots && !self.waits_for_pages(server, now) {
             let Some(rank) = self.head(server, now)? else { return Ok(None) };
-            let state = self.servers[server as usize].queue[&rank].state();
+            let Some(state) = self.workbench.queue(server).get(rank).map(LoadedPage::state) else {
+                return Ok(None);
+            };
             let Ok(url) = PageUrl::parse(&state.url) else {
                 // It was a URL when it was taken up; what is no longer one is never asked for.
                 self.leave_out(server, rank)?;
@@ -116,39 +124,38 @@ impl Frontier {
             }
             let step = self.page_step(server, rank, &url, &state, now);
             if step.is_some() {
-                self.servers[server as usize].ran_errand = false;
+                self.servers[server].last_was_robots = false;
             }
             return Ok(step);
         }
         Ok(None)
     }
-    fn waits_for_pages(&self, server: u32, now: Timestamp) -> bool {
-        self.servers[server as usize].pages_due().is_none_or(|at| at > now)
+    fn waits_for_pages(&self, server: ServerId, now: Timestamp) -> bool {
+        self.servers[server].pages_due(self.workbench.queue(server)).is_none_or(|at| at > now)
     }
 
     fn page_step(
         &mut self,
-        server: u32,
+        server: ServerId,
         rank: Rank,
         url: &PageUrl,
         state: &State,
         now: Timestamp,
     ) -> Option<Step> {
-        let at = server as usize;
-        let address = self.servers[at].address(url.scheme(), now);
+        let address = self.servers[server].address(url.scheme(), now);
         if let Some(refusal) = self.opted_out(url, address) {
             return Some(self.refuse(server, rank, url, refusal));
         }
-        let refusal = match (self.servers[at].robots(url.scheme(), now), address) {
+        let refusal = match (self.servers[server].robots(url.scheme(), now), address) {
             (Need::Ask(_), None) => return self.look_up(server, rank, url),
             (Need::Ask(file), Some(_)) => {
-                self.send(server, url.scheme(), file, now);
+                self.request_robots(server, url.scheme(), file, now);
                 return None;
             }
             (Need::Known(rules), _) => refusal(&rules, url),
             (Need::Unreachable(until), _) => {
                 // One refusal says it for all; the other pages wait until the file is asked for again.
-                self.servers[at].leave_pages_until(until);
+                self.servers[server].leave_pages_until(until);
                 Some(Refusal::RobotsUnreachable)
             }
         };
@@ -161,15 +168,15 @@ impl Frontier {
         self.pay(server, rank, state);
         Some(Step::Visit(page, to, request(url, state)))
     }
-    fn look_up(&mut self, server: u32, rank: Rank, url: &PageUrl) -> Option<Step> {
-        let state = &mut self.servers[server as usize];
-        if std::mem::replace(&mut state.looks_up, true) {
+    fn look_up(&mut self, server: ServerId, rank: Rank, url: &PageUrl) -> Option<Step> {
+        let state = &mut self.servers[server];
+        if std::mem::replace(&mut state.is_resolving, true) {
             return None;
         }
-        let page = state.queue.get(&rank).map(|hand| hand.number);
+        let page = self.workbench.queue(server).get(rank).map(|loaded| loaded.number);
         Some(Step::LookUp(page, url.clone(), url.origin()))
     }
-    fn refuse(&mut self, server: u32, rank: Rank, url: &PageUrl, refusal: Refusal) -> Step {
+    fn refuse(&mut self, server: ServerId, rank: Rank, url: &PageUrl, refusal: Refusal) -> Step {
         let page = self.take_out(server, rank);
         Step::Refuse(Some(page), url.clone(), refusal)
     }
@@ -177,32 +184,27 @@ impl Frontier {
     ///
     /// # Panics
     /// When it is not there.
-    fn take_out(&mut self, server: u32, rank: Rank) -> sat::Number {
-        let hand = self.servers[server as usize].queue.remove(&rank).expect("the page is in the queue");
-        self.unqueue(server, &hand);
-        let number = hand.number;
-        self.held.insert(number.0, Held::Out(server, hand));
-        number
+    fn take_out(&mut self, server: ServerId, rank: Rank) -> sat::Number {
+        self.workbench.start_visit(server, rank).expect("the page is in the queue")
     }
     /// Whether scope, exclusions or aliases changed since the page was taken up, so that it is no longer visited (D18).
-    fn no_longer_wanted(&self, server: u32, url: &PageUrl, role: Role) -> bool {
-        self.servers[server as usize].alias_of.is_some()
-            || (self.excluded)(url.key().as_str())
-            || matches!(self.judge_scope(url, role), Verdict::Leave(_))
+    fn no_longer_wanted(&self, server: ServerId, url: &PageUrl, role: Role) -> bool {
+        self.servers[server].alias_of.is_some()
+            || self.intake.is_excluded(url.key().as_str())
+            || matches!(self.judge_scope(url, role), ScopeVerdict::Leave(_))
     }
     /// Sends a page of a queue away for as long as a page may stay unvisited. Pages of an alias go on under the
     /// other name.
-    fn leave_out(&mut self, server: u32, rank: Rank) -> Result<()> {
-        let Some(hand) = self.servers[server as usize].queue.remove(&rank) else { return Ok(()) };
-        self.unqueue(server, &hand);
-        self.leave(server, &hand)
+    fn leave_out(&mut self, server: ServerId, rank: Rank) -> Result<()> {
+        let Some(loaded) = self.workbench.dequeue(server, rank) else { return Ok(()) };
+        self.forget_page(server, &loaded)
     }
-    fn leave(&mut self, server: u32, hand: &Hand) -> Result<()> {
-        let state = hand.state();
-        self.forget(server, hand.number, &state)?;
-        let other = self.servers[server as usize].alias_of.is_some();
+    fn forget_page(&mut self, server: ServerId, loaded: &LoadedPage) -> Result<()> {
+        let state = loaded.state();
+        self.forget(server, loaded.number, &state)?;
+        let other = self.servers[server].alias_of.is_some();
         if let Some(url) = PageUrl::parse(&state.url).ok().filter(|_| other) {
-            self.take_up_again(&url, &state)?;
+            self.accept_again(&url, &state)?;
         }
         Ok(())
     }
@@ -214,16 +216,16 @@ impl Frontier {
         list.refuses(url).or_else(by_address).map(|line| Refusal::OptOut(line.to_string()))
     }
 
-    pub(super) fn take_address(&mut self, server: u32, to: SocketAddr, now: Timestamp) -> Option<()> {
+    pub(super) fn take_address(&mut self, server: ServerId, to: SocketAddr, now: Timestamp) -> Option<()> {
         match self.address_of(to.ip()).take(server, now) {
             Ok(()) => Some(()),
             Err(Some(free_at)) => {
-                self.servers[server as usize].leave_until(free_at);
+                self.servers[server].leave_until(free_at);
                 None
             }
             Err(None) => {
                 // It waits for the address, which lists it again when it is given back.
-                self.servers[server as usize].waits = true;
+                self.servers[server].waits = true;
                 None
             }
         }

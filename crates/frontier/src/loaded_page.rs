@@ -1,19 +1,19 @@
 //! A page that was taken out of the store and waits for its turn, or is being visited.
 
 use crate::Role;
-use crate::revisit::Policy;
+use crate::revisit::RevisitPolicy;
 use crate::state::State;
 use sat::Number;
 
-/// A page in hand: its key and its state as bytes, since a million of them may wait.
+/// A page loaded: its key and its state as bytes, since a million of them may wait.
 #[derive(Clone, Debug)]
-pub(crate) struct Hand {
+pub(crate) struct LoadedPage {
     pub number: Number,
     key_bytes: u32,
     bytes: Box<[u8]>,
 }
 
-/// What a page in hand takes beside its bytes.
+/// What a page loaded takes beside its bytes.
 const OVERHEAD_BYTES: usize = 128;
 
 /// The order in which pages of a server come: those that an operator asked for, those that need no budget (new ones, feeds, what is gone or fails), then the higher priority, then what is due longer,
@@ -44,7 +44,7 @@ impl Rank {
     }
 }
 
-impl Hand {
+impl LoadedPage {
     pub(crate) fn new(number: Number, key: &[u8], value: &[u8]) -> Self {
         let key_bytes = u32::try_from(key.len()).expect("a key is short");
         Self { number, key_bytes, bytes: [key, value].concat().into() }
@@ -58,7 +58,7 @@ impl Hand {
     pub(crate) fn value(&self) -> &[u8] {
         &self.bytes[self.key_bytes as usize..]
     }
-    /// The state; a page whose bytes cannot be read is never taken in hand.
+    /// The state; a page whose bytes cannot be read is never loaded.
     pub(crate) fn state(&self) -> State {
         State::read(self.value()).unwrap_or_default()
     }
@@ -66,7 +66,7 @@ impl Hand {
     pub(crate) fn memory_bytes(&self) -> usize {
         self.bytes.len() + OVERHEAD_BYTES
     }
-    pub(crate) fn rank(&self, state: &State, policy: &Policy) -> Rank {
+    pub(crate) fn rank(&self, state: &State, policy: &RevisitPolicy) -> Rank {
         if state.asked > 0 {
             let due = state.next_due.0;
             return Rank { is_gated: false, priority: i16::MIN, due, number: self.number.0 };

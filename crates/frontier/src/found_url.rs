@@ -5,7 +5,7 @@ use base::{PageUrl, Timestamp};
 
 /// A URL that was found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundUrl {
     /// The URL.
     pub url: PageUrl,
     /// What it is visited for.
@@ -14,7 +14,7 @@ pub struct Found {
     pub announced: Option<Timestamp>,
 }
 
-impl Found {
+impl FoundUrl {
     /// A plain link.
     #[must_use]
     pub fn page(url: PageUrl) -> Self {

@@ -1,9 +1,9 @@
 //! The result of a task: server and address are free again, after their delay. When no server can be reached, the network is
 //! down, and results teach nothing ([`super::outage`]).
 
-use super::{Frontier, Held, Step, Task};
+use super::{Frontier, Step, Task};
 use crate::error::Result;
-use crate::hand::Hand;
+use crate::servers::ServerId;
 use base::door::{Cause, Failure, Found, Phase};
 use base::url::Scheme;
 use base::{Interval, Outcome, PageUrl, Refusal, Timestamp};
@@ -13,7 +13,7 @@ use fetch::robots::{Answer, Standing};
 const OWN_TROUBLE_PAUSE: Interval = Interval::from_minutes(1);
 /// How a step ended.
 #[derive(Debug)]
-pub enum Done<'a> {
+pub enum StepResult<'a> {
     /// A look-up.
     LookedUp(Result<Found, Failure>),
     /// A robots file: the outcome, and what it means.
@@ -24,15 +24,15 @@ pub enum Done<'a> {
     Refused,
 }
 
-/// Whether what came of a task belongs into the archive.
+/// What the result of a task is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Worth {
-    /// It does, and the page learns from it then.
-    Keeping,
-    /// It does, as a fact: a proxy refused to ask. The page keeps its turn and learns nothing.
-    Noting,
-    /// It does not: nobody was asked, or nobody can be. The page keeps its turn.
-    Nothing,
+pub enum ResultUse {
+    /// It is archived, and then the page learns from it.
+    ArchiveAndLearn,
+    /// It is archived, because a proxy refused the request. The page learns nothing and keeps its turn.
+    ArchiveOnly,
+    /// It is discarded, because no request was sent or our own network is down. The page keeps its turn.
+    Discard,
 }
 
 impl Frontier {
@@ -43,21 +43,27 @@ impl Frontier {
     ///
     /// # Panics
     /// When `done` is not of the task's kind.
-    pub fn done(&mut self, task: &Task, done: &Done<'_>, took: Interval, now: Timestamp) -> Result<Worth> {
+    pub fn complete(
+        &mut self,
+        task: &Task,
+        done: &StepResult<'_>,
+        took: Interval,
+        now: Timestamp,
+    ) -> Result<ResultUse> {
         let server = task.server;
-        self.servers[server as usize].in_flight -= 1;
+        self.servers[server].in_flight -= 1;
         if let Some(to) = task.step.to() {
             self.rest(server, to, took, now);
             self.count_request(server, done, now);
         }
         if let Step::LookUp(Some(_), ..) = task.step {
-            self.servers[server as usize].looks_up = false;
+            self.servers[server].is_resolving = false;
         }
-        let worth = match task.step.errand() {
-            Some(url) => self.errand_done(task, url, done, now),
-            None => self.page_done(task, done, (now.minus(took), now))?,
+        let worth = match task.step.robots_url() {
+            Some(url) => self.complete_robots_fetch(task, url, done, now),
+            None => self.complete_page(task, done, (now.minus(took), now))?,
         };
-        self.arrange(server);
+        self.reschedule(server);
         Ok(worth)
     }
 
@@ -65,114 +71,113 @@ impl Frontier {
     ///
     /// # Panics
     /// When the task is for something else.
-    pub fn recalled(&mut self, task: &Task, standing: &Standing, now: Timestamp) {
+    pub fn complete_from_archive(&mut self, task: &Task, standing: &Standing, now: Timestamp) {
         let Step::Robots(to, request) = &task.step else { panic!("`{task:?}` asks for no robots file") };
         let server = task.server;
-        self.servers[server as usize].in_flight -= 1;
+        self.servers[server].in_flight -= 1;
         let free_at = self.address_of(to.ip()).free_at();
         self.free_address(to.ip(), free_at);
         // Whoever else was sent here asks again, and hears what the owner of the file knows.
-        self.servers[server as usize].recall_robots(request.url.scheme(), standing.clone(), now);
-        let askers = self.askers.remove(&request.url).unwrap_or_default();
-        for (asker, _) in askers {
-            self.servers[asker as usize].away = false;
-            self.arrange(asker);
+        self.servers[server].recall_robots(request.url.scheme(), standing.clone(), now);
+        for (asker, _) in self.robots.end(&request.url) {
+            self.servers[asker].awaits_robots = false;
+            self.reschedule(asker);
         }
-        self.arrange(server);
+        self.reschedule(server);
     }
 
     /// Takes back a task of a page that began, and ended, at these moments.
-    fn page_done(
+    fn complete_page(
         &mut self,
         task: &Task,
-        done: &Done<'_>,
+        done: &StepResult<'_>,
         (began, now): (Timestamp, Timestamp),
-    ) -> Result<Worth> {
+    ) -> Result<ResultUse> {
         let server = task.server;
         match (&task.step, done) {
-            (Step::LookUp(Some(page), url, origin), Done::LookedUp(result)) => match result {
+            (Step::LookUp(Some(page), url, origin), StepResult::LookedUp(result)) => match result {
                 Ok(found) => {
                     self.set_address(server, origin.scheme, found, now);
-                    Ok(Worth::Nothing)
+                    Ok(ResultUse::Discard)
                 }
                 Err(failure) => {
                     let outcome = fetch::outcome(url, &Err(failure.clone()));
                     let worth = self.judge(server, &outcome, now);
-                    if worth == Worth::Keeping {
-                        self.take_out_for_look_up(server, *page);
-                        self.heed_look_up(server, failure, now);
+                    if worth == ResultUse::ArchiveAndLearn {
+                        self.workbench.start_visit_of(*page);
+                        self.apply_look_up_failure(server, failure, now);
                     } else {
-                        self.servers[server as usize].leave_until(now.plus(OWN_TROUBLE_PAUSE));
+                        self.servers[server].leave_until(now.plus(OWN_TROUBLE_PAUSE));
                     }
                     Ok(worth)
                 }
             },
-            (Step::Visit(page, ..), Done::Visited(outcome, _)) => {
+            (Step::Visit(page, ..), StepResult::Visited(outcome, _)) => {
                 let worth = self.judge(server, outcome, now);
-                if worth != Worth::Keeping {
+                if worth != ResultUse::ArchiveAndLearn {
                     let wait = held_back(outcome).unwrap_or(OWN_TROUBLE_PAUSE);
-                    self.servers[server as usize].leave_until(now.plus(wait));
-                    self.give_back(server, page.0, now)?;
+                    self.servers[server].leave_until(now.plus(wait));
+                    self.requeue(*page, now)?;
                 } else {
-                    self.heed(server, outcome, began, now);
+                    self.apply_outcome(server, outcome, began, now);
                 }
                 Ok(worth)
             }
-            (Step::Refuse(..), Done::Refused) => Ok(Worth::Keeping),
+            (Step::Refuse(..), StepResult::Refused) => Ok(ResultUse::ArchiveAndLearn),
             (step, done) => panic!("`{done:?}` is no end of `{step:?}`"),
         }
     }
 
     /// What a failed look-up means for the server. When its address may not be visited nobody was asked, and nothing holds
     /// it back once the settings allow it.
-    fn heed_look_up(&mut self, server: u32, failure: &Failure, now: Timestamp) {
-        let state = &mut self.servers[server as usize];
+    fn apply_look_up_failure(&mut self, server: ServerId, failure: &Failure, now: Timestamp) {
+        let state = &mut self.servers[server];
         if matches!(failure.cause, Cause::ForbiddenAddress { .. } | Cause::NoContact) {
             state.leave_until(now.plus(state.pause));
         } else {
             state.back_off(None, now);
-            self.touch(server);
+            self.servers.touch(server);
         }
     }
 
-    /// Whether an errand failed because nobody was asked, or nobody can be reached: then the server is left alone for a while.
-    pub(super) fn errand_worth(
+    /// Whether an robots fetch failed because nobody was asked, or nobody can be reached: then the server is left alone for a while.
+    pub(super) fn robots_fetch_use(
         &mut self,
-        server: u32,
+        server: ServerId,
         url: &PageUrl,
-        done: &Done<'_>,
+        done: &StepResult<'_>,
         now: Timestamp,
-    ) -> Worth {
+    ) -> ResultUse {
         let outcome = match done {
-            Done::Robots(outcome, _) => (*outcome).clone(),
-            Done::LookedUp(Err(failure)) => fetch::outcome(url, &Err(failure.clone())),
-            _ => return Worth::Keeping,
+            StepResult::Robots(outcome, _) => (*outcome).clone(),
+            StepResult::LookedUp(Err(failure)) => fetch::outcome(url, &Err(failure.clone())),
+            _ => return ResultUse::ArchiveAndLearn,
         };
         let worth = self.judge(server, &outcome, now);
-        if worth != Worth::Keeping {
+        if worth != ResultUse::ArchiveAndLearn {
             let wait = held_back(&outcome).unwrap_or(OWN_TROUBLE_PAUSE);
-            self.servers[server as usize].leave_until(now.plus(wait));
+            self.servers[server].leave_until(now.plus(wait));
         }
         worth
     }
 
     /// Whether an outcome says anything of the page, and what it says of the network.
-    fn judge(&mut self, server: u32, outcome: &Outcome, now: Timestamp) -> Worth {
+    fn judge(&mut self, server: ServerId, outcome: &Outcome, now: Timestamp) -> ResultUse {
         match outcome {
-            Outcome::Refused(Refusal::Proxy { .. }) if held_back(outcome).is_some() => Worth::Noting,
-            outcome if held_back(outcome).is_some() => Worth::Nothing,
-            Outcome::Unreachable(failure) if self.outage.failed(server, failure, now) => Worth::Nothing,
+            Outcome::Refused(Refusal::Proxy { .. }) if held_back(outcome).is_some() => ResultUse::ArchiveOnly,
+            outcome if held_back(outcome).is_some() => ResultUse::Discard,
+            Outcome::Unreachable(failure) if self.outage.failed(server, failure, now) => ResultUse::Discard,
             // Nobody answered, so nothing is known of the network.
-            Outcome::Refused(_) | Outcome::Unreachable(_) => Worth::Keeping,
+            Outcome::Refused(_) | Outcome::Unreachable(_) => ResultUse::ArchiveAndLearn,
             _ => {
                 self.outage.answered(server);
-                Worth::Keeping
+                ResultUse::ArchiveAndLearn
             }
         }
     }
     /// What an outcome means for the server.
-    fn heed(&mut self, server: u32, outcome: &Outcome, began: Timestamp, now: Timestamp) {
-        let state = &mut self.servers[server as usize];
+    fn apply_outcome(&mut self, server: ServerId, outcome: &Outcome, began: Timestamp, now: Timestamp) {
+        let state = &mut self.servers[server];
         match outcome {
             Outcome::Failed { retry_after, status: status @ (429 | 503) } => {
                 let pause = state.least_pause();
@@ -180,7 +185,7 @@ impl Frontier {
                 state.back_off(*retry_after, now);
             }
             Outcome::Failed { retry_after: Some(wait), .. } => state.back_off(Some(*wait), now),
-            Outcome::Failed { status: 500.., .. } => state.stumble(now),
+            Outcome::Failed { status: 500.., .. } => state.count_page_error(now),
             Outcome::Unreachable(_) => state.back_off(None, now),
             Outcome::Refused(_) => {}
             _ => {
@@ -189,42 +194,31 @@ impl Frontier {
                 state.kept.slow.ease(pause, now);
             }
         }
-        self.touch(server);
+        self.servers.touch(server);
     }
 
     /// A page whose turn was taken for nothing is the next again.
-    fn give_back(&mut self, server: u32, page: u32, now: Timestamp) -> Result<()> {
-        if let Some(Held::Out(_, hand)) = self.held.remove(&page) {
-            let state = hand.state();
-            self.enqueue(server, hand, &state, now)?;
+    fn requeue(&mut self, page: sat::Number, now: Timestamp) -> Result<()> {
+        if let Some((server, loaded)) = self.workbench.end_visit(page) {
+            let state = loaded.state();
+            self.enqueue(server, loaded, &state, now)?;
         }
         Ok(())
     }
-    fn take_out_for_look_up(&mut self, server: u32, page: sat::Number) {
-        let found = match self.held.get(&page.0) {
-            Some(Held::Queued(rank)) => self.servers[server as usize].queue.remove(rank),
-            _ => None,
-        };
-        if let Some(hand) = found {
-            self.unqueue(server, &hand);
-            let hand: Hand = hand;
-            self.held.insert(page.0, Held::Out(server, hand));
-        }
-    }
 
-    fn count_request(&mut self, server: u32, done: &Done<'_>, now: Timestamp) {
-        let bytes = if let Done::Visited(_, bytes) = done { *bytes } else { 0 };
+    fn count_request(&mut self, server: ServerId, done: &StepResult<'_>, now: Timestamp) {
+        let bytes = if let StepResult::Visited(_, bytes) = done { *bytes } else { 0 };
         let day = Self::day(now);
-        self.servers[server as usize].kept.count(day, bytes);
-        self.touch(server);
+        self.servers[server].kept.count(day, bytes);
+        self.servers.touch(server);
         self.crawl.count(day, bytes);
     }
 
     /// The end of a request: server and address rest, and whoever waited for the address is listed again. A server that
     /// answers slowly is left alone for as long as it took (H13). One whose owner agreed to be asked faster is so when its
     /// answers take much longer than they did.
-    fn rest(&mut self, server: u32, to: std::net::IpAddr, took: Interval, now: Timestamp) {
-        let state = &mut self.servers[server as usize];
+    fn rest(&mut self, server: ServerId, to: std::net::IpAddr, took: Interval, now: Timestamp) {
+        let state = &mut self.servers[server];
         state.latency.learn(took);
         let slow = if state.is_agreed { state.latency.delay() } else { took };
         let pause = state.pause.max(slow);
@@ -240,30 +234,30 @@ impl Frontier {
         // Who comes later in the line cannot be served before those who come first.
         for (place, server) in (0_u32..).zip(address.give_back(free_at)) {
             let turn = free_at.plus(pause.times(f64::from(place / width)));
-            self.servers[server as usize].waits = false;
-            self.servers[server as usize].leave_until(turn);
-            self.arrange(server);
+            self.servers[server].waits = false;
+            self.servers[server].leave_until(turn);
+            self.reschedule(server);
         }
     }
 
     /// The first address is the one that counts while the answer lives (D6).
-    pub(super) fn set_address(&mut self, server: u32, scheme: Scheme, found: &Found, now: Timestamp) {
+    pub(super) fn set_address(&mut self, server: ServerId, scheme: Scheme, found: &Found, now: Timestamp) {
         let first = *found.addresses.first().expect("a look-up that succeeds finds an address");
-        self.servers[server as usize].set_address(scheme, first, now.plus(found.lifetime));
+        self.servers[server].set_address(scheme, first, now.plus(found.lifetime));
         self.move_load(server, first.ip());
     }
     /// The load of a server counts at the address it was found at last.
-    pub(super) fn move_load(&mut self, server: u32, to: std::net::IpAddr) {
-        let kept = &mut self.servers[server as usize].kept;
+    pub(super) fn move_load(&mut self, server: ServerId, to: std::net::IpAddr) {
+        let kept = &mut self.servers[server].kept;
         if kept.address == Some(to) {
             return;
         }
         let (load, from) = (kept.load.units(), kept.address.replace(to));
         if let Some(address) = from.and_then(|from| self.addresses.get_mut(from)) {
-            address.load = address.load.saturating_sub(load);
+            address.remove_load(load);
         }
-        self.address_of(to).load += load;
-        self.touch(server);
+        self.address_of(to).add_load(load);
+        self.servers.touch(server);
     }
 }
 

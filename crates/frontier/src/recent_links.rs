@@ -5,14 +5,14 @@
 
 /// A cache of hashes in sets of eight; the oldest of a set goes first.
 #[derive(Debug)]
-pub(crate) struct Seen {
+pub(crate) struct RecentLinks {
     sets: Vec<[u64; WAYS]>,
     next: Vec<u8>,
 }
 
 const WAYS: usize = 8;
 
-impl Seen {
+impl RecentLinks {
     /// Room for about so many.
     pub(crate) fn new(entries: usize) -> Self {
         let sets = (entries / WAYS).next_power_of_two().max(1);
@@ -44,7 +44,7 @@ mod tests {
 
     #[test]
     fn what_was_added_is_held_until_much_more_was() {
-        let mut seen = Seen::new(1_024);
+        let mut seen = RecentLinks::new(1_024);
         (0..512).for_each(|number| seen.add(mix(number)));
         let held = (0..512).filter(|number| seen.holds(mix(*number))).count();
         assert!(held > 500, "{held}");
