@@ -1,20 +1,22 @@
 //! Drives the frontier: looks up, asks, visits, reads, archives, learns, until told to stop.
 
-use crate::learn::{ADD, PAUSE, RESUME, add, sitemaps};
-use crate::lesson::Teachings;
+use crate::derived_stage::DerivedStage;
+use crate::findings::ReadOptions;
+use crate::frontier_stage::{FrontierStage, Hint};
+use crate::note::{ADD, PAUSE, RESUME, is_robots, sitemaps};
 use crate::order::{Added, Directive, Order, Orders};
-use crate::reading::{Reading, Reads};
 use crate::recall::recall_robots;
 use crate::remains::Remains;
 use crate::report::{Kept, Report};
 use crate::visit::{Ended, What, take};
 use crate::write::{Item, Word, Work, Writer};
-use archive::{Archive, Flag, Learned, Reader};
+use archive::{Archive, Flag, Reader};
 use base::clock::Clock;
 use base::door::Door;
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
 use fetch::robots::{Answer, Need};
-use frontier::{FoundUrl, Frontier, Next, ResultUse, Selection, Step, StepResult, Task};
+use frontier::{Done, Found, Frontier, Next, Selection, Step, Task, Worth};
+use stage::{Arrival, BodyParser, Delivery, ParsedBody};
 use std::collections::HashSet;
 use std::pin::pin;
 use std::sync::Arc;
@@ -41,8 +43,8 @@ pub struct Parts<D> {
     pub archive: Archive,
     /// The archive as it was before, for what is known of robots files.
     pub reader: Reader,
-    /// Where languages, titles and the like are noted (D11).
-    pub derived: Option<archive::derived::Writer>,
+    /// Where languages, titles and the like are stored (D11).
+    pub derived: Option<DerivedStage>,
     /// Which page comes next.
     pub frontier: Frontier,
     /// What tells the time.
@@ -55,7 +57,7 @@ pub struct Parts<D> {
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// How bodies are read.
-    pub reads: Reads,
+    pub reads: ReadOptions,
     /// Pages to begin with.
     pub seeds: Vec<Added>,
     /// The most visits at once.
@@ -96,6 +98,33 @@ pub enum Error {
     /// The store of the schedule cannot be opened.
     #[error("cannot open the schedule")]
     Store(#[from] sat::Error),
+    /// A stage cannot go on.
+    #[error(transparent)]
+    Stage(stage::Error),
+}
+
+impl From<stage::Error> for Error {
+    fn from(error: stage::Error) -> Self {
+        match error {
+            stage::Error::Archive(error) => Self::Archive(error),
+            stage::Error::Stage { stage, source } => match source.downcast::<Self>() {
+                Ok(error) => *error,
+                Err(source) => Self::Stage(stage::Error::Stage { stage, source }),
+            },
+            error => Self::Stage(error),
+        }
+    }
+}
+
+/// The error of the frontier's stage.
+impl From<Error> for stage::Error {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Archive(error) => Self::Archive(error),
+            Error::Stage(error) => error,
+            error => Self::of(crate::frontier_stage::NAME, error),
+        }
+    }
 }
 
 /// Crawls through the door into the archive until `stop` comes, or the settings end it.
@@ -112,13 +141,19 @@ pub async fn crawl<D: Door + 'static>(
 ) -> Result<Report, Error> {
     let Parts { door, archive, reader, derived, frontier, clock, orders } = parts;
     let taken_down: Vec<archive::Target> = archive.taken_down().cloned().collect();
-    let writer = Writer::start(archive, derived, settings.captures_max + NOTES_MAX);
+    let parser = settings.reads.parser();
+    let derived = derived.map(DerivedStage::optional);
+    let writer = Writer::start(archive, derived, parser.clone(), settings.captures_max + NOTES_MAX)?;
+    let mut frontier = frontier;
+    let delivery = Delivery::start(&[&mut FrontierStage::new(&mut frontier, &settings.reads, clock.now())])?;
     let mut crawl = Crawl {
         door,
         clock,
         reader,
         taken_down,
         frontier,
+        delivery,
+        parser,
         writer,
         orders: Some(orders),
         running: JoinSet::new(),
@@ -151,6 +186,9 @@ struct Crawl<D> {
     reader: Reader,
     taken_down: Vec<archive::Target>,
     frontier: Frontier,
+    /// Hands what is durable to the frontier's stage.
+    delivery: Delivery,
+    parser: BodyParser,
     writer: Writer<Ticket>,
     orders: Option<Orders>,
     running: JoinSet<(Task, Ended)>,
@@ -173,18 +211,15 @@ struct Crawl<D> {
 
 /// What comes back with something durable.
 enum Ticket {
-    Page {
-        page: Option<frontier::Number>,
-        reading: Reading,
-    },
+    Page(Option<frontier::Number>),
     Robots {
         sitemaps: Vec<FoundUrl>,
     },
-    /// Nobody was asked; the page keeps its turn.
+    /// No request was sent; the page keeps its turn.
     HeldBack,
-    Add(Vec<Added>, Option<oneshot::Sender<usize>>),
-    Pause(bool, Option<oneshot::Sender<()>>),
-    Direct(Directive, Vec<Selection>, Option<oneshot::Sender<u64>>),
+    Add(Option<oneshot::Sender<usize>>),
+    Pause(Option<oneshot::Sender<()>>),
+    Direct(Option<oneshot::Sender<u64>>),
 }
 
 impl<D: Door + 'static> Crawl<D> {
@@ -205,7 +240,7 @@ impl<D: Door + 'static> Crawl<D> {
                 () = &mut stop => return Ok(()),
                 word = self.writer.words.recv() => match word {
                     Some(word) => self.hear(word, on_event)?,
-                    None => return self.writer.join().map(drop).map_err(Error::from),
+                    None => return self.writer.join().map(drop),
                 },
                 Some(ended) = self.running.join_next() => self.take_back(ended)?,
                 order = next_order(&mut self.orders), if can_order => self.obey(order)?,
@@ -314,8 +349,8 @@ impl<D: Door + 'static> Crawl<D> {
             Step::Refuse(page, url, refusal) => {
                 let outcome = Outcome::Refused(refusal.clone());
                 let capture = Capture { url: url.clone(), at: now, outcome, exchange: None };
-                self.keep(capture, Ticket::Page { page: *page, reading: Reading::default() });
-                self.frontier.complete(&task, &StepResult::Refused, Interval::ZERO, now)?;
+                self.keep(capture, None, Ticket::Page(*page));
+                self.frontier.done(&task, &Done::Refused, Interval::ZERO, now)?;
                 return Ok(());
             }
             Step::Robots(_, request) if self.recalls(&request.url.clone(), &task, now)? => return Ok(()),
@@ -332,7 +367,7 @@ impl<D: Door + 'static> Crawl<D> {
     }
     /// Whether the archive knows what a robots file says, so that it need not be asked for (D3).
     fn recalls(&mut self, url: &PageUrl, task: &Task, now: Timestamp) -> Result<bool, Error> {
-        if !crate::learn::is_robots(url) || !self.recalled.insert(url.clone()) {
+        if !is_robots(url) || !self.recalled.insert(url.clone()) {
             return Ok(false);
         }
         let known = recall_robots(&self.reader, &self.settings.reads.agent, [url.clone()])?;
@@ -361,28 +396,28 @@ impl<D: Door + 'static> Crawl<D> {
         if worth == ResultUse::Discard {
             return Ok(());
         }
+        let mut body = None;
         let ticket = match what {
-            _ if worth == ResultUse::ArchiveOnly => Ticket::HeldBack,
-            What::Page(reading) => Ticket::Page { page: task.step.page(), reading },
-            What::LookedUp(_) if task.step.page().is_some() => {
-                Ticket::Page { page: task.step.page(), reading: Reading::default() }
+            _ if worth == Worth::Noting => Ticket::HeldBack,
+            What::Page(parsed) => {
+                body = parsed;
+                Ticket::Page(task.step.page())
             }
+            What::LookedUp(_) if task.step.page().is_some() => Ticket::Page(task.step.page()),
             What::Robots(Answer::Rules(rules)) => Ticket::Robots { sitemaps: sitemaps(&rules, &capture.url) },
             What::LookedUp(_) | What::Robots(_) => Ticket::Robots { sitemaps: Vec::new() },
         };
-        self.keep(capture, ticket);
+        self.keep(capture, body, ticket);
         Ok(())
     }
 
-    fn keep(&mut self, capture: Capture, mut ticket: Ticket) {
+    fn keep(&mut self, capture: Capture, body: Option<ParsedBody>, ticket: Ticket) {
         let is_excluded = !self.taken_down.is_empty() && {
             let key = capture.url.key().into();
             self.taken_down.iter().any(|target| target.holds(&key))
         };
         if !is_excluded {
-            let facts =
-                if let Ticket::Page { reading, .. } = &mut ticket { reading.facts.take() } else { None };
-            let work = Work { item: Item::Capture(Box::new(capture)), facts, ticket };
+            let work = Work { item: Item::Capture(Box::new(capture)), body, ticket };
             self.report.bytes_received += work.item.bytes();
             self.hand_over(work);
         }
@@ -405,29 +440,29 @@ impl<D: Door + 'static> Crawl<D> {
             }
         }
         if !seeds.is_empty() {
-            self.note_add(seeds, None);
+            self.note_add(&seeds, None);
         }
         if !known.is_empty() {
-            self.note_directive(Directive::VisitNow, known, None);
+            self.note_directive(Directive::VisitNow, &known, None);
         }
         Ok(())
     }
     fn note_directive(
         &mut self,
         directive: Directive,
-        selections: Vec<Selection>,
+        selections: &[Selection],
         answer: Option<oneshot::Sender<u64>>,
     ) {
         let text = selections.iter().map(|selection| format!("{selection}\n")).collect();
-        self.note(directive.name(), text, Ticket::Direct(directive, selections, answer));
+        self.note(directive.name(), text, Ticket::Direct(answer));
     }
-    fn note_add(&mut self, pages: Vec<Added>, answer: Option<oneshot::Sender<usize>>) {
+    fn note_add(&mut self, pages: &[Added], answer: Option<oneshot::Sender<usize>>) {
         let text = pages.iter().map(Added::line).collect();
-        self.note(ADD, text, Ticket::Add(pages, answer));
+        self.note(ADD, text, Ticket::Add(answer));
     }
     fn note(&mut self, kind: &'static str, text: String, ticket: Ticket) {
         self.notes += 1;
-        self.hand_over(Work { item: Item::Note(kind, self.clock.now(), text), facts: None, ticket });
+        self.hand_over(Work { item: Item::Note(kind, self.clock.now(), text), body: None, ticket });
     }
 
     /// Does what it is told. Causes are noted in the archive first (D3).
@@ -437,13 +472,13 @@ impl<D: Door + 'static> Crawl<D> {
             return Ok(());
         };
         match order.answer(&mut self.frontier, self.clock.now())? {
-            Some(Order::Add(pages, answer)) => self.note_add(pages, Some(answer)),
+            Some(Order::Add(pages, answer)) => self.note_add(&pages, Some(answer)),
             Some(Order::Pause(is_paused, answer)) => {
                 let kind = if is_paused { PAUSE } else { RESUME };
-                self.note(kind, String::new(), Ticket::Pause(is_paused, Some(answer)));
+                self.note(kind, String::new(), Ticket::Pause(Some(answer)));
             }
             Some(Order::Direct(directive, selections, answer)) => {
-                self.note_directive(directive, selections, Some(answer));
+                self.note_directive(directive, &selections, Some(answer));
             }
             // Questions are answered already.
             Some(_) | None => {}
@@ -465,7 +500,7 @@ impl<D: Door + 'static> Crawl<D> {
                 for (work, stored) in batch {
                     kept.extend(self.kept(work, stored)?);
                 }
-                self.frontier.commit(now)?;
+                self.commit(now)?;
                 self.count();
                 on_event(Event::Kept(&kept), &self.report);
             }
@@ -486,33 +521,32 @@ impl<D: Door + 'static> Crawl<D> {
 
     /// Lets the frontier learn from something that the archive holds now.
     fn kept(&mut self, work: Work<Ticket>, stored: archive::Appended) -> Result<Option<Kept>, Error> {
-        let place = stored.checkpoint().to_string();
+        let Work { item, body, ticket } = work;
         let archive::Appended { entry, bytes_written } = stored;
-        let (at, is_robots) =
-            (entry.at, matches!(work.ticket, Ticket::Robots { .. } | Ticket::Page { page: None, .. }));
-        let (mut had_content, mut is_requisite) = (false, false);
-        let capture = match (work.item, work.ticket) {
-            (Item::Capture(capture), Ticket::Page { page: Some(page), reading }) => {
-                had_content = self.frontier.has_content(page);
-                is_requisite = self.frontier.is_requisite(page);
-                let learned = Learned::of(&capture, &entry);
-                let teachings = Teachings { url: capture.url.clone(), learned, reading, place };
-                self.frontier.learn(&teachings.lesson(Some(page)))?;
-                capture
-            }
-            (Item::Capture(capture), ticket) => {
-                if let Ticket::Robots { sitemaps } = ticket {
-                    self.frontier.found(&sitemaps, at)?;
-                }
-                self.frontier.pass(&place);
-                capture
-            }
-            (Item::Note(..), ticket) => {
-                self.noted(ticket, at)?;
-                self.frontier.pass(&place);
+        let parser = self.parser.clone();
+        let capture = match item {
+            Item::Capture(capture) => capture,
+            Item::Note(kind, _, text) => {
+                let arrival = Arrival::noted(entry, kind, &text, &parser);
+                let pages = self.deliver(&arrival, None)?;
+                self.answer(ticket, pages)?;
                 return Ok(None);
             }
         };
+        let is_robots = matches!(ticket, Ticket::Robots { .. } | Ticket::Page(None));
+        let (mut had_content, mut is_requisite) = (false, false);
+        let hint = match ticket {
+            Ticket::Page(Some(page)) => {
+                had_content = self.frontier.has_content(page);
+                is_requisite = self.frontier.is_requisite(page);
+                Hint::Page(page)
+            }
+            Ticket::Robots { sitemaps } => Hint::Robots(sitemaps),
+            _ => Hint::Nothing,
+        };
+        let arrival = Arrival::visited(entry, &capture, &parser).with_body(body);
+        self.deliver(&arrival, Some(hint))?;
+        let entry = arrival.into_entry();
         let changed = match capture.outcome {
             Outcome::NotModified => Some(false),
             Outcome::Fetched { .. } => {
@@ -533,28 +567,31 @@ impl<D: Door + 'static> Crawl<D> {
         self.report.count(&kept, bytes_written);
         Ok(Some(kept))
     }
-    /// A note is in the archive: now it counts.
-    fn noted(&mut self, ticket: Ticket, at: Timestamp) -> Result<(), Error> {
+    /// Hands an arrival to the frontier's stage; how many pages it concerned, if it is a note.
+    fn deliver(&mut self, arrival: &Arrival<'_>, hint: Option<Hint>) -> Result<u64, Error> {
+        let learner = FrontierStage::new(&mut self.frontier, &self.settings.reads, self.clock.now());
+        let mut learner = learner.expecting(hint);
+        self.delivery.take(&mut [&mut learner], arrival)?;
+        Ok(learner.counts().noted)
+    }
+    fn commit(&mut self, now: Timestamp) -> Result<(), Error> {
+        let mut learner = FrontierStage::new(&mut self.frontier, &self.settings.reads, now);
+        Ok(self.delivery.commit(&mut [&mut learner])?)
+    }
+    /// Answers an order whose note is in the archive and was carried out.
+    fn answer(&mut self, ticket: Ticket, pages: u64) -> Result<(), Error> {
         self.notes -= 1;
         let now = self.clock.now();
+        if matches!(ticket, Ticket::Add(_)) {
+            self.frontier.settle(now)?;
+        }
+        self.frontier.commit_durably(now)?;
+        // Whoever asked may have gone meanwhile.
         match ticket {
-            Ticket::Add(pages, answer) => {
-                let offered = add(&mut self.frontier, &pages, at)?;
-                self.frontier.settle(now)?;
-                self.frontier.commit_durably(now)?;
-                answer.map(|answer| answer.send(offered));
-            }
-            Ticket::Pause(is_paused, answer) => {
-                self.frontier.pause(is_paused);
-                self.frontier.commit_durably(now)?;
-                answer.map(|answer| answer.send(()));
-            }
-            Ticket::Direct(directive, selections, answer) => {
-                let count = directive.apply(&mut self.frontier, &selections, at)?;
-                self.frontier.commit_durably(now)?;
-                answer.map(|answer| answer.send(count));
-            }
-            Ticket::Page { .. } | Ticket::Robots { .. } | Ticket::HeldBack => {}
+            Ticket::Add(Some(answer)) => drop(answer.send(usize::try_from(pages).unwrap_or(usize::MAX))),
+            Ticket::Pause(Some(answer)) => drop(answer.send(())),
+            Ticket::Direct(Some(answer)) => drop(answer.send(pages)),
+            _ => {}
         }
         Ok(())
     }

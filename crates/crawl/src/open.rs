@@ -1,18 +1,22 @@
-//! A frontier over a data directory: its store opened, what it has not learned yet learned from the archive.
+//! A frontier over a data directory: opens its store, and lets it catch up with the archive.
 
-use crate::learn::{Learning, SETTINGS, learn_all, noted_policy};
-use crate::reading::Reads;
+use crate::derived_stage::DerivedStage;
+use crate::findings::ReadOptions;
+use crate::frontier_stage::exclude;
+use crate::learn::{Learning, learn_all};
+use crate::note::{SETTINGS, noted_policy};
 use archive::{Reader, Target};
 use base::Timestamp;
 use base::disk::Disk;
-use frontier::{Frontier, RevisitPolicy, Settings};
+use frontier::{Frontier, Policy, Settings};
+use stage::Progress;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The folder of the frontier's store in a data directory.
 pub const FRONTIER: &str = "frontier";
 
-/// Opens the store of a frontier in a data directory, which is made if it does not exist.
+/// Opens the store of a frontier in a data directory, and creates it if it does not exist.
 ///
 /// # Errors
 /// When it cannot be read or written.
@@ -33,7 +37,8 @@ pub(crate) fn path(data: &Path) -> PathBuf {
     data.join(FRONTIER)
 }
 
-/// Makes a frontier of a store, and lets it learn what arrived in the archive since.
+/// Opens a frontier over a store, and lets it, and the derived table if there is one, process what arrived in the archive
+/// since.
 ///
 /// # Errors
 /// When the archive cannot be read, or the store cannot be read or written.
@@ -41,23 +46,19 @@ pub fn open_frontier(
     store: sat::Store,
     (settings, policy): (Settings, RevisitPolicy),
     (reader, taken_down): (&Reader, Vec<Target>),
-    reads: &Reads,
+    derived: Option<&mut DerivedStage>,
+    options: &ReadOptions,
     now: Timestamp,
-    tell: impl FnMut(&Learning),
+    tell: impl FnMut(&Progress),
 ) -> Result<(Frontier, Learning), crate::Error> {
     let before = match Frontier::policy_of(&store) {
         None => first_policy(reader)?,
         stored => stored,
     };
     let mut frontier = Frontier::open(store, settings, before.unwrap_or(policy), now)?;
-    if !taken_down.is_empty() {
-        frontier.exclude(Box::new(move |key| {
-            let key = archive::Key::from_stored(key);
-            taken_down.iter().any(|target| target.holds(&key))
-        }));
-    }
-    let learning = learn_all(&mut frontier, reader, reads, now, tell)?;
-    // Not before: what was archived earlier was planned by the policy of its time.
+    exclude(&mut frontier, taken_down);
+    let learning = learn_all(&mut frontier, derived, reader, options, now, tell)?;
+    // Only now: captures that were archived earlier were planned by the policy of their time.
     frontier.set_policy(policy)?;
     Ok((frontier, learning))
 }

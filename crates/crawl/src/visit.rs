@@ -2,13 +2,14 @@
 //!
 //! The running crawler takes steps in tasks, a simulation in a plain loop; both take them here.
 
-use crate::reading::{Reading, Reads};
+use crate::findings::ReadOptions;
 use base::clock::Clock;
 use base::door::{Door, Exchange, Failure, Found, Request};
 use base::{Capture, Interval, PageUrl, Timestamp};
 use fetch::robots::{self, Answer};
 use fetch::{Decoded, Read};
-use frontier::{Step, StepResult};
+use frontier::{Done, Step};
+use stage::ParsedBody;
 use std::net::SocketAddr;
 
 /// How a step ended.
@@ -29,8 +30,8 @@ pub enum What {
     LookedUp(Result<Found, Failure>),
     /// What a robots file says.
     Robots(Answer),
-    /// What stands on a page.
-    Page(Reading),
+    /// The parsed body of a page; `None` when no whole body came.
+    Page(Option<ParsedBody>),
 }
 
 impl Ended {
@@ -60,7 +61,7 @@ pub(crate) fn received_bytes(capture: &Capture) -> u64 {
 ///
 /// # Panics
 /// When the step is a refusal, which needs no door.
-pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &Reads, step: &Step) -> Ended {
+pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &ReadOptions, step: &Step) -> Ended {
     let at = clock.now();
     match step {
         Step::LookUp(_, url, origin) => {
@@ -77,10 +78,11 @@ pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &Reads, step: &St
             Ended { capture: Some(capture), took, what: What::Robots(answer) }
         }
         Step::Visit(_, to, request) => {
-            let (url, reads): (PageUrl, Reads) = (request.url.clone(), reads.clone());
-            let learn = move |exchange: &Exchange, content: &Decoded<'_>| reads.read(&url, exchange, content);
-            let (capture, reading, took) = visit(door, clock, *to, request, at, learn).await;
-            Ended { capture: Some(capture), took, what: What::Page(reading.unwrap_or_default()) }
+            let (url, reads): (PageUrl, ReadOptions) = (request.url.clone(), reads.clone());
+            let parse =
+                move |exchange: &Exchange, content: &Decoded<'_>| reads.parse(&url, exchange, content);
+            let (capture, body, took) = visit(door, clock, *to, request, at, parse).await;
+            Ended { capture: Some(capture), took, what: What::Page(body.flatten()) }
         }
         Step::Refuse(..) => unreachable!("a refusal needs no door"),
     }

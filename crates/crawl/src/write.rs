@@ -6,10 +6,11 @@
 //! **Invariant:** the words of the thread are never more than the captures on their way, and two: one a batch, one each
 //! when the disk is full and when it no longer is. So their channel needs no bound of its own.
 
-use archive::derived::{self, Facts};
+use crate::derived_stage::DerivedStage;
 use archive::{Appended, Archive};
 use base::limits::BATCH_WAIT_MAX;
 use base::{Capture, Timestamp};
+use stage::{Arrival, BodyParser, Delivery, ParsedBody, Stage as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -29,8 +30,8 @@ const FULL_RETRY: Duration = Duration::from_millis(250);
 /// Something on its way into the archive, with whatever its sender wants back.
 pub(crate) struct Work<T> {
     pub item: Item,
-    /// What was read in it, for the derived table (D11).
-    pub facts: Option<Facts>,
+    /// Its body, parsed by the visit.
+    pub body: Option<ParsedBody>,
     pub ticket: T,
 }
 
@@ -75,20 +76,26 @@ pub(crate) enum Word<T> {
 pub(crate) struct Writer<T> {
     work: Option<SyncSender<Work<T>>>,
     pub words: UnboundedReceiver<Word<T>>,
-    thread: Option<JoinHandle<Result<u64, archive::Error>>>,
+    thread: Option<JoinHandle<Result<u64, crate::Error>>>,
     give_up: Arc<AtomicBool>,
 }
 
 impl<T: Send + 'static> Writer<T> {
     /// Starts the thread. At most `captures_max` may be on their way at once.
-    pub(crate) fn start(archive: Archive, derived: Option<derived::Writer>, captures_max: usize) -> Self {
+    pub(crate) fn start(
+        archive: Archive,
+        derived: Option<DerivedStage>,
+        parser: BodyParser,
+        captures_max: usize,
+    ) -> Result<Self, stage::Error> {
         let (work, receiver) = sync_channel(captures_max);
         let (sender, words) = unbounded_channel();
         let give_up = Arc::new(AtomicBool::new(false));
+        let derived = derived.map(|derived| Derived::start(derived, parser)).transpose()?;
         let far = Far { archive, derived, receiver, sender, give_up: Arc::clone(&give_up) };
         let thread = std::thread::Builder::new().name("archive".into()).spawn(move || far.run());
         let thread = Some(thread.expect("a thread can be started"));
-        Self { work: Some(work), words, thread, give_up }
+        Ok(Self { work: Some(work), words, thread, give_up })
     }
 
     /// Hands over a capture. Tells whether the thread is still there to take it.
@@ -116,7 +123,7 @@ impl<T: Send + 'static> Writer<T> {
     }
 
     /// Waits for the thread's end; how many captures were given up.
-    pub(crate) fn join(&mut self) -> Result<u64, archive::Error> {
+    pub(crate) fn join(&mut self) -> Result<u64, crate::Error> {
         self.finish();
         let thread = self.thread.take().expect("the thread is joined once");
         thread.join().expect("the archive's thread does not panic")
@@ -126,8 +133,7 @@ impl<T: Send + 'static> Writer<T> {
 /// The far end: the thread itself.
 struct Far<T> {
     archive: Archive,
-    /// Nothing when it cannot be written: the next crawl fills it from the archive.
-    derived: Option<derived::Writer>,
+    derived: Option<Derived>,
     receiver: Receiver<Work<T>>,
     sender: UnboundedSender<Word<T>>,
     give_up: Arc<AtomicBool>,
@@ -135,34 +141,24 @@ struct Far<T> {
 
 impl<T> Far<T> {
     /// Works until no more captures come; how many were given up.
-    fn run(mut self) -> Result<u64, archive::Error> {
+    fn run(mut self) -> Result<u64, crate::Error> {
         while let Ok(first) = self.receiver.recv() {
             let (batch, given_up) = self.gather(first)?;
             if given_up > 0 || self.with_room(Archive::commit)?.is_none() {
                 return Ok(batch.len() as u64 + given_up + self.receiver.iter().count() as u64);
             }
-            let batch = self.derive(batch);
+            let batch = match &mut self.derived {
+                Some(derived) => derived.take(batch)?,
+                None => batch,
+            };
             // Nobody listens any more when the crawl was dropped; the captures are durable all the same.
             let _ = self.sender.send(Word::Kept(batch));
         }
         if let Some(derived) = &mut self.derived {
-            // What a crash takes of it is learned again.
-            let _ = derived.sync();
+            derived.stage.sync()?;
         }
         self.archive.close()?;
         Ok(0)
-    }
-
-    /// Adds what was read to the derived table, behind the archive.
-    fn derive(&mut self, mut batch: Batch<T>) -> Batch<T> {
-        if let Some(derived) = &mut self.derived {
-            let read = batch.iter_mut().map(|(work, stored)| (&stored.entry, work.facts.take()));
-            if let Err(error) = derived.append(read) {
-                tracing::warn!(%error, "languages and titles are not noted down; the next crawl does it");
-                self.derived = None;
-            }
-        }
-        batch
     }
 
     /// Appends captures until the batch is old or large enough; the batch, and how many had to be given up.
@@ -215,5 +211,35 @@ impl<T> Far<T> {
                 }
             }
         }
+    }
+}
+
+/// The stage of the derived table, which processes a batch before the crawl hears of it.
+struct Derived {
+    stage: DerivedStage,
+    delivery: Delivery,
+    parser: BodyParser,
+}
+
+impl Derived {
+    fn start(mut stage: DerivedStage, parser: BodyParser) -> Result<Self, stage::Error> {
+        let delivery = Delivery::start(&[&mut stage])?;
+        Ok(Self { stage, delivery, parser })
+    }
+
+    fn take<T>(&mut self, mut batch: Batch<T>) -> Result<Batch<T>, stage::Error> {
+        for (work, stored) in &mut batch {
+            let entry = stored.entry.clone();
+            let arrival = match &work.item {
+                Item::Capture(capture) => {
+                    Arrival::visited(entry, capture, &self.parser).with_body(work.body.take())
+                }
+                Item::Note(kind, _, text) => Arrival::noted(entry, kind, text, &self.parser),
+            };
+            self.delivery.take(&mut [&mut self.stage], &arrival)?;
+            work.body = arrival.into_body();
+        }
+        self.delivery.commit(&mut [&mut self.stage])?;
+        Ok(batch)
     }
 }

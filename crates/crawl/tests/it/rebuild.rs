@@ -1,12 +1,12 @@
 //! The archive is the truth: what a crawl learned while it ran is learned again from what it kept (D3, D4, C17).
 
-use crate::rig::{at_once, frontier, next, reads, settings, step};
+use crate::rig::{at_once, findings, frontier, next, reads, settings, step};
 use crate::{PAUSE, plan};
 use archive::{Archive, Learned, Reader};
 use base::clock::SimulatedClock;
 use base::disk::SimulatedDisk;
 use base::{Clock, Interval, PageUrl, Timestamp};
-use crawl::{Added, Reading, Teachings, What, learn_all};
+use crawl::{Added, DerivedStage, Evidence, FrontierStage, What, learn_all};
 use fetch::robots::Answer;
 use frontier::{
     Allocation, Estimator, FoundUrl, Frontier, Next, ResultUse, RevisitPolicy, Role, Selection, Step,
@@ -14,6 +14,7 @@ use frontier::{
 };
 use sim::door::SimulatedDoor;
 use sim::{ORIGIN, Plan, Web};
+use stage::{Runner, Stage as _};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -89,10 +90,9 @@ impl World {
             }
             (None, _) => {}
             (page, what) => {
-                let reading = if let What::Page(reading) = what { reading } else { Reading::default() };
-                let teachings =
-                    Teachings { url: capture.url.clone(), learned, reading, place: place.clone() };
-                self.frontier.learn(&teachings.lesson(page)).unwrap();
+                let findings = findings(&capture, what);
+                let evidence = Evidence { url: capture.url.clone(), learned, findings, place: place.clone() };
+                self.frontier.learn(&evidence.lesson(page)).unwrap();
             }
         }
         self.frontier.pass(&place);
@@ -113,7 +113,7 @@ impl World {
     /// A frontier that learned everything from the archive.
     fn rebuilt(&self) -> Frontier {
         let mut rebuilt = frontier(settings(PAUSE), self.policy, ORIGIN);
-        learn_all(&mut rebuilt, &self.reader(), &reads(), self.clock.now(), |_| {}).unwrap();
+        learn_all(&mut rebuilt, None, &self.reader(), &reads(), self.clock.now(), |_| {}).unwrap();
         rebuilt.settle(self.clock.now()).unwrap();
         rebuilt
     }
@@ -217,7 +217,7 @@ fn what_was_archived_and_not_learned_is_learned_at_the_next_start() {
     let mut half = world.rebuilt();
     let before = schedule(&mut half);
     half.pass(&place);
-    learn_all(&mut half, &world.reader(), &reads(), world.clock.now(), |_| {}).unwrap();
+    learn_all(&mut half, None, &world.reader(), &reads(), world.clock.now(), |_| {}).unwrap();
     half.settle(world.clock.now()).unwrap();
     assert_eq!(schedule(&mut half), before, "what was learned already changes nothing");
     world.frontier.settle(world.clock.now()).unwrap();
@@ -247,7 +247,7 @@ fn captures_of_others_become_known_pages_with_estimates() {
     other.close().unwrap();
     let mut learned = frontier(settings(PAUSE), RevisitPolicy::paper(), ORIGIN);
     let reader = Reader::open(Arc::new(disk), Path::new(DIRECTORY)).unwrap();
-    let learning = learn_all(&mut learned, &reader, &reads(), world.clock.now(), |_| {}).unwrap();
+    let learning = learn_all(&mut learned, None, &reader, &reads(), world.clock.now(), |_| {}).unwrap();
     assert!(learning.captures >= pages && learning.foreign > 100 && learning.refolded > 50, "{learning:?}");
     // They came newest first, and every page knows all of its versions.
     for entry in entries.iter().filter(|entry| entry.status == Some(200)).take(200) {
@@ -259,4 +259,63 @@ fn captures_of_others_become_known_pages_with_estimates() {
         let told = learned.explain(&url, world.clock.now()).unwrap();
         assert_eq!(told.visits as usize, versions, "{url}");
     }
+}
+
+#[test]
+fn a_checkpoint_that_cannot_be_read_stops_the_frontier_and_names_the_remedy() {
+    let mut world = World::new(plan(0));
+    world.run(1);
+    let mut broken = world.rebuilt();
+    broken.pass("not a checkpoint");
+    let error = learn_all(&mut broken, None, &world.reader(), &reads(), world.clock.now(), |_| {});
+    let error = error.unwrap_err();
+    assert!(error.to_string().contains("`utsushi rebuild frontier`"), "{error}");
+    assert_eq!(broken.place(), "not a checkpoint", "nothing was learned");
+}
+
+#[test]
+fn the_runner_rebuilds_a_frontier_and_refuses_to_clear_one_in_use() {
+    let mut world = World::new(plan(0));
+    world.run(2);
+    let (reader, options, now) = (world.reader(), reads(), world.clock.now());
+    let runner = Runner::new(reader.clone(), options.parser());
+    let mut rebuilt = world.rebuilt();
+    let mut in_use = FrontierStage::new(&mut rebuilt, &options, now).over(&reader);
+    let error = runner.rebuild(&mut [&mut in_use], |_| {}).unwrap_err();
+    assert!(matches!(error, stage::Error::InUse { stage: "frontier" }), "{error}");
+    drop(in_use);
+    let policy = world.policy;
+    let fresh = move || Ok(frontier(settings(PAUSE), policy, ORIGIN));
+    let mut stage = FrontierStage::new(&mut rebuilt, &options, now).over(&reader).with_fresh(fresh);
+    let progress = runner.rebuild(&mut [&mut stage], |_| {}).unwrap();
+    assert_eq!(progress.captures, reader.count());
+    drop(stage);
+    rebuilt.settle(now).unwrap();
+    world.frontier.settle(now).unwrap();
+    check(&mut world.frontier, &mut rebuilt);
+}
+
+#[test]
+fn frontier_and_derived_table_catch_up_in_one_run_and_the_table_is_rebuilt_the_same() {
+    let mut world = World::new(plan(0));
+    world.run(2);
+    let (reader, options, now) = (world.reader(), reads(), world.clock.now());
+    let directory = Path::new(DIRECTORY);
+    let mut derived = DerivedStage::open(Arc::new(world.disk.clone()), directory).unwrap();
+    let mut learned = frontier(settings(PAUSE), world.policy, ORIGIN);
+    let learning = learn_all(&mut learned, Some(&mut derived), &reader, &options, now, |_| {}).unwrap();
+    assert_eq!(learning.captures, reader.count());
+    let checkpoint = derived.checkpoint().unwrap();
+    assert_eq!(checkpoint.as_ref().map(ToString::to_string).as_deref(), Some(learned.place()));
+    learned.settle(now).unwrap();
+    world.frontier.settle(now).unwrap();
+    check(&mut world.frontier, &mut learned);
+    let all = || {
+        let entries = reader.all().unwrap().map(Result::unwrap);
+        entries.map(|entry| reader.derived().get(&entry.location).unwrap()).collect::<Vec<_>>()
+    };
+    let before = all();
+    assert!(before.iter().flatten().filter(|facts| facts.language.is_some()).count() > 100);
+    crawl::rebuild_derived(&mut derived, &reader, &options, |_| {}).unwrap();
+    assert_eq!((all(), derived.checkpoint().unwrap()), (before, checkpoint));
 }

@@ -6,8 +6,8 @@ use archive::{Archive, Reader, Settings};
 use base::clock::RealClock;
 use base::disk::RealDisk;
 use base::{Clock, Interval, PageUrl};
-use crawl::{Added, Event, Parts, Reads, Report};
-use frontier::{CrawlScope, Mode, RevisitPolicy};
+use crawl::{Added, Event, Parts, ReadOptions, Report};
+use frontier::{Mode, Policy, Scope};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;
@@ -100,7 +100,7 @@ async fn crawl(place: &Path, requisites: bool, pages_max: Option<u64>) -> Crawle
         orders,
     };
     let settings = crawl::Settings {
-        reads: Reads { requisites, ..rig::reads() },
+        reads: ReadOptions { requisites, ..rig::reads() },
         seeds: vec![Added::page(PageUrl::parse("http://a.example/").unwrap())],
         connections_max: 4,
         captures_max: 64,

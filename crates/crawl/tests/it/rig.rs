@@ -4,18 +4,16 @@ use base::clock::SimulatedClock;
 use base::disk::SimulatedDisk;
 use base::door::Door;
 use base::{Capture, Clock, Interval, Outcome, PageUrl, Timestamp};
-use crawl::{Ended, Filter, Reading, Reads, Teachings, What, take};
-use frontier::{
-    CrawlScope, FoundUrl, Frontier, Mode, Next, ResultUse, RevisitPolicy, Settings, Step, StepResult, Task,
-};
+use crawl::{Ended, Evidence, Filter, Findings, ReadOptions, What, take};
+use frontier::{Done, Found, Frontier, Mode, Next, Policy, Scope, Settings, Step, Task, Worth};
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 /// Reads bodies as the crawler does.
-pub(crate) fn reads() -> Reads {
-    Reads { agent: "utsushi".into(), requisites: false, filter: Arc::new(Filter::default()) }
+pub(crate) fn reads() -> ReadOptions {
+    ReadOptions { agent: "utsushi".into(), requisites: false, filter: Arc::new(Filter::default()) }
 }
 
 /// Settings for the whole web, with this pause.
@@ -59,7 +57,7 @@ pub(crate) async fn step<D: Door>(door: &D, clock: &SimulatedClock, task: &Task)
                 exchange: None,
             }),
             took: Interval::ZERO,
-            what: What::Page(Reading::default()),
+            what: What::Page(None),
         },
         step => take(door, clock, &reads(), step).await,
     }
@@ -71,10 +69,19 @@ pub(crate) fn finish(frontier: &mut Frontier, task: &Task, ended: Ended, now: Ti
     let done = if is_refusal { StepResult::Refused } else { ended.done() };
     let worth = frontier.complete(task, &done, ended.took, now).unwrap();
     let (Some(page), Some(capture)) = (task.step.page(), &ended.capture) else { return };
-    if worth == ResultUse::ArchiveAndLearn {
-        let reading = if let What::Page(reading) = ended.what { reading } else { Reading::default() };
-        let teachings = Teachings::unarchived(capture, reading);
-        frontier.learn(&teachings.lesson(Some(page))).unwrap();
+    if worth == Worth::Keeping {
+        let evidence = Evidence::unarchived(capture, findings(capture, ended.what));
+        frontier.learn(&evidence.lesson(Some(page))).unwrap();
+    }
+}
+
+/// What the frontier learns from the body of a visit.
+pub(crate) fn findings(capture: &Capture, what: What) -> Findings {
+    match (what, &capture.exchange) {
+        (What::Page(body), Some(exchange)) => {
+            reads().findings(&capture.url, &exchange.response_head, body.as_ref())
+        }
+        _ => Findings::default(),
     }
 }
 

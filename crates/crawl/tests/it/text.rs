@@ -8,8 +8,8 @@ mod tally;
 
 use crate::rig::reads;
 use base::{Chance, Interval, PageUrl, Timestamp};
-use crawl::{Reading, Reads};
-use sim::{ORIGIN, Plan, Truth, Web, WebRequest};
+use crawl::{Findings, ReadOptions};
+use sim::{Asked, ORIGIN, Plan, Truth, Web};
 use tally::{Part, Tally};
 
 /// How far apart the two moments of a pair are; the first is as near as changes can be.
@@ -26,11 +26,11 @@ const DAYS: u64 = 800;
 /// A page at a moment.
 struct Seen {
     body: Vec<u8>,
-    reading: Reading,
+    findings: Findings,
 }
 
-fn see(web: &Web, reads: &Reads, url: &PageUrl, at: Timestamp) -> Option<Seen> {
-    let asked = WebRequest {
+fn see(web: &Web, reads: &ReadOptions, url: &PageUrl, at: Timestamp) -> Option<Seen> {
+    let asked = Asked {
         scheme: url.scheme(),
         host: url.host(),
         target: url.target(),
@@ -42,8 +42,9 @@ fn see(web: &Web, reads: &Reads, url: &PageUrl, at: Timestamp) -> Option<Seen> {
     let answer = web.answer(&asked, at);
     let content_type = answer.fields.iter().find(|(name, _)| name.eq_ignore_ascii_case("content-type"));
     let content_type = content_type.map(|(_, value)| value.as_str());
-    let reading = reads.read_content(url, content_type, &answer.body, false);
-    (answer.status == 200).then_some(Seen { body: answer.body, reading })
+    let body = reads.parser().parse(url, content_type, &answer.body);
+    let findings = reads.findings(url, b"", Some(&body));
+    (answer.status == 200).then_some(Seen { body: answer.body, findings })
 }
 
 /// The moments at which a page is looked at: around changes of its bytes, and at any time.
@@ -80,12 +81,12 @@ fn judge(web: &Web, pages_a_server: u64) -> Tally {
                 let [Some(before), Some(after)] = seen else { continue };
                 if before.body == after.body {
                     assert!(!has_changed(&truth, first, then), "{url} at {then}: changes show");
-                    assert_eq!(before.reading.main, after.reading.main);
+                    assert_eq!(before.findings.main, after.findings.main);
                     continue;
                 }
                 let is_changed = has_changed(&truth, first, then);
                 // As a page's state learns it: a text that is not there is never the same.
-                let is_said = before.reading.main.is_none() || before.reading.main != after.reading.main;
+                let is_said = before.findings.main.is_none() || before.findings.main != after.findings.main;
                 let place = place(page, pages);
                 let part = Part::that_differs(&before.body, &after.body);
                 tally.count(is_changed, is_said, &[truth.process.as_str(), place, language, part.as_str()]);

@@ -218,7 +218,7 @@ fn judge_again(context: &Context, data: &Path, opened: &mut Opened) -> anyhow::R
     }
     if frontier.widens_scope().context("cannot note the scope")? {
         let progress = context.output.progress("captures searched for links", None);
-        let told = |learning: &::crawl::Learning| progress.set(learning.captures, "");
+        let told = |learning: &::crawl::Progress| progress.set(learning.captures, "");
         let found = ::crawl::rediscover(frontier, &opened.reader, &opened.reads, now, told);
         found.context("cannot take up links that belong to the crawl now")?;
     }

@@ -97,7 +97,7 @@ fn rebuild_frontier(context: &Context) -> anyhow::Result<Exit> {
     let store = context.open_store(&unfinished)?;
     let now = context.clock(writer.directory(), &reader, &store, 1)?.now();
     let taken_down = archive.taken_down().cloned().collect();
-    let (frontier, learning) = context.learn(store, (taken_down, &reader), parts, &reads, now)?;
+    let (frontier, learning) = context.learn((store, None), (taken_down, &reader), parts, &reads, now)?;
     context.tell_learned(&learning);
     let (pages, servers) = (frontier.pages(), frontier.overview().servers);
     frontier.close(now).context("cannot write the schedule")?;
@@ -120,13 +120,12 @@ fn rebuild_derived(context: &Context) -> anyhow::Result<Exit> {
     let writer = context.lock_existing("rebuild", RealClock::start().now())?;
     let (disk, path): (Arc<dyn Disk>, _) = (Arc::new(RealDisk), writer.archive_path());
     let reader = Reader::open(Arc::clone(&disk), &path).context("cannot read the archive")?;
-    archive::derived::clear(&*disk, &path).context("cannot remove what was noted before")?;
-    let mut table = archive::derived::Writer::open(disk, &path).context("cannot note down what is read")?;
+    let mut table = ::crawl::DerivedStage::open(disk, &path).context("cannot note down what is read")?;
     let learning = {
         let progress = context.output.progress("captures read", None);
-        let told = |learning: &::crawl::Learning| progress.set(learning.captures, "");
+        let told = |learning: &::crawl::Progress| progress.set(learning.captures, "");
         let reads = schedule::reads(&context.config, writer.directory().format().web);
-        ::crawl::derive_all(&mut table, &reader, &reads, told).context("cannot read the archive")?
+        ::crawl::rebuild_derived(&mut table, &reader, &reads, told).context("cannot read the archive")?
     };
     let told = json!({ "derived": { "captures": learning.captures, "damaged": learning.damaged } });
     context.output.result(&told, || {

@@ -28,7 +28,7 @@ pub(crate) struct Works<D> {
     pub(crate) door: D,
     pub(crate) archive: Archive,
     pub(crate) reader: Reader,
-    pub(crate) derived: Option<archive::derived::Writer>,
+    pub(crate) derived: Option<::crawl::DerivedStage>,
     pub(crate) frontier: Frontier,
     pub(crate) clock: Arc<CrawlClock>,
     /// The data directory, where the control socket is.

@@ -6,7 +6,7 @@ use crate::commands::Context;
 use crate::config::{Config, SETTINGS};
 use crate::exit::Advised;
 use crate::words::count_of;
-use ::crawl::{Learning, Reads};
+use ::crawl::{DerivedStage, Learning, Progress, ReadOptions};
 use anyhow::Context as _;
 use archive::{Archive, Entry, Key, Reader, Target};
 use base::clock::{Clock as _, CrawlClock, RealClock, Start};
@@ -31,11 +31,11 @@ pub(crate) struct Opened {
     /// The archive as it was when this was opened.
     pub(crate) reader: Reader,
     /// Where languages, titles and the like are noted.
-    pub(crate) derived: Option<archive::derived::Writer>,
+    pub(crate) derived: Option<DerivedStage>,
     /// Which page comes next.
     pub(crate) frontier: Frontier,
     /// How bodies are read.
-    pub(crate) reads: Reads,
+    pub(crate) reads: ReadOptions,
     /// What tells the time of the schedule.
     pub(crate) clock: Arc<CrawlClock>,
     /// How many damaged captures were passed over while the schedule caught up with the archive.
@@ -58,9 +58,10 @@ impl Context {
         let clock = self.clock(writer.directory(), &reader, &store, pace)?;
         let taken_down = archive.taken_down().cloned().collect();
         let parts = (settings, policy);
-        let (frontier, learning) = self.learn(store, (taken_down, &reader), parts, &reads, clock.now())?;
+        let mut derived = open_derived(&writer.archive_path());
+        let stages = (store, derived.as_mut());
+        let (frontier, learning) = self.learn(stages, (taken_down, &reader), parts, &reads, clock.now())?;
         self.tell_learned(&learning);
-        let derived = self.derive(writer, &reader, &reads);
         let damaged = learning.damaged;
         Ok(Opened { archive, reader, derived, frontier, reads, clock, damaged })
     }
@@ -100,30 +101,18 @@ impl Context {
         store.map_err(|error| unopened(error.into()))
     }
 
-    /// Opens the derived table, and notes down in it what arrived since. Without it a crawl goes on all the same.
-    fn derive(&self, writer: &Writer, reader: &Reader, reads: &Reads) -> Option<archive::derived::Writer> {
-        let progress = self.output.progress("captures read", None);
-        let told = |learning: &Learning| progress.set(learning.captures, "");
-        let opened = archive::derived::Writer::open(Arc::new(RealDisk), &writer.archive_path());
-        let derived = opened.map_err(crawl::Error::from).and_then(|mut derived| {
-            crawl::derive_all(&mut derived, reader, reads, told)?;
-            Ok(derived)
-        });
-        derived.inspect_err(|error| tracing::warn!(%error, "languages and titles are not noted down")).ok()
-    }
-
-    /// Makes a schedule of a store, and lets it learn what the archive has and it has not; from how many captures.
+    /// Opens the schedule over a store, and lets it, and the derived table if there is one, catch up with the archive.
     pub(crate) fn learn(
         &self,
-        store: sat::Store,
+        (store, derived): (sat::Store, Option<&mut DerivedStage>),
         (taken_down, reader): (Vec<Target>, &Reader),
-        parts: (Settings, RevisitPolicy),
-        reads: &Reads,
+        parts: (Settings, Policy),
+        reads: &ReadOptions,
         now: Timestamp,
     ) -> anyhow::Result<(Frontier, Learning)> {
         let progress = self.output.progress("captures learned from", None);
-        let told = |learning: &Learning| progress.set(learning.captures, "");
-        let learned = crawl::open_frontier(store, parts, (reader, taken_down), reads, now, told);
+        let told = |learning: &Progress| progress.set(learning.captures, "");
+        let learned = crawl::open_frontier(store, parts, (reader, taken_down), derived, reads, now, told);
         let (mut frontier, learning) = learned.map_err(unopened)?;
         drop(progress);
         // What was found on the way is known from here on, also to whoever only asks.
@@ -182,6 +171,13 @@ impl Context {
     }
 }
 
+/// Opens the derived table. A crawl goes on without it.
+fn open_derived(archive: &Path) -> Option<DerivedStage> {
+    let opened = DerivedStage::open(Arc::new(RealDisk), archive);
+    let opened = opened.inspect_err(|error| tracing::warn!(%error, "languages and titles are not stored"));
+    opened.ok().map(DerivedStage::optional)
+}
+
 /// The policy for a web, as the configuration names it.
 pub(crate) fn policy(config: &Config, web: Web) -> RevisitPolicy {
     let every = match web {
@@ -224,7 +220,7 @@ pub(crate) fn settings(config: &Config, directory: &Directory) -> anyhow::Result
 }
 
 /// How bodies are read by the configuration. The simulated web is looked at for minutes, which are for its pages.
-pub(crate) fn reads(config: &Config, web: Web) -> Reads {
+pub(crate) fn reads(config: &Config, web: Web) -> ReadOptions {
     let filter = &config.filter;
     let filter = crawl::Filter {
         languages: filter.languages.iter().map(|code| code.0).collect(),
@@ -234,7 +230,7 @@ pub(crate) fn reads(config: &Config, web: Web) -> Reads {
     };
     let agent = product_token(&config.fetch.agent).into();
     let requisites = config.crawl.requisites && web == Web::Public;
-    Reads { agent, requisites, filter: Arc::new(filter) }
+    ReadOptions { agent, requisites, filter: Arc::new(filter) }
 }
 
 /// What lies around pages that were added earlier belongs to the crawl, too.

@@ -84,7 +84,8 @@ fn open(context: &Context) -> anyhow::Result<Schedule> {
     let clock = context.clock(&directory, &reader, &store, 1)?;
     let reads = schedule::reads(&context.config, directory.format().web);
     let parts = (settings, policy);
-    let (frontier, learning) = context.learn(store, (taken_down, &reader), parts, &reads, clock.now())?;
+    let (frontier, learning) =
+        context.learn((store, None), (taken_down, &reader), parts, &reads, clock.now())?;
     let captures = learning.captures;
     if captures >= MANY_CAPTURES {
         context.output.note(format!(

@@ -6,7 +6,7 @@
 
 use base::door::{Exchange, Request};
 use base::{ContentDigest, PageUrl};
-use crawl::{Filter, Reading, Reads};
+use crawl::{Filter, Findings, ReadOptions};
 use fetch::Decoded;
 use sim::{SimulatedDoor, StartedExchange};
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ pub(super) struct Read {
     pub(super) content: Option<[u8; 16]>,
     pub(super) etag: Option<String>,
     pub(super) last_modified: Option<String>,
-    pub(super) reading: Reading,
+    pub(super) findings: Findings,
 }
 
 /// What is handed over: pages to read, and what was read and is of no more use. Memory is freed cheaply only by the
@@ -51,7 +51,8 @@ impl Reader {
     pub(super) fn start(door: Arc<SimulatedDoor>) -> Self {
         let (jobs, waiting) = channel::<Jobs>();
         let (tell, done) = channel();
-        let reads = Reads { agent: AGENT.into(), requisites: false, filter: Arc::new(Filter::default()) };
+        let reads =
+            ReadOptions { agent: AGENT.into(), requisites: false, filter: Arc::new(Filter::default()) };
         let thread = std::thread::spawn(move || {
             for Jobs { pages, spent } in waiting {
                 drop(spent);
@@ -106,7 +107,7 @@ impl Drop for Reader {
 }
 
 /// Digests and reads an answer, as the crawler does.
-fn read(reads: &Reads, url: &PageUrl, exchange: &Exchange) -> Read {
+fn read(reads: &ReadOptions, url: &PageUrl, exchange: &Exchange) -> Read {
     let field = |name: &str| exchange.field(name).map(ToOwned::to_owned);
     let decoded = fetch::content(exchange);
     let content = match &decoded {
@@ -115,6 +116,7 @@ fn read(reads: &Reads, url: &PageUrl, exchange: &Exchange) -> Read {
         }
         _ => None,
     };
-    let reading = reads.read(url, exchange, &decoded);
-    Read { content, etag: field("etag"), last_modified: field("last-modified"), reading }
+    let body = reads.parse(url, exchange, &decoded);
+    let findings = reads.findings(url, &exchange.response_head, body.as_ref());
+    Read { content, etag: field("etag"), last_modified: field("last-modified"), findings }
 }

@@ -165,7 +165,7 @@ impl Driver {
             let read = if pending.is_read { self.reader.take() } else { Read::default() };
             let told = read.content.map_or_else(|| told(&pending.outcome), VisitResult::Content);
             self.out.bodies += u64::from(pending.is_read);
-            let text = read.reading.main.map(|main| TextFeatures { main, features: &read.reading.features });
+            let text = read.findings.main.map(|main| Text { main, features: &read.findings.features });
             let lesson = Lesson {
                 page: pending.page,
                 url: &pending.url,
@@ -175,9 +175,9 @@ impl Driver {
                 etag: read.etag.as_deref(),
                 last_modified: read.last_modified.as_deref(),
                 text,
-                filtered: &read.reading.filtered,
-                links: &read.reading.links,
-                too_long: &read.reading.too_long,
+                filtered: &read.findings.filtered,
+                links: &read.findings.links,
+                too_long: &read.findings.too_long,
                 place: "",
             };
             self.frontier.as_mut().expect("it runs").learn(&lesson).unwrap();

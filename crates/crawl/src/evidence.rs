@@ -1,31 +1,31 @@
-//! From what the archive holds of a visit to what the frontier learns from it.
+//! What the archive holds of a visit, in the form in which the frontier learns from it.
 
-use crate::reading::Reading;
+use crate::findings::Findings;
 use archive::{ContentKey, Ended, Learned};
 use base::limits::VALIDATOR_BYTES_MAX;
 use base::{Capture, Outcome, PageUrl};
 use frontier::{Lesson, Number, TextFeatures, VisitResult};
 
-/// The kinds of causes that may be gone soon.
+/// Kinds of causes that may not last.
 const MAY_PASS: [&str; 4] = ["time-out", "broken", "name-server", "machine"];
 
-/// A capture with what was read in it: what a [`Lesson`] borrows from.
+/// What is known of a visit: a [`Lesson`] borrows from it.
 #[derive(Clone, Debug)]
-pub struct Teachings {
+pub struct Evidence {
     /// What was requested.
     pub url: PageUrl,
-    /// What the archive tells of the visit.
+    /// How the visit ended, by the archive.
     pub learned: Learned,
-    /// What its body taught.
-    pub reading: Reading,
-    /// The place in the archive behind it.
+    /// What was found in its body.
+    pub findings: Findings,
+    /// The checkpoint after it.
     pub place: String,
 }
 
-impl Teachings {
-    /// What a capture teaches that no archive holds, as in a simulation.
+impl Evidence {
+    /// The evidence of a capture that is in no archive, as in a simulation.
     #[must_use]
-    pub fn unarchived(capture: &Capture, reading: Reading) -> Self {
+    pub fn unarchived(capture: &Capture, findings: Findings) -> Self {
         let field = |name| {
             let value = capture.exchange.as_ref().and_then(|exchange| exchange.field(name));
             value.filter(|value| value.len() <= VALIDATOR_BYTES_MAX).map(ToOwned::to_owned)
@@ -43,12 +43,12 @@ impl Teachings {
             last_modified: field("last-modified"),
             address: capture.exchange.as_ref().map(|exchange| exchange.address.ip()),
         };
-        Self { url: capture.url.clone(), learned, reading, place: String::new() }
+        Self { url: capture.url.clone(), learned, findings, place: String::new() }
     }
-    /// The lesson for the page, which is known by its number when it was handed out just now.
+    /// The lesson for the page. `page` is its number if it was handed out for this visit.
     #[must_use]
     pub fn lesson(&self, page: Option<Number>) -> Lesson<'_> {
-        let Reading { links, too_long, main, features, filtered, .. } = &self.reading;
+        let Findings { links, too_long, main, features, filtered } = &self.findings;
         Lesson {
             page,
             url: &self.url,
