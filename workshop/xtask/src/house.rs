@@ -21,6 +21,8 @@ const CYCLE_MODULES_MAX: usize = 3;
 /// Files and functions longer than this are counted as long.
 const FILE_LINES_LONG: usize = 400;
 const FUNCTION_LINES_LONG: usize = 40;
+/// More words of documentation than this are a fault.
+const DOCUMENT_WORDS_MAX: usize = 35_000;
 /// Names that every crate may have a type of.
 const COMMON_NAMES: [&str; 4] = ["Error", "Result", "Args", "Settings"];
 
@@ -56,7 +58,8 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         house.print();
     }
     let long = house.cycles.values().any(|cycle| cycle.len() > CYCLE_MODULES_MAX);
-    Ok(Verdict::passed(!long && house.same_names.is_empty() && house.undefined_codes == 0))
+    let is_wordy = house.document_words > DOCUMENT_WORDS_MAX;
+    Ok(Verdict::passed(!long && !is_wordy && house.same_names.is_empty() && house.undefined_codes == 0))
 }
 
 impl House {
@@ -88,7 +91,7 @@ impl House {
         }
         println!("public types with a name in common {}", self.same_names.len());
         println!("undefined codes {}", self.undefined_codes);
-        println!("words of documentation {}", self.document_words);
+        println!("words of documentation {} of {DOCUMENT_WORDS_MAX}", self.document_words);
     }
 
     fn to_json(&self) -> serde_json::Value {

@@ -1,5 +1,6 @@
-//! `cargo xtask layers`: whether the crates use each other as ARCHITECTURE.md says they may.
+//! `cargo xtask layers`: compares the crates, what they use and their modules with the table in ARCHITECTURE.md.
 
+mod rooms;
 mod table;
 
 use std::collections::BTreeMap;
@@ -13,9 +14,10 @@ use crate::workspace::{Package, Workspace};
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
-/// Check that the crates use each other as the table of layers in ARCHITECTURE.md allows.
+/// Check that the crates and their modules match the table of layers in ARCHITECTURE.md.
 ///
-/// A crate uses another if it names it as a dependency for running or building; what tests alone use is free.
+/// A crate uses another if its manifest names it as a dependency for running or building. Dependencies of tests are
+/// not checked. The rooms of a crate are the modules that its root declares, `error` and tests aside.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask layers")]
@@ -31,7 +33,8 @@ pub(crate) fn run(_args: &Args) -> Result<Verdict> {
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let rows = table::parse(&text).with_context(|| format!("cannot read the layers in `{ARCHITECTURE}`"))?;
     let crates = product_crates(&workspace);
-    let faults = faults(&rows, &crates);
+    let mut faults = faults(&rows, &crates);
+    faults.extend(rooms::faults(&rows, &workspace.root.join("crates"))?);
     for fault in &faults {
         println!("not allowed: {fault}");
     }
