@@ -4,6 +4,7 @@
 //! and ends at the closing brace of the same indentation.
 
 mod cycles;
+mod links;
 mod source;
 
 use std::collections::BTreeMap;
@@ -26,7 +27,7 @@ const DOCUMENT_WORDS_MAX: usize = 35_000;
 /// Names that every crate may have a type of.
 const COMMON_NAMES: [&str; 4] = ["Error", "Result", "Args", "Settings"];
 
-/// Show the length of files and functions, module cycles, types of the same name, undefined codes and words of documentation.
+/// Show the length of files and functions, module cycles, types of the same name, undefined codes, broken links and words of documentation.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask house
@@ -46,6 +47,7 @@ struct House {
     /// Public types by name, where several crates or modules have one.
     same_names: BTreeMap<String, Vec<String>>,
     undefined_codes: usize,
+    broken_links: Vec<String>,
     document_words: usize,
 }
 
@@ -57,9 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     } else {
         house.print();
     }
-    let long = house.cycles.values().any(|cycle| cycle.len() > CYCLE_MODULES_MAX);
-    let is_wordy = house.document_words > DOCUMENT_WORDS_MAX;
-    Ok(Verdict::passed(!long && !is_wordy && house.same_names.is_empty() && house.undefined_codes == 0))
+    Ok(Verdict::passed(house.is_in_order()))
 }
 
 impl House {
@@ -71,8 +71,17 @@ impl House {
             cycles: cycles::largest(&sources),
             same_names: same_names(&sources),
             undefined_codes: codes::undefined(root)?.len(),
+            broken_links: links::broken(root)?,
             document_words: source::document_words(root)?,
         })
+    }
+
+    fn is_in_order(&self) -> bool {
+        self.cycles.values().all(|cycle| cycle.len() <= CYCLE_MODULES_MAX)
+            && self.same_names.is_empty()
+            && self.undefined_codes == 0
+            && self.broken_links.is_empty()
+            && self.document_words <= DOCUMENT_WORDS_MAX
     }
 
     fn print(&self) {
@@ -91,6 +100,10 @@ impl House {
         }
         println!("public types with a name in common {}", self.same_names.len());
         println!("undefined codes {}", self.undefined_codes);
+        for link in &self.broken_links {
+            println!("broken link in {link}");
+        }
+        println!("broken links {}", self.broken_links.len());
         println!("words of documentation {} of {DOCUMENT_WORDS_MAX}", self.document_words);
     }
 
@@ -103,6 +116,7 @@ impl House {
             "cycles": self.cycles,
             "same_names": self.same_names,
             "undefined_codes": self.undefined_codes,
+            "broken_links": self.broken_links,
             "document_words": self.document_words,
         })
     }
