@@ -1,4 +1,4 @@
-//! `cargo xtask house`: how the code is laid out, in figures.
+//! `cargo xtask house`: measures the layout of code and documents.
 //!
 //! The sources are formatted by rustfmt, so lines and indentation are enough to read them: an item begins at its keyword
 //! and ends at the closing brace of the same indentation.
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// Everything that is measured.
+/// The measurements.
 struct House {
     files: Vec<usize>,
     functions: Vec<usize>,
@@ -128,7 +128,7 @@ fn sorted(numbers: impl Iterator<Item = usize>) -> Vec<usize> {
     numbers
 }
 
-/// The number below which this percentage of the numbers lies.
+/// The percentile of sorted numbers.
 fn part(sorted: &[usize], percent: usize) -> usize {
     sorted.get(sorted.len() * percent / 100).or(sorted.last()).copied().unwrap_or(0)
 }
@@ -148,7 +148,7 @@ fn share(sorted: &[usize], most: usize) -> f64 {
     100.0 * sorted.iter().filter(|lines| **lines <= most).count() as f64 / sorted.len().max(1) as f64
 }
 
-/// Public types that share a name, by name, with where each is.
+/// Public types that share a name, by name, with the module of each.
 fn same_names(sources: &[Source]) -> BTreeMap<String, Vec<String>> {
     let mut places = BTreeMap::<String, Vec<String>>::new();
     for source in sources {

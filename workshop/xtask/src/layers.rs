@@ -23,7 +23,7 @@ const ARCHITECTURE: &str = "ARCHITECTURE.md";
   cargo xtask layers")]
 pub(crate) struct Args {}
 
-/// The crates of the product, each with those of the workspace that it uses.
+/// The crates of the product, each with the workspace crates that it uses.
 type Crates = BTreeMap<String, Vec<String>>;
 
 /// Runs the task.
@@ -42,7 +42,7 @@ pub(crate) fn run(_args: &Args) -> Result<Verdict> {
     Ok(Verdict::passed(faults.is_empty()))
 }
 
-/// The packages below `crates/`. Those of the workshop serve the product and may use all of it.
+/// The packages below `crates/`. The workshop may use all of them.
 fn product_crates(workspace: &Workspace) -> Crates {
     let product = workspace.root.join("crates");
     let packages = workspace.packages.iter().filter(|package| package.manifest_path.starts_with(&product));
@@ -57,7 +57,7 @@ fn used_by(package: &Package) -> Vec<String> {
         .collect()
 }
 
-/// Everything in which the table and the crates disagree.
+/// Every difference between the table and the crates.
 fn faults(rows: &[Row], crates: &Crates) -> Vec<String> {
     let row_of = |name: &str| rows.iter().find(|row| row.name == name);
     let mut faults: Vec<String> = rows.iter().flat_map(|row| row_faults(row, crates, row_of)).collect();
@@ -71,7 +71,7 @@ fn faults(rows: &[Row], crates: &Crates) -> Vec<String> {
     faults
 }
 
-/// What is wrong with the table itself.
+/// Faults of the table itself.
 fn row_faults<'a>(row: &Row, crates: &Crates, row_of: impl Fn(&str) -> Option<&'a Row>) -> Vec<String> {
     let mut faults = Vec::new();
     if !crates.contains_key(&row.name) {
@@ -87,7 +87,7 @@ fn row_faults<'a>(row: &Row, crates: &Crates, row_of: impl Fn(&str) -> Option<&'
     faults
 }
 
-/// What is wrong with the crate of `row` using `used`.
+/// The fault if the crate of `row` may not use `used`.
 fn use_fault(row: &Row, used: &str, used_row: Option<&Row>) -> Option<String> {
     let Some(used_row) = used_row else {
         return Some(format!("`{}` uses `{used}`, which is not in the table", row.name));
@@ -96,7 +96,7 @@ fn use_fault(row: &Row, used: &str, used_row: Option<&Row>) -> Option<String> {
         Uses::These(allowed) if !allowed.iter().any(|name| name == used) => {
             Some(format!("`{}` uses `{used}`, which the table does not allow", row.name))
         }
-        // That these lie lower was seen to with the table.
+        // `row_faults` checks the layers of these.
         Uses::These(_) => None,
         Uses::All => order_fault(row, used_row),
     }

@@ -11,7 +11,7 @@ use super::table::Row;
 /// Modules that every crate may have without naming them in the table.
 const COMMON: [&str; 2] = ["error", "tests"];
 
-/// Everything in which the room column and the modules of the crates below `crates` disagree.
+/// Every difference between the room column and the modules of the crates below `crates`.
 pub(super) fn faults(rows: &[Row], crates: &Path) -> Result<Vec<String>> {
     let mut faults = Vec::new();
     for row in rows {
