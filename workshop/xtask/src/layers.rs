@@ -1,5 +1,6 @@
-//! `cargo xtask layers`: whether the crates use each other as ARCHITECTURE.md says they may.
+//! `cargo xtask layers`: compares the crates, what they use and their modules with the table in ARCHITECTURE.md.
 
+mod rooms;
 mod table;
 
 use std::collections::BTreeMap;
@@ -13,15 +14,16 @@ use crate::workspace::{Package, Workspace};
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
-/// Check that the crates use each other as the table of layers in ARCHITECTURE.md allows.
+/// Check that the crates and their modules match the table of layers in ARCHITECTURE.md.
 ///
-/// A crate uses another if it names it as a dependency for running or building; what tests alone use is free.
+/// A crate uses another if its manifest names it as a dependency for running or building. Dependencies of tests are
+/// not checked. The rooms of a crate are the modules that its root declares, `error` and tests aside.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask layers")]
 pub(crate) struct Args {}
 
-/// The crates of the product, each with those of the workspace that it uses.
+/// The crates of the product, each with the workspace crates that it uses.
 type Crates = BTreeMap<String, Vec<String>>;
 
 /// Runs the task.
@@ -31,7 +33,8 @@ pub(crate) fn run(_args: &Args) -> Result<Verdict> {
     let text = fs::read_to_string(&path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let rows = table::parse(&text).with_context(|| format!("cannot read the layers in `{ARCHITECTURE}`"))?;
     let crates = product_crates(&workspace);
-    let faults = faults(&rows, &crates);
+    let mut faults = faults(&rows, &crates);
+    faults.extend(rooms::faults(&rows, &workspace.root.join("crates"))?);
     for fault in &faults {
         println!("not allowed: {fault}");
     }
@@ -39,7 +42,7 @@ pub(crate) fn run(_args: &Args) -> Result<Verdict> {
     Ok(Verdict::passed(faults.is_empty()))
 }
 
-/// The packages below `crates/`. Those of the workshop serve the product and may use all of it.
+/// The packages below `crates/`. The workshop may use all of them.
 fn product_crates(workspace: &Workspace) -> Crates {
     let product = workspace.root.join("crates");
     let packages = workspace.packages.iter().filter(|package| package.manifest_path.starts_with(&product));
@@ -54,7 +57,7 @@ fn used_by(package: &Package) -> Vec<String> {
         .collect()
 }
 
-/// Everything in which the table and the crates disagree.
+/// Every difference between the table and the crates.
 fn faults(rows: &[Row], crates: &Crates) -> Vec<String> {
     let row_of = |name: &str| rows.iter().find(|row| row.name == name);
     let mut faults: Vec<String> = rows.iter().flat_map(|row| row_faults(row, crates, row_of)).collect();
@@ -68,7 +71,7 @@ fn faults(rows: &[Row], crates: &Crates) -> Vec<String> {
     faults
 }
 
-/// What is wrong with the table itself.
+/// Faults of the table itself.
 fn row_faults<'a>(row: &Row, crates: &Crates, row_of: impl Fn(&str) -> Option<&'a Row>) -> Vec<String> {
     let mut faults = Vec::new();
     if !crates.contains_key(&row.name) {
@@ -84,7 +87,7 @@ fn row_faults<'a>(row: &Row, crates: &Crates, row_of: impl Fn(&str) -> Option<&'
     faults
 }
 
-/// What is wrong with the crate of `row` using `used`.
+/// The fault if the crate of `row` may not use `used`.
 fn use_fault(row: &Row, used: &str, used_row: Option<&Row>) -> Option<String> {
     let Some(used_row) = used_row else {
         return Some(format!("`{}` uses `{used}`, which is not in the table", row.name));
@@ -93,7 +96,7 @@ fn use_fault(row: &Row, used: &str, used_row: Option<&Row>) -> Option<String> {
         Uses::These(allowed) if !allowed.iter().any(|name| name == used) => {
             Some(format!("`{}` uses `{used}`, which the table does not allow", row.name))
         }
-        // That these lie lower was seen to with the table.
+        // `row_faults` checks the layers of these.
         Uses::These(_) => None,
         Uses::All => order_fault(row, used_row),
     }

@@ -1,4 +1,4 @@
-//! Cycles among the top modules of a crate: sets of modules of which each leads to every other.
+//! Cycles among the top modules of a crate: sets of modules that all depend on each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -58,13 +58,18 @@ pub(super) fn read_all(root: &Path) -> Result<Vec<Source>> {
     Ok(sources)
 }
 
-/// Words in the Markdown files of the project.
-pub(super) fn document_words(root: &Path) -> Result<usize> {
+/// The Markdown files of the project.
+pub(super) fn documents(root: &Path) -> Result<Vec<PathBuf>> {
     let mut documents = files_below(&root.join("docs"), "md")?;
     documents.extend(files_below(&root.join("crates"), "md")?);
     documents.extend(list(root)?.into_iter().filter(|path| path.extension().is_some_and(|end| end == "md")));
+    Ok(documents)
+}
+
+/// Words in the Markdown files of the project.
+pub(super) fn document_words(root: &Path) -> Result<usize> {
     let mut words = 0;
-    for path in documents {
+    for path in documents(root)? {
         words += read(&path)?.split_whitespace().count();
     }
     Ok(words)
@@ -184,7 +189,7 @@ fn file_name(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-fn read(path: &Path) -> Result<String> {
+pub(super) fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| format!("cannot read `{}`", path.display()))
 }
 

@@ -9,6 +9,8 @@ const HEADER: [&str; 5] = ["layer", "crate", "one line", "rooms", "may use"];
 pub(super) struct Row {
     pub(super) layer: u32,
     pub(super) name: String,
+    /// Its modules.
+    pub(super) rooms: Vec<String>,
     pub(super) may_use: Uses,
 }
 
@@ -44,13 +46,24 @@ fn cells(line: &str) -> Vec<&str> {
 
 fn parse_row(line: &str) -> Result<Row> {
     let cells = cells(line);
-    let &[layer, name, _, _, may_use] = cells.as_slice() else {
-        bail!("`{line}` has not {} cells", HEADER.len())
+    let &[layer, name, _, rooms, may_use] = cells.as_slice() else {
+        bail!("`{line}` does not have {} cells", HEADER.len())
     };
     let row = || -> Result<Row> {
-        Ok(Row { layer: layer.parse()?, name: crate_name(name)?, may_use: parse_uses(may_use)? })
+        Ok(Row {
+            layer: layer.parse()?,
+            name: crate_name(name)?,
+            rooms: parse_rooms(rooms),
+            may_use: parse_uses(may_use)?,
+        })
     };
     row().with_context(|| format!("in row `{line}`"))
+}
+
+/// The rooms in `cell`, with commas or semicolons between them; a dash for none.
+fn parse_rooms(cell: &str) -> Vec<String> {
+    let names = cell.split([',', ';']).map(|name| name.trim().trim_matches('`'));
+    names.filter(|name| !name.is_empty() && *name != "–").map(str::to_owned).collect()
 }
 
 fn parse_uses(cell: &str) -> Result<Uses> {
@@ -65,14 +78,14 @@ fn parse_uses(cell: &str) -> Result<Uses> {
 fn crate_name(cell: &str) -> Result<String> {
     let name = cell.trim().strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
     let name = name.filter(|name| !name.is_empty() && !name.contains('`'));
-    name.map(str::to_owned).with_context(|| format!("{cell:?} is no crate in backticks"))
+    name.map(str::to_owned).with_context(|| format!("{cell:?} is not a crate in backticks"))
 }
 
 fn ensure_no_name_twice(rows: &[Row]) -> Result<()> {
     for (index, row) in rows.iter().enumerate() {
         ensure!(
             rows.iter().skip(index + 1).all(|other| other.name != row.name),
-            "`{}` stands there twice",
+            "`{}` is in the table twice",
             row.name
         );
     }
@@ -88,11 +101,13 @@ mod tests {
     #[test]
     fn a_table_is_found_among_prose() {
         let text = format!(
-            "{HEAD}| 0 | `base` | words | url | – |\n|2|`top`|x, y|z|`base`, `mid`|\n\n| 9 | other |\n"
+            "{HEAD}| 0 | `base` | words | url, `time`; disk | – |\n|2|`top`|x, y|–|`base`, `mid`|\n\n| 9 | other |\n"
         );
         let rows = parse(&text).unwrap();
         let names: Vec<_> = rows.iter().map(|row| (row.layer, row.name.as_str())).collect();
         assert_eq!(names, [(0, "base"), (2, "top")]);
+        assert_eq!(rows[0].rooms, ["url", "time", "disk"]);
+        assert!(rows[1].rooms.is_empty());
         assert!(matches!(&rows[0].may_use, Uses::These(names) if names.is_empty()));
         assert!(matches!(&rows[1].may_use, Uses::These(names) if names == &["base", "mid"]));
     }

@@ -33,7 +33,7 @@ fn the_workspace_keeps_its_layers() {
 fn a_workspace_that_breaks_its_layers_is_found_out() {
     let root = Path::new(env!("CARGO_TARGET_TMPDIR")).join("layers");
     let table = "| layer | crate | one line | rooms | may use |\n|---|---|---|---|---|\n\
-                 | 0 | `low` | a | a | – |\n| 1 | `high` | b | b | `low` |\n";
+                 | 0 | `low` | a | – | – |\n| 1 | `high` | b | attic | `low` |\n";
     write(&root.join("Cargo.toml"), "[workspace]\nresolver = \"3\"\nmembers = [\"crates/*\"]\n");
     write(&root.join("ARCHITECTURE.md"), table);
     write_crate(&root, "low", "[dependencies]\nhigh = { path = \"../high\" }\n");
@@ -41,7 +41,9 @@ fn a_workspace_that_breaks_its_layers_is_found_out() {
     let text = check(&xtask(&root, &["layers"]), 1);
     assert_eq!(
         text,
-        "not allowed: `low` uses `high`, which the table does not allow\nlayers: 2 crates, 1 faults\n"
+        "not allowed: `low` uses `high`, which the table does not allow\n\
+         not allowed: rooms of `high`: the crate lacks attic\n\
+         layers: 2 crates, 2 faults\n"
     );
 }
 
