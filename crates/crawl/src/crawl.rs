@@ -15,7 +15,7 @@ use base::clock::Clock;
 use base::door::Door;
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
 use fetch::robots::{Answer, Need};
-use frontier::{Done, Found, Frontier, Next, Selection, Step, Task, Worth};
+use frontier::{StepResult, FoundUrl, Frontier, Next, Selection, Step, Task, ResultUse};
 use stage::{Arrival, BodyParser, Delivery, ParsedBody};
 use std::collections::HashSet;
 use std::pin::pin;
@@ -350,7 +350,7 @@ impl<D: Door + 'static> Crawl<D> {
                 let outcome = Outcome::Refused(refusal.clone());
                 let capture = Capture { url: url.clone(), at: now, outcome, exchange: None };
                 self.keep(capture, None, Ticket::Page(*page));
-                self.frontier.done(&task, &Done::Refused, Interval::ZERO, now)?;
+                self.frontier.complete(&task, &StepResult::Refused, Interval::ZERO, now)?;
                 return Ok(());
             }
             Step::Robots(_, request) if self.recalls(&request.url.clone(), &task, now)? => return Ok(()),
@@ -398,7 +398,7 @@ impl<D: Door + 'static> Crawl<D> {
         }
         let mut body = None;
         let ticket = match what {
-            _ if worth == Worth::Noting => Ticket::HeldBack,
+            _ if worth == ResultUse::ArchiveOnly => Ticket::HeldBack,
             What::Page(parsed) => {
                 body = parsed;
                 Ticket::Page(task.step.page())

@@ -2,7 +2,7 @@
 
 use crate::findings::facts;
 use archive::derived::{self, Facts};
-use archive::{Entry, Place, Target};
+use archive::{Entry, Checkpoint, Target};
 use base::disk::Disk;
 use stage::{Arrival, Error, Stage};
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ impl Stage for DerivedStage {
     fn name(&self) -> &'static str {
         "derived"
     }
-    fn checkpoint(&self) -> Result<Option<Place>, Error> {
+    fn checkpoint(&self) -> Result<Option<Checkpoint>, Error> {
         Ok(self.table.as_ref().and_then(derived::Writer::place))
     }
     fn take(&mut self, arrival: &Arrival<'_>) -> Result<(), Error> {
@@ -72,7 +72,7 @@ impl Stage for DerivedStage {
         if self.rows.len() < ROWS_MAX { Ok(()) } else { self.write() }
     }
     /// The journal of the table has rows and checkpoint in one frame.
-    fn commit(&mut self, _: &Place) -> Result<(), Error> {
+    fn commit(&mut self, _: &Checkpoint) -> Result<(), Error> {
         self.write()
     }
     fn sync(&mut self) -> Result<(), Error> {

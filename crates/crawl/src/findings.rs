@@ -6,7 +6,7 @@ use base::PageUrl;
 use base::door::Exchange;
 use fetch::Decoded;
 use frontier::filter::adult;
-use frontier::{Found, Role};
+use frontier::{FoundUrl, Role};
 use html::LinkKind;
 use html::feed::{Announced, Feed};
 use html::sitemap::{Listed, Sitemap};
@@ -28,7 +28,7 @@ pub struct ReadOptions {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
     /// Links that its author lets us follow (C8).
-    pub links: Vec<Found>,
+    pub links: Vec<FoundUrl>,
     /// Hashes of links that are too long to be followed (H10).
     pub too_long: Vec<u32>,
     /// The digest of its main text (C3); `None` when it has no text.
@@ -99,14 +99,14 @@ impl ReadOptions {
         }
     }
 
-    fn links(&self, links: &[html::Link]) -> Vec<Found> {
+    fn links(&self, links: &[html::Link]) -> Vec<FoundUrl> {
         let role = |link: &html::Link| match link.kind {
             LinkKind::Embed => self.requisites.then_some(Role::Requisite),
             LinkKind::Feed => Some(Role::Feed),
             _ => (!link.nofollow).then_some(Role::Page),
         };
         let found =
-            |link: &html::Link| role(link).map(|role| Found { url: link.url.clone(), role, announced: None });
+            |link: &html::Link| role(link).map(|role| FoundUrl { url: link.url.clone(), role, announced: None });
         links.iter().filter_map(found).collect()
     }
 }
@@ -128,15 +128,15 @@ pub fn facts(body: &ParsedBody) -> Facts {
 }
 
 /// The pages that a feed announces.
-fn announced(feed: &Feed) -> Vec<Found> {
+fn announced(feed: &Feed) -> Vec<FoundUrl> {
     let found =
-        |entry: &Announced| Found { url: entry.url.clone(), role: Role::Page, announced: entry.published };
-    let older = feed.next.iter().map(|url| Found { url: url.clone(), role: Role::Page, announced: None });
+        |entry: &Announced| FoundUrl { url: entry.url.clone(), role: Role::Page, announced: entry.published };
+    let older = feed.next.iter().map(|url| FoundUrl { url: url.clone(), role: Role::Page, announced: None });
     feed.entries.iter().map(found).chain(older).collect()
 }
 /// The pages and sitemaps that a sitemap lists.
-fn listed(sitemap: &Sitemap) -> Vec<Found> {
-    let page = |page: &Listed| Found { url: page.url.clone(), role: Role::Page, announced: page.modified };
-    let more = |url: &PageUrl| Found { url: url.clone(), role: Role::Sitemap, announced: None };
+fn listed(sitemap: &Sitemap) -> Vec<FoundUrl> {
+    let page = |page: &Listed| FoundUrl { url: page.url.clone(), role: Role::Page, announced: page.modified };
+    let more = |url: &PageUrl| FoundUrl { url: url.clone(), role: Role::Sitemap, announced: None };
     sitemap.pages.iter().map(page).chain(sitemap.sitemaps.iter().map(more)).collect()
 }

@@ -9,10 +9,10 @@ use crate::Error;
 use crate::evidence::Evidence;
 use crate::findings::ReadOptions;
 use crate::note::{play_note, sitemaps};
-use archive::{Place, Reader, Target};
+use archive::{Checkpoint, Reader, Target};
 use base::{PageUrl, Timestamp};
 use fetch::robots::Rules;
-use frontier::{Found, Frontier, Learned, Lesson, Number};
+use frontier::{FoundUrl, Frontier, LearnResult, Lesson, Number};
 use stage::{Arrival, BodyParser, Stage};
 use std::collections::BTreeSet;
 
@@ -56,7 +56,7 @@ pub(crate) enum Hint {
     /// It is a visit to the page with this number, which was handed out for it.
     Page(Number),
     /// It is a robots file that names these sitemaps.
-    Robots(Vec<Found>),
+    Robots(Vec<FoundUrl>),
     /// Nothing is learned from it.
     Nothing,
 }
@@ -139,7 +139,7 @@ impl<'a> FrontierStage<'a> {
         self.make_known(url, arrival)?;
         let Some(evidence) = evidence else { return Ok(()) };
         let lesson = evidence.lesson(None);
-        if self.frontier.learn(&lesson)? == Learned::Older {
+        if self.frontier.learn(&lesson)? == LearnResult::Older {
             self.frontier.found(lesson.links, lesson.at)?;
             self.older.insert(evidence.url);
         }
@@ -201,7 +201,7 @@ impl<'a> FrontierStage<'a> {
         self.counts.refolded += 1;
         Ok(())
     }
-    fn store(&mut self, checkpoint: &Place) -> Result<(), Error> {
+    fn store(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
         self.refold_all()?;
         self.frontier.pass(&checkpoint.to_string());
         Ok(self.frontier.commit(self.now)?)
@@ -212,7 +212,7 @@ impl Stage for FrontierStage<'_> {
     fn name(&self) -> &'static str {
         NAME
     }
-    fn checkpoint(&self) -> Result<Option<Place>, stage::Error> {
+    fn checkpoint(&self) -> Result<Option<Checkpoint>, stage::Error> {
         stage::parse_checkpoint(NAME, self.frontier.place())
     }
     fn take(&mut self, arrival: &Arrival<'_>) -> Result<(), stage::Error> {
@@ -221,7 +221,7 @@ impl Stage for FrontierStage<'_> {
         self.frontier.pass(&arrival.checkpoint().to_string());
         Ok(())
     }
-    fn commit(&mut self, checkpoint: &Place) -> Result<(), stage::Error> {
+    fn commit(&mut self, checkpoint: &Checkpoint) -> Result<(), stage::Error> {
         Ok(self.store(checkpoint)?)
     }
     fn sync(&mut self) -> Result<(), stage::Error> {

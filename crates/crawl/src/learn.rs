@@ -5,9 +5,9 @@ use crate::derived_stage::DerivedStage;
 use crate::evidence::told;
 use crate::findings::ReadOptions;
 use crate::frontier_stage::FrontierStage;
-use archive::{Place, Reader, Target};
+use archive::{Checkpoint, Reader, Target};
 use base::Timestamp;
-use frontier::{Found, Frontier, Told};
+use frontier::{FoundUrl, Frontier, VisitResult};
 use stage::{Arrival, Progress, Runner, Stage};
 
 /// What a frontier learned from an archive.
@@ -90,8 +90,8 @@ impl Rediscovery<'_> {
             let findings = self.options.findings(url, arrival.head()?, Some(body));
             self.frontier.found(&findings.links, learned.at)?;
         }
-        if let Told::Moved { target: Some(target), .. } = told(learned) {
-            self.frontier.found(&[Found::page(target.clone())], learned.at)?;
+        if let VisitResult::Moved { target: Some(target), .. } = told(learned) {
+            self.frontier.found(&[FoundUrl::page(target.clone())], learned.at)?;
         }
         Ok(())
     }
@@ -105,13 +105,13 @@ impl Stage for Rediscovery<'_> {
     fn name(&self) -> &'static str {
         "links"
     }
-    fn checkpoint(&self) -> Result<Option<Place>, stage::Error> {
+    fn checkpoint(&self) -> Result<Option<Checkpoint>, stage::Error> {
         Ok(None)
     }
     fn take(&mut self, arrival: &Arrival<'_>) -> Result<(), stage::Error> {
         Ok(self.offer(arrival)?)
     }
-    fn commit(&mut self, _: &Place) -> Result<(), stage::Error> {
+    fn commit(&mut self, _: &Checkpoint) -> Result<(), stage::Error> {
         self.frontier.commit(self.now).map_err(Error::from)?;
         Ok(())
     }

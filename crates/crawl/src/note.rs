@@ -3,7 +3,7 @@
 use crate::order::{Added, Directive};
 use base::{PageUrl, Timestamp};
 use fetch::robots::{self, Rules};
-use frontier::{Found, Frontier, Policy, Role, Selection};
+use frontier::{FoundUrl, Frontier, RevisitPolicy, Role, Selection};
 
 /// Kinds of notes.
 pub(crate) const ADD: &str = "add";
@@ -38,14 +38,14 @@ pub(crate) fn play_note(
 }
 
 /// The policy in a note of settings, which has the lines of a configuration.
-pub(crate) fn noted_policy(text: &str) -> Option<Policy> {
+pub(crate) fn noted_policy(text: &str) -> Option<RevisitPolicy> {
     let value = |key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = "));
         line.map(|value| value.trim_matches('"'))
     };
-    let policy: Policy = value("crawl.policy")?.parse().ok()?;
+    let policy: RevisitPolicy = value("crawl.policy")?.parse().ok()?;
     let every = value("crawl.every")?.parse().ok()?;
-    Some(Policy { every, counts_new: value("crawl.budget_counts_new") == Some("true"), ..policy })
+    Some(RevisitPolicy { every, counts_new: value("crawl.budget_counts_new") == Some("true"), ..policy })
 }
 
 /// Adds pages; how many were offered.
@@ -54,17 +54,17 @@ fn add(frontier: &mut Frontier, pages: &[Added], at: Timestamp) -> frontier::Res
     let named: Vec<Selection> = pages.iter().map(|added| Selection::page(&added.url)).collect();
     frontier.restore(&named, at)?;
     for added in pages {
-        let found = Found { url: added.url.clone(), role: added.role, announced: None };
+        let found = FoundUrl { url: added.url.clone(), role: added.role, announced: None };
         offered += frontier.add(&[found], added.priority, at)? as u64;
     }
     Ok(offered)
 }
 
 /// The sitemaps that a robots file names.
-pub(crate) fn sitemaps(rules: &Rules, url: &PageUrl) -> Vec<Found> {
+pub(crate) fn sitemaps(rules: &Rules, url: &PageUrl) -> Vec<FoundUrl> {
     let found = |text: &String| {
         let url = url.join(text).ok()?;
-        Some(Found { url, role: Role::Sitemap, announced: None })
+        Some(FoundUrl { url, role: Role::Sitemap, announced: None })
     };
     rules.sitemaps().iter().filter_map(found).collect()
 }

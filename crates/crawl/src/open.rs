@@ -8,7 +8,7 @@ use crate::note::{SETTINGS, noted_policy};
 use archive::{Reader, Target};
 use base::Timestamp;
 use base::disk::Disk;
-use frontier::{Frontier, Policy, Settings};
+use frontier::{Frontier, RevisitPolicy, Settings};
 use stage::Progress;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

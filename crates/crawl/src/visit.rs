@@ -8,7 +8,7 @@ use base::door::{Door, Exchange, Failure, Found, Request};
 use base::{Capture, Interval, PageUrl, Timestamp};
 use fetch::robots::{self, Answer};
 use fetch::{Decoded, Read};
-use frontier::{Done, Step};
+use frontier::{Step, StepResult};
 use stage::ParsedBody;
 use std::net::SocketAddr;
 

@@ -1,6 +1,6 @@
 #![doc = "A table of HTTP server software per server, kept up to date as captures arrive."]
 
-use archive::{Archive, Group, Key, Place, Reader, Target};
+use archive::{Archive, Group, Key, Checkpoint, Reader, Target};
 use base::disk::{Disk, Open, SimulatedDisk};
 use base::{Timestamp, http, printable};
 use stage::{Arrival, BodyParser, Error, Runner, Stage, parse_checkpoint};
@@ -32,7 +32,7 @@ impl Stage for Servers {
         "servers"
     }
 
-    fn checkpoint(&self) -> Result<Option<Place>, Error> {
+    fn checkpoint(&self) -> Result<Option<Checkpoint>, Error> {
         parse_checkpoint(self.name(), &self.checkpoint)
     }
 
@@ -51,7 +51,7 @@ impl Stage for Servers {
         Ok(())
     }
 
-    fn commit(&mut self, checkpoint: &Place) -> Result<(), Error> {
+    fn commit(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
         self.checkpoint = checkpoint.to_string();
         self.write().map_err(|error| Error::of("servers", error))
     }

@@ -2,7 +2,7 @@
 
 use crate::body::{BodyParser, Markup, ParsedBody};
 use crate::error::Error;
-use archive::{Entry, Learned, Place, Reader, Stored};
+use archive::{Entry, Learned, Checkpoint, Reader, Stored};
 use base::{Capture, PageUrl, http};
 use coding::Decoded;
 use std::cell::{Cell, OnceCell};
@@ -101,8 +101,8 @@ impl<'a> Arrival<'a> {
     }
     /// The position in the archive after it.
     #[must_use]
-    pub fn checkpoint(&self) -> Place {
-        Place::behind(&self.entry)
+    pub fn checkpoint(&self) -> Checkpoint {
+        Checkpoint::after(&self.entry)
     }
     /// What was requested; `None` when it is no visit to a web page.
     pub fn url(&self) -> Option<&PageUrl> {

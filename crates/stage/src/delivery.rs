@@ -3,7 +3,7 @@
 use crate::Stage;
 use crate::arrival::Arrival;
 use crate::error::Error;
-use archive::Place;
+use archive::Checkpoint;
 
 /// How far a run has come.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub struct Progress {
     /// Those of them that are damaged. They were passed over.
     pub damaged: u64,
     /// The position after the last of them.
-    pub checkpoint: Option<Place>,
+    pub checkpoint: Option<Checkpoint>,
     /// Whether the run ended because it was paused.
     pub is_paused: bool,
 }
@@ -32,7 +32,7 @@ pub struct Delivery {
 #[derive(Debug)]
 struct Position {
     /// Its checkpoint at the start: it gets nothing from before.
-    from: Option<Place>,
+    from: Option<Checkpoint>,
     has_taken: bool,
 }
 
@@ -48,7 +48,7 @@ impl Delivery {
     }
 
     /// The first checkpoint of all; `None` when a stage has none.
-    pub(crate) fn from(&self) -> Option<&Place> {
+    pub(crate) fn from(&self) -> Option<&Checkpoint> {
         // `None` is less than any checkpoint.
         self.positions.iter().map(|position| position.from.as_ref()).min().flatten()
     }

@@ -1,6 +1,6 @@
 //! Why a stage cannot go on.
 
-use archive::Place;
+use archive::Checkpoint;
 
 /// Why a stage cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -46,11 +46,7 @@ impl Error {
 ///
 /// # Errors
 /// [`Error::Checkpoint`] when the text is neither empty nor a checkpoint.
-pub fn parse_checkpoint(stage: &'static str, text: &str) -> Result<Option<Place>, Error> {
-    match Place::parse(text) {
-        None if !text.is_empty() => {
-            Err(Error::Checkpoint { stage, found: base::printable(text).into_owned() })
-        }
-        checkpoint => Ok(checkpoint),
-    }
+pub fn parse_checkpoint(stage: &'static str, text: &str) -> Result<Option<Checkpoint>, Error> {
+    Checkpoint::stored(text)
+        .map_err(|_| Error::Checkpoint { stage, found: base::printable(text).into_owned() })
 }

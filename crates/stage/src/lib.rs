@@ -34,7 +34,7 @@ pub use runner::{
     COMMIT_CAPTURES, LAG_CAPTURES_MAX, LOOK_AHEAD_CAPTURES, Lag, PauseSwitch, Runner, take_down,
 };
 
-use archive::{Place, Target};
+use archive::{Checkpoint, Target};
 
 /// Something that is derived from the archive.
 pub trait Stage {
@@ -46,7 +46,7 @@ pub trait Stage {
     /// # Errors
     /// [`Error::Checkpoint`] when a checkpoint is stored that cannot be read. It must not count as none: that would
     /// process the whole archive again on top of what is there.
-    fn checkpoint(&self) -> Result<Option<Place>, Error>;
+    fn checkpoint(&self) -> Result<Option<Checkpoint>, Error>;
 
     /// Processes one capture. The result need not be stored before the next [`Stage::commit`].
     ///
@@ -59,7 +59,7 @@ pub trait Stage {
     ///
     /// # Errors
     /// When the result cannot be stored.
-    fn commit(&mut self, checkpoint: &Place) -> Result<(), Error>;
+    fn commit(&mut self, checkpoint: &Checkpoint) -> Result<(), Error>;
 
     /// Makes durable what was committed. Called when a run ends.
     ///

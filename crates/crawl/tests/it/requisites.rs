@@ -7,7 +7,7 @@ use base::clock::RealClock;
 use base::disk::RealDisk;
 use base::{Clock, Interval, PageUrl};
 use crawl::{Added, Event, Parts, ReadOptions, Report};
-use frontier::{Mode, Policy, Scope};
+use frontier::{CrawlScope, Mode, RevisitPolicy};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! A stage that counts how often each software answered. A capture that is taken twice shows.
 
-use archive::{Place, Target};
+use archive::{Checkpoint, Target};
 use base::disk::{Disk, Open, SimulatedDisk};
 use base::http;
 use stage::{Arrival, Error, Stage, parse_checkpoint};
@@ -76,7 +76,7 @@ impl Stage for Counts {
     fn name(&self) -> &'static str {
         "counts"
     }
-    fn checkpoint(&self) -> Result<Option<Place>, Error> {
+    fn checkpoint(&self) -> Result<Option<Checkpoint>, Error> {
         parse_checkpoint(self.name(), &self.checkpoint)
     }
     fn take(&mut self, arrival: &Arrival<'_>) -> Result<(), Error> {
@@ -87,7 +87,7 @@ impl Stage for Counts {
         self.bodies.extend(arrival.page()?.map(|page| std::ptr::from_ref(page).addr()));
         Ok(())
     }
-    fn commit(&mut self, checkpoint: &Place) -> Result<(), Error> {
+    fn commit(&mut self, checkpoint: &Checkpoint) -> Result<(), Error> {
         self.store(&checkpoint.to_string())
     }
     fn take_down(&mut self, _: &Target) -> Result<(), Error> {
