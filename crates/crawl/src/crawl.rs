@@ -15,7 +15,7 @@ use base::clock::Clock;
 use base::door::Door;
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
 use fetch::robots::{Answer, Need};
-use frontier::{StepResult, FoundUrl, Frontier, Next, Selection, Step, Task, ResultUse};
+use frontier::{FoundUrl, Frontier, Next, ResultUse, Selection, Step, StepResult, Task};
 use stage::{Arrival, BodyParser, Delivery, ParsedBody};
 use std::collections::HashSet;
 use std::pin::pin;

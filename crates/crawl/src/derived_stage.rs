@@ -2,7 +2,7 @@
 
 use crate::findings::facts;
 use archive::derived::{self, Facts};
-use archive::{Entry, Checkpoint, Target};
+use archive::{Checkpoint, Entry, Target};
 use base::disk::Disk;
 use stage::{Arrival, Error, Stage};
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ impl Stage for DerivedStage {
         "derived"
     }
     fn checkpoint(&self) -> Result<Option<Checkpoint>, Error> {
-        Ok(self.table.as_ref().and_then(derived::Writer::place))
+        Ok(self.table.as_ref().and_then(derived::Writer::checkpoint))
     }
     fn take(&mut self, arrival: &Arrival<'_>) -> Result<(), Error> {
         if self.table.is_none() {

@@ -105,8 +105,9 @@ impl ReadOptions {
             LinkKind::Feed => Some(Role::Feed),
             _ => (!link.nofollow).then_some(Role::Page),
         };
-        let found =
-            |link: &html::Link| role(link).map(|role| FoundUrl { url: link.url.clone(), role, announced: None });
+        let found = |link: &html::Link| {
+            role(link).map(|role| FoundUrl { url: link.url.clone(), role, announced: None })
+        };
         links.iter().filter_map(found).collect()
     }
 }

@@ -139,7 +139,7 @@ impl<'a> FrontierStage<'a> {
         self.make_known(url, arrival)?;
         let Some(evidence) = evidence else { return Ok(()) };
         let lesson = evidence.lesson(None);
-        if self.frontier.learn(&lesson)? == LearnResult::Older {
+        if self.frontier.learn(&lesson)? == LearnResult::Outdated {
             self.frontier.found(lesson.links, lesson.at)?;
             self.older.insert(evidence.url);
         }

@@ -1,6 +1,6 @@
 #![doc = "A table of HTTP server software per server, kept up to date as captures arrive."]
 
-use archive::{Archive, Group, Key, Checkpoint, Reader, Target};
+use archive::{Archive, Checkpoint, Group, Key, Reader, Target};
 use base::disk::{Disk, Open, SimulatedDisk};
 use base::{Timestamp, http, printable};
 use stage::{Arrival, BodyParser, Error, Runner, Stage, parse_checkpoint};

@@ -2,7 +2,7 @@
 
 use crate::body::{BodyParser, Markup, ParsedBody};
 use crate::error::Error;
-use archive::{Entry, Learned, Checkpoint, Reader, Stored};
+use archive::{Checkpoint, Entry, Learned, Reader, Stored};
 use base::{Capture, PageUrl, http};
 use coding::Decoded;
 use std::cell::{Cell, OnceCell};

@@ -80,7 +80,7 @@ impl Delivery {
         assert!(is_later, "captures come in order of arrival");
         for (stage, position) in stages.iter_mut().zip(&mut self.positions) {
             let is_known =
-                position.from.as_ref().is_some_and(|from| from.is_behind(&arrival.entry().location));
+                position.from.as_ref().is_some_and(|from| from.is_after(&arrival.entry().location));
             if !is_known {
                 stage.take(arrival)?;
                 position.has_taken = true;

@@ -5,7 +5,9 @@ use base::disk::SimulatedDisk;
 use base::door::Door;
 use base::{Capture, Clock, Interval, Outcome, PageUrl, Timestamp};
 use crawl::{Ended, Evidence, Filter, Findings, ReadOptions, What, take};
-use frontier::{Done, Found, Frontier, Mode, Next, Policy, Scope, Settings, Step, Task, Worth};
+use frontier::{
+    CrawlScope, FoundUrl, Frontier, Mode, Next, ResultUse, RevisitPolicy, Settings, Step, StepResult, Task,
+};
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
@@ -69,7 +71,7 @@ pub(crate) fn finish(frontier: &mut Frontier, task: &Task, ended: Ended, now: Ti
     let done = if is_refusal { StepResult::Refused } else { ended.done() };
     let worth = frontier.complete(task, &done, ended.took, now).unwrap();
     let (Some(page), Some(capture)) = (task.step.page(), &ended.capture) else { return };
-    if worth == Worth::Keeping {
+    if worth == ResultUse::ArchiveAndLearn {
         let evidence = Evidence::unarchived(capture, findings(capture, ended.what));
         frontier.learn(&evidence.lesson(Some(page))).unwrap();
     }

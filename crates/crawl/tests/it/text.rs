@@ -9,7 +9,7 @@ mod tally;
 use crate::rig::reads;
 use base::{Chance, Interval, PageUrl, Timestamp};
 use crawl::{Findings, ReadOptions};
-use sim::{Asked, ORIGIN, Plan, Truth, Web};
+use sim::{ORIGIN, Plan, Truth, Web, WebRequest};
 use tally::{Part, Tally};
 
 /// How far apart the two moments of a pair are; the first is as near as changes can be.
@@ -30,7 +30,7 @@ struct Seen {
 }
 
 fn see(web: &Web, reads: &ReadOptions, url: &PageUrl, at: Timestamp) -> Option<Seen> {
-    let asked = Asked {
+    let asked = WebRequest {
         scheme: url.scheme(),
         host: url.host(),
         target: url.target(),

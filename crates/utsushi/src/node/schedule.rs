@@ -106,7 +106,7 @@ impl Context {
         &self,
         (store, derived): (sat::Store, Option<&mut DerivedStage>),
         (taken_down, reader): (Vec<Target>, &Reader),
-        parts: (Settings, Policy),
+        parts: (Settings, RevisitPolicy),
         reads: &ReadOptions,
         now: Timestamp,
     ) -> anyhow::Result<(Frontier, Learning)> {

@@ -17,7 +17,7 @@ use base::{Interval, Outcome, PageUrl, Timestamp};
 use fetch::robots::Answer;
 use frontier::{CrawlScope, FoundUrl, Frontier, Mode, Next, RevisitPolicy, Settings, Task};
 use sim::observe::{ArrivedRequest, Observer, PolitenessReport, PolitenessRules, RequestEnd};
-use sim::{StartedExchange, ORIGIN, Plan, SimulatedDoor, Web};
+use sim::{ORIGIN, Plan, SimulatedDoor, StartedExchange, Web};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, HashSet, VecDeque};
 use std::net::{IpAddr, SocketAddr};

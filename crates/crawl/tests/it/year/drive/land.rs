@@ -165,7 +165,8 @@ impl Driver {
             let read = if pending.is_read { self.reader.take() } else { Read::default() };
             let told = read.content.map_or_else(|| told(&pending.outcome), VisitResult::Content);
             self.out.bodies += u64::from(pending.is_read);
-            let text = read.findings.main.map(|main| TextFeatures { main, features: &read.findings.features });
+            let text =
+                read.findings.main.map(|main| TextFeatures { main, features: &read.findings.features });
             let lesson = Lesson {
                 page: pending.page,
                 url: &pending.url,
