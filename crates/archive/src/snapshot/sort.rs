@@ -6,10 +6,12 @@
 
 use crate::capture::entry::{Entry, Stored};
 use crate::error::Error;
-use crate::index::bytes::{Bytes, put_number, put_text};
-use crate::index::row::{Encoder, Files, Row, Rows};
+use crate::index::Files;
+use crate::index::row::{Encoder, Row, Rows};
 use crate::snapshot::versions::Version;
+use base::bytes::{ByteReader, put_number, put_text};
 use base::{Period, Timestamp};
+use runs::{RowEncoder as _, Rows as _};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::fs::File;
@@ -201,7 +203,7 @@ impl Version {
     /// What goes with a version that [`Version::to_bytes`] wrote, without reading the version.
     #[must_use]
     pub fn beside(bytes: &[u8]) -> Option<&[u8]> {
-        let mut bytes = Bytes(bytes);
+        let mut bytes = ByteReader(bytes);
         let length = bytes.count()?;
         bytes.take(length)
     }
@@ -226,13 +228,13 @@ fn encode(version: &Version, beside: &[u8]) -> Vec<u8> {
     put_number(&mut bytes, files.names().len() as u64);
     files.names().iter().for_each(|name| put_text(&mut bytes, name));
     let mut encoder = Encoder::default();
-    encoder.push(version.payload.key.as_str(), &row, |file| file);
+    encoder.push(version.payload.key.as_str().as_bytes(), &row, &mut |file| file);
     encoder.finish(&mut bytes);
     bytes
 }
 
 fn decode(bytes: &[u8]) -> Option<(Version, Vec<u8>)> {
-    let mut bytes = Bytes(bytes);
+    let mut bytes = ByteReader(bytes);
     let length = bytes.count()?;
     let beside = bytes.take(length)?.to_vec();
     let mut moment = || Timestamp::from_micros(bytes.number()?.cast_signed());
@@ -244,7 +246,7 @@ fn decode(bytes: &[u8]) -> Option<(Version, Vec<u8>)> {
     }
     let numbers: Vec<u32> = (0..).take(files.names().len()).collect();
     let mut rows = Rows::default();
-    rows.decode(bytes.0, &numbers).ok()?;
+    rows.decode(bytes.0, &numbers)?;
     let payload: Entry = (rows.len() == 1).then(|| rows.row(0).entry(rows.key_text(0), &files))?;
     let version = Version {
         validity: Period::new(from, to)?,
