@@ -43,7 +43,7 @@ pub use remove::clear;
 pub(crate) use remove::remove;
 pub use write::Writer;
 
-use crate::index::bytes::{Bytes, put_number, put_text};
+use base::bytes::{ByteReader, put_number, put_text};
 use std::sync::Arc;
 
 /// What is known of a capture after its content was read. Each may be unknown.
@@ -100,7 +100,7 @@ impl Facts {
     /// Reads what [`Facts::to_bytes`] wrote.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
-        let mut bytes = Bytes(bytes);
+        let mut bytes = ByteReader(bytes);
         Self::decode(&mut bytes).filter(|_| bytes.is_empty())
     }
 
@@ -131,10 +131,10 @@ impl Facts {
         }
     }
 
-    fn decode(bytes: &mut Bytes<'_>) -> Option<Self> {
+    fn decode(bytes: &mut ByteReader<'_>) -> Option<Self> {
         let bits = bytes.byte()?;
         let has = |bit: u8| bits & bit != 0;
-        let word = |bytes: &mut Bytes<'_>| bytes.text().map(Arc::<str>::from);
+        let word = |bytes: &mut ByteReader<'_>| bytes.text().map(Arc::<str>::from);
         let mut facts = Self::default();
         if has(LANGUAGE) {
             facts.language = Some(word(bytes)?);

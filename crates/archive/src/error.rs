@@ -101,3 +101,15 @@ pub struct CheckpointError {
     /// What was stored.
     pub text: String,
 }
+
+impl From<runs::Error> for Error {
+    fn from(error: runs::Error) -> Self {
+        match error {
+            runs::Error::DiskFull { path, free_bytes, needed_bytes } => {
+                Self::DiskFull { path, free_bytes, needed_bytes }
+            }
+            runs::Error::Damaged { path, what } => Self::IndexDamaged { path, what },
+            runs::Error::Io { action, path, source } => Self::Io { action, path, source },
+        }
+    }
+}

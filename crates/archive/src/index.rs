@@ -8,130 +8,72 @@
 //! the whole index, at every moment and after any crash. Anything else in the directory is rubbish and is removed by
 //! the next writer.
 
-pub(crate) mod bytes;
-pub(crate) mod filter;
-pub(crate) mod generation;
+pub(crate) mod body;
 pub(crate) mod memory;
-pub(crate) mod merge;
 pub(crate) mod row;
-pub(crate) mod run;
 #[cfg(test)]
 mod tests;
-pub(crate) mod walk;
 
 use crate::capture::entry::{ContentKey, Key};
 use crate::error::Error;
 use base::disk::Disk;
 use base::{Sha1Digest, Timestamp};
-use generation::Generation;
+use body::Body;
 use memory::Memory;
-use row::{Files, Place, Row};
-use run::{Run, RunWriter, file_name};
-use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use row::{Place, Row, Rows};
+use runs::{Keep, RunStore};
+use std::collections::HashSet;
+use std::path::Path;
 use std::sync::Arc;
-use std::thread::JoinHandle;
-use walk::{KeyRange, Origin, Walk};
+
+pub(crate) use runs::{KeyBounds, Spot};
+
+/// The names of archive files, each known by a number while a process runs.
+pub(crate) type Files = runs::Names;
+/// A run of the index.
+pub(crate) type Run = runs::Run<Rows>;
+/// Where rows come from: a run, or memory.
+pub(crate) type Origin = runs::RowSource<Rows>;
+/// Walks rows from the greatest to the least.
+pub(crate) type Walk = runs::Walk<Rows>;
+/// The runs of the index as a reader sees them.
+pub(crate) type PublishedRuns = runs::PublishedRuns<Rows>;
 
 /// The directory of the index, below that of the archive files.
 pub(crate) const DIRECTORY: &str = "index";
-/// As many runs of one level are merged into one of the next.
-const RUNS_A_LEVEL: usize = 6;
-/// So many rows are gathered before a run is made of them while many archive files are read at once.
+/// The number of rows that are gathered before they become a run while many archive files are read at once.
 pub(crate) const MEMORY_ROWS_MAX: u64 = 250_000;
-
-/// Runs, each with its level.
-pub(crate) type Runs = Vec<(Arc<Run>, u32)>;
 
 /// The index as its writer has it.
 #[derive(Debug)]
 pub(crate) struct Index {
-    disk: Arc<dyn Disk>,
-    directory: PathBuf,
-    files: Arc<Files>,
-    generation: Generation,
-    runs: Vec<(Arc<Run>, u32)>,
+    store: RunStore<Rows>,
     memory: Memory,
-    /// Whether runs are merged beside the work, on a thread.
-    pub(crate) merges_beside: bool,
-    merging: Option<Merging>,
-}
-
-/// A merge under way on a thread of its own.
-#[derive(Debug)]
-struct Merging {
-    id: u64,
-    level: u32,
-    /// The runs that it merges.
-    of: Vec<u64>,
-    thread: JoinHandle<Result<Run, Error>>,
-}
-
-impl Drop for Index {
-    /// Whoever opens the index next must not meet a thread that still writes.
-    fn drop(&mut self) {
-        if let Some(merging) = self.merging.take() {
-            // What it made is rubbish now, whether it succeeded or not.
-            let _ = merging.thread.join();
-        }
-    }
 }
 
 impl Index {
     /// Opens what is published below the archive's directory. What is not readable counts as not there: it is
-    /// told, and learned again.
+    /// reported, and rebuilt.
     pub(crate) fn open(disk: Arc<dyn Disk>, archive: &Path) -> Result<(Self, Option<Error>), Error> {
-        let directory = archive.join(DIRECTORY);
-        disk.create_directory(&directory)
-            .map_err(|source| Error::writing(&*disk, "make directory", &directory, source))?;
-        disk.sync_directory(archive).map_err(|source| Error::io("sync", archive, source))?;
-        let mut files = Files::default();
-        let (generation, runs, damage) = match load(&*disk, &directory, &mut files) {
-            Ok((generation, runs)) => (generation, runs, None),
-            Err(damage @ Error::IndexDamaged { .. }) => (Generation::default(), Vec::new(), Some(damage)),
-            Err(Error::Io { action, path, source }) if source.kind() == std::io::ErrorKind::NotFound => {
-                let what = Error::Io { action, path, source };
-                (Generation::default(), Vec::new(), Some(what))
-            }
-            Err(error) => return Err(error),
-        };
-        let files = Arc::new(files);
-        let mut index = Self {
-            disk,
-            directory,
-            files,
-            generation,
-            runs,
-            memory: Memory::default(),
-            merges_beside: false,
-            merging: None,
-        };
-        // After damage, numbers of runs begin anew, behind everything that may lie around.
-        index.generation.next_run = index.generation.next_run.max(index.last_file()? + 1);
-        if damage.is_some() {
-            index.install(index.generation.clone(), Vec::new())?;
-        } else {
-            // Whoever published this may have died before its name was durable; it must be before others are removed.
-            index
-                .disk
-                .sync_directory(&index.directory)
-                .map_err(|source| Error::io("sync", &index.directory, source))?;
-            index.remove_rubbish()?;
-        }
-        Ok((index, damage))
+        let (store, damage) = RunStore::open(disk, &archive.join(DIRECTORY))?;
+        Ok((Self { store, memory: Memory::default() }, damage.map(Error::from)))
     }
 
+    /// Whether runs are merged on a thread beside the work.
+    pub(crate) fn merge_beside(&mut self, is_wanted: bool) {
+        self.store.merge_beside(is_wanted);
+    }
     /// Whether the runs hold all captures of an archive file.
     pub(crate) fn covers(&self, file: &str) -> bool {
-        self.generation.covered.contains(file)
+        self.store.covers(file)
     }
     /// The names of archive files, by their numbers.
     pub(crate) fn files(&self) -> &Arc<Files> {
-        &self.files
+        self.store.names()
     }
     /// The names of archive files, to add some.
     pub(crate) fn files_mut(&mut self) -> &mut Files {
-        Arc::make_mut(&mut self.files)
+        self.store.names_mut()
     }
     /// How many rows are in memory.
     pub(crate) fn pending(&self) -> u64 {
@@ -139,20 +81,20 @@ impl Index {
     }
     /// Adds a row.
     pub(crate) fn add(&mut self, key: &str, row: Row) {
-        self.memory.add(key, row, &self.files);
+        self.memory.add(key, row, self.store.names());
     }
     /// Hands the rows of a page to `take`, newest first, until it says that it has enough.
     pub(crate) fn newest_first(&self, key: &Key, mut take: impl FnMut(&Row) -> bool) -> Result<(), Error> {
-        let holds = |(run, _): &&(Arc<Run>, u32)| run.may_hold(key.as_str().as_bytes());
+        let holds = |run: &&Arc<Run>| run.may_hold(key.as_str().as_bytes());
         let origins: Vec<Origin> =
-            self.runs.iter().filter(holds).map(|(run, _)| Origin::Run(Arc::clone(run))).collect();
+            self.store.runs().filter(holds).map(|run| Origin::Run(Arc::clone(run))).collect();
         let mut memory = self.memory.rows_of(key.as_str()).iter().rev().peekable();
         if origins.is_empty() {
             memory.all(|row| !take(row));
             return Ok(());
         }
-        let files = &self.files;
-        let mut walk = Walk::new(&origins, files, &KeyRange::one(key.as_str()))?;
+        let files = self.files();
+        let mut walk = Walk::new(&origins, files, &KeyBounds::one(key.as_str().as_bytes()))?;
         loop {
             let from_run = walk.current().map(|(_, row)| row);
             let from_memory = memory.peek();
@@ -176,11 +118,11 @@ impl Index {
         }
     }
     /// Hands out the rows of a range of keys, from the last to the first, those in memory included.
-    pub(crate) fn walk(&self, range: &KeyRange, take: &mut dyn FnMut(&str, &Row)) -> Result<(), Error> {
-        let runs = self.runs.iter().map(|(run, _)| Origin::Run(Arc::clone(run)));
+    pub(crate) fn walk(&self, range: &KeyBounds, take: &mut dyn FnMut(&str, &Row)) -> Result<(), Error> {
+        let runs = self.store.sources().into_iter();
         let memory = (self.memory.count() > 0).then(|| Origin::Memory(Arc::new(self.memory.to_rows())));
         let origins: Vec<Origin> = runs.chain(memory).collect();
-        let mut walk = Walk::new(&origins, &self.files, range)?;
+        let mut walk = Walk::new(&origins, self.files(), range)?;
         while let Some((_, row)) = walk.current() {
             take(walk.key_text(), row);
             walk.step()?;
@@ -198,7 +140,7 @@ impl Index {
         if let Some((key, at)) = reference {
             self.newest_first(key, |row| {
                 // Of several at one moment, the latest that arrived before the revisit; else any.
-                let arrived = |place: Place| (self.files.name(place.file), place.offset);
+                let arrived = |place: Place| (self.files().name(place.file), place.offset);
                 let is_earlier = arrived(row.place) < arrived(revisit.place);
                 if row.at == *at && row.holds_bytes_of(revisit) && !found && (is_earlier || place.is_none()) {
                     (place, found) = (Some(row.place), is_earlier);
@@ -214,11 +156,11 @@ impl Index {
     }
     /// Where a body with this digest and content is stored, if it is; the latest, for an older one may be damaged.
     pub(crate) fn find_body(&self, payload: Sha1Digest, content: ContentKey) -> Result<Option<Place>, Error> {
-        if let Some(body) = self.memory.find_body(payload, run::tag(content)) {
+        if let Some(body) = self.memory.find_body(payload, body::tag(content)) {
             return Ok(Some(body.place));
         }
-        for (run, _) in self.runs.iter().rev() {
-            if let Some(place) = run.find_body(payload, content)? {
+        for run in self.store.runs().rev() {
+            if let Some(place) = body::find_body(run, payload, content)? {
                 return Ok(Some(place));
             }
         }
@@ -229,8 +171,8 @@ impl Index {
         if let Some(body) = self.memory.find_payload(payload) {
             return Ok(Some(body.place));
         }
-        for (run, _) in self.runs.iter().rev() {
-            if let Some(place) = run.find_payload(payload)? {
+        for run in self.store.runs().rev() {
+            if let Some(place) = body::find_payload(run, payload)? {
                 return Ok(Some(place));
             }
         }
@@ -239,172 +181,64 @@ impl Index {
 
     /// Makes a run of what is in memory, which is all of the captures of `files`, and publishes it.
     pub(crate) fn flush(&mut self, files: impl IntoIterator<Item = Arc<str>>) -> Result<(), Error> {
-        let mut generation = self.generation.clone();
-        generation.covered.extend(files);
-        let mut runs = self.runs.clone();
-        if self.memory.count() > 0 {
-            runs.push((Arc::new(self.write_memory(generation.next_run)?), 0));
-            generation.next_run += 1;
+        let memory = &self.memory;
+        if memory.count() > 0 {
+            self.store.add_run(memory.key_count(), files, |writer, _| {
+                memory.iter().try_for_each(|(key, row)| writer.push(key.as_bytes(), row))?;
+                memory.bodies().try_for_each(|body| writer.push_secondary(body))
+            })?;
+        } else {
+            self.store.cover(files)?;
         }
-        self.install(generation, runs)?;
         self.memory = Memory::default();
-        self.merge_levels()
+        Ok(self.store.merge()?)
     }
 
-    /// Replaces all runs by one; what `keep` does not want is left out, and it may change rows.
+    /// Replaces all runs by one; what `keep` does not want is left out with its bodies, and it may change rows.
     pub(crate) fn rewrite(
         &mut self,
         keep: &mut dyn FnMut(&str, &mut Row, &mut Files) -> bool,
     ) -> Result<(), Error> {
         assert_eq!(self.memory.count(), 0, "only runs are rewritten");
-        self.take_merged(true)?;
-        let runs: Vec<Arc<Run>> = self.runs.iter().map(|(run, _)| Arc::clone(run)).collect();
-        let level = self.runs.iter().map(|(_, level)| *level).max().unwrap_or(0);
-        let mut generation = self.generation.clone();
-        let (disk, id) = (Arc::clone(&self.disk), generation.next_run);
-        let merged =
-            merge::merge(&*disk, &self.directory, id, &runs, Arc::make_mut(&mut self.files), Some(keep))?;
-        generation.next_run += 1;
-        self.install(generation, vec![(Arc::new(merged), level)])
+        Ok(self.store.rewrite(&mut Wanted { keep, gone: HashSet::new() })?)
     }
 
-    /// Forgets everything, so that it is learned again.
+    /// Removes everything, so that it is rebuilt.
     pub(crate) fn clear(&mut self) -> Result<(), Error> {
-        self.take_merged(true)?;
         self.memory = Memory::default();
-        let generation = Generation { covered: BTreeSet::new(), ..self.generation.clone() };
-        self.install(generation, Vec::new())
-    }
-
-    /// Publishes one more run, which `write` fills.
-    pub(crate) fn write_run(
-        &mut self,
-        keys_max: u64,
-        write: impl FnOnce(&mut RunWriter<'_>, &mut Files) -> Result<(), Error>,
-    ) -> Result<(), Error> {
-        let (disk, id) = (Arc::clone(&self.disk), self.generation.next_run);
-        let mut writer = RunWriter::create(&*disk, &self.directory, id, keys_max)?;
-        write(&mut writer, self.files_mut())?;
-        let run = writer.finish(self.files_mut())?;
-        let mut generation = self.generation.clone();
-        generation.next_run += 1;
-        let mut runs = self.runs.clone();
-        runs.push((Arc::new(run), 0));
-        self.install(generation, runs)
-    }
-
-    fn write_memory(&mut self, id: u64) -> Result<Run, Error> {
-        let mut writer = RunWriter::create(&*self.disk, &self.directory, id, self.memory.key_count())?;
-        for (key, row) in self.memory.iter() {
-            writer.push(key, row)?;
-        }
-        for body in self.memory.bodies() {
-            writer.push_body(body)?;
-        }
-        writer.finish(Arc::make_mut(&mut self.files))
-    }
-
-    /// Merges runs of a level as long as there are many of one; on a thread, if that is wanted, one merge at a time.
-    fn merge_levels(&mut self) -> Result<(), Error> {
-        self.take_merged(false)?;
-        while let Some(level) = self.crowded_level() {
-            if self.merging.is_some() {
-                return Ok(());
-            }
-            let of_level = |(_, other): &&(Arc<Run>, u32)| *other == level;
-            let merged: Vec<Arc<Run>> =
-                self.runs.iter().filter(of_level).map(|(run, _)| Arc::clone(run)).collect();
-            let (id, of) = (self.generation.next_run, merged.iter().map(|run| run.id()).collect());
-            self.generation.next_run += 1;
-            // The thread gives no name a number that ours do not have.
-            let (disk, directory, mut files) =
-                (Arc::clone(&self.disk), self.directory.clone(), Files::clone(&self.files));
-            let mut work = move || merge::merge(&*disk, &directory, id, &merged, &mut files, None);
-            if self.merges_beside {
-                let thread = std::thread::Builder::new().name("merge".into()).spawn(work);
-                let thread =
-                    thread.map_err(|source| Error::io("start a thread for", &self.directory, source))?;
-                self.merging = Some(Merging { id, level, of, thread });
-            } else {
-                self.install_merged(work()?, level, &of)?;
-            }
-        }
-        Ok(())
+        Ok(self.store.clear()?)
     }
 
     /// Takes over what a thread merged, if it is done, or waits for it.
     pub(crate) fn take_merged(&mut self, waits: bool) -> Result<(), Error> {
-        let is_done = |merging: &Merging| waits || merging.thread.is_finished();
-        let Some(merging) = self.merging.take_if(|merging| is_done(merging)) else { return Ok(()) };
-        let Merging { level, of, thread, .. } = merging;
-        match thread.join().expect("a merge does not panic") {
-            // It is tried again when there is more to merge, and perhaps room.
-            Err(error) if error.is_disk_full() => self.remove_rubbish(),
-            merged => self.install_merged(merged?, level, &of),
-        }
+        Ok(self.store.take_merged(waits)?)
     }
 
-    /// Puts a merged run in the place of those it was merged of.
-    fn install_merged(&mut self, run: Run, level: u32, of: &[u64]) -> Result<(), Error> {
-        // Where the last of them stood: runs that were made meanwhile are younger.
-        let is_merged = |(run, _): &&(Arc<Run>, u32)| of.contains(&run.id());
-        let place = self.runs.iter().rposition(|run| is_merged(&run)).map_or(0, |last| last + 1);
-        let before = self.runs.iter().take(place).filter(|run| !is_merged(run)).cloned();
-        let mut runs: Vec<_> = before.collect();
-        runs.push((Arc::new(run), level + 1));
-        runs.extend(self.runs.iter().skip(place).cloned());
-        self.install(self.generation.clone(), runs)
-    }
-
-    fn crowded_level(&self) -> Option<u32> {
-        let levels: BTreeSet<u32> = self.runs.iter().map(|(_, level)| *level).collect();
-        let count = |level: u32| self.runs.iter().filter(|(_, other)| *other == level).count();
-        levels.into_iter().find(|level| count(*level) >= RUNS_A_LEVEL)
-    }
-
-    /// Publishes a generation, then removes the runs that are no longer part of it.
-    fn install(&mut self, mut generation: Generation, runs: Vec<(Arc<Run>, u32)>) -> Result<(), Error> {
-        generation.number += 1;
-        generation.runs = runs.iter().map(|(run, level)| (run.id(), *level)).collect();
-        generation.publish(&*self.disk, &self.directory)?;
-        (self.generation, self.runs) = (generation, runs);
-        self.remove_rubbish()
-    }
-
-    /// Removes runs that nobody refers to. A reader that has one open goes on reading it.
-    fn remove_rubbish(&self) -> Result<(), Error> {
-        let merging = self.merging.iter().map(|merging| merging.id);
-        let used = self.generation.runs.iter().map(|(id, _)| *id).chain(merging);
-        let names: Vec<String> = used.map(file_name).collect();
-        for path in self.list()? {
-            let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-            let is_ours = name.ends_with(".run") || name == generation::UNFINISHED_NAME;
-            if is_ours && !names.iter().any(|known| known == name) {
-                self.disk.remove(&path).map_err(|source| Error::io("remove", &path, source))?;
-            }
-        }
-        Ok(())
-    }
-    fn last_file(&self) -> Result<u64, Error> {
-        let id = |path: &PathBuf| path.file_stem()?.to_str()?.parse::<u64>().ok();
-        Ok(self.list()?.iter().filter_map(id).max().unwrap_or(0))
-    }
-    fn list(&self) -> Result<Vec<PathBuf>, Error> {
-        self.disk.list(&self.directory).map_err(|source| Error::io("list", &self.directory, source))
+    /// Publishes one more run of rows and bodies that are in order.
+    pub(crate) fn write_run(
+        &mut self,
+        keys_max: u64,
+        write: impl FnOnce(&mut runs::RunWriter<'_, Rows>, &mut Files) -> Result<(), runs::Error>,
+    ) -> Result<(), Error> {
+        Ok(self.store.add_run(keys_max, [], write)?)
     }
 }
 
-/// Reads the published generation and opens its runs.
-pub(crate) fn load(
-    disk: &dyn Disk,
-    directory: &Path,
-    files: &mut Files,
-) -> Result<(Generation, Runs), Error> {
-    let Some(generation) = Generation::read(disk, directory)? else { return Ok(Default::default()) };
-    let open = |(id, level): &(u64, u32)| {
-        let run = Run::open(disk, &directory.join(file_name(*id)), *id, files)?;
-        Ok((Arc::new(run), *level))
-    };
-    let runs = generation.runs.iter().map(open).collect::<Result<Vec<_>, Error>>()?;
-    Ok((generation, runs))
+/// Keeps the rows that are wanted, and the bodies that they store.
+struct Wanted<'k> {
+    keep: &'k mut dyn FnMut(&str, &mut Row, &mut Files) -> bool,
+    gone: HashSet<(u32, u64)>,
+}
+
+impl Keep<Rows> for Wanted<'_> {
+    fn row(&mut self, key: &[u8], row: &mut Row, names: &mut Files) -> bool {
+        let is_kept = (self.keep)(std::str::from_utf8(key).unwrap_or_default(), row, names);
+        if !is_kept {
+            self.gone.insert((row.place.file, row.place.offset));
+        }
+        is_kept
+    }
+    fn secondary(&mut self, body: &Body) -> bool {
+        !self.gone.contains(&(body.place.file, body.place.offset))
+    }
 }

@@ -23,7 +23,7 @@ impl Archive {
     ) -> Result<(Self, Recovery), Error> {
         create_directory(&*disk, directory)?;
         let (mut index, damage) = Index::open(Arc::clone(&disk), directory)?;
-        index.merges_beside = settings.merges_beside;
+        index.merge_beside(settings.merges_beside);
         let mut recovery = recover::recover(&disk, directory, &mut index, &mut |_, _| {})?;
         recovery.index = damage.map(|damage| damage.to_string());
         let taken = disk.list(directory).map_err(|source| Error::io("list", directory, source))?;

@@ -2,10 +2,11 @@
 
 use crate::capture::entry::Entry;
 use crate::error::Error;
-use crate::index::Index;
+use crate::index::body::Body;
 use crate::index::row::{Row, Rows};
-use crate::index::run::Body;
+use crate::index::{Index, PublishedRuns};
 use base::disk::Disk;
+use runs::Rows as _;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -25,11 +26,11 @@ pub fn write_index(
 /// Reads and decodes every block of the index, checks included, and does nothing else; how many rows there are, and the sum of
 /// their moments.
 pub fn read_bare(disk: &dyn Disk, archive: &Path) -> Result<(u64, i64), Error> {
-    let mut files = crate::index::row::Files::default();
-    let (_, runs) = crate::index::load(disk, &archive.join(crate::index::DIRECTORY), &mut files)?;
+    let mut files = crate::index::Files::default();
+    let published = PublishedRuns::open(disk, &archive.join(crate::index::DIRECTORY), &mut files)?;
     let (mut buffer, mut rows) = (Vec::new(), Rows::default());
     let (mut count, mut moments) = (0, 0_i64);
-    for (run, _) in &runs {
+    for run in &published.runs {
         for block in 0..run.block_count() {
             run.read_block(block, &mut buffer, &mut rows)?;
             count += rows.len() as u64;
@@ -49,11 +50,11 @@ impl Index {
             for entry in entries {
                 let row = Row::of(&entry, files);
                 bodies.extend(Body::of(&row));
-                writer.push(entry.key.as_str(), &row)?;
+                writer.push(entry.key.as_str().as_bytes(), &row)?;
             }
             bodies.sort_unstable_by_key(|body| (body.payload, body.content));
             bodies.dedup_by_key(|body| (body.payload, body.content));
-            bodies.iter().try_for_each(|body| writer.push_body(body))
+            bodies.iter().try_for_each(|body| writer.push_secondary(body))
         })
     }
 }

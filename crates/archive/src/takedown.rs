@@ -18,8 +18,9 @@ mod rewrite;
 
 use crate::capture::entry::{Entry, Key, Location, Stored};
 use crate::error::Error;
-use crate::index::row::{Files, Row};
-use crate::index::walk::KeyRange;
+use crate::index::Files;
+use crate::index::KeyBounds;
+use crate::index::row::Row;
 use crate::tombstone::{self, Gone, Target, Tombstone};
 use crate::writing::append::Archive;
 use base::Timestamp;
@@ -145,7 +146,7 @@ impl Archive {
             })?;
         }
         if !bodies.is_empty() {
-            self.index.walk(&KeyRange::all(), &mut |key, row| {
+            self.index.walk(&KeyBounds::all(), &mut |key, row| {
                 // Where nobody has found the bytes of a revisit yet, their digest tells.
                 let unresolved = || row.payload.filter(|_| row.kind == Stored::Revisit);
                 let body = match row.body {

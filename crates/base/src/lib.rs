@@ -20,6 +20,7 @@
 //! Not here: crawling, formats of files, configuration.
 
 pub mod body;
+pub mod bytes;
 pub mod capture;
 pub mod chance;
 pub mod clock;

@@ -87,6 +87,18 @@ pub enum Error {
     Sink(#[source] Box<dyn std::error::Error + Send + Sync>),
 }
 
+impl From<runs::Error> for Error {
+    fn from(error: runs::Error) -> Self {
+        match error {
+            runs::Error::Io { action, path, source } => Self::Io { action, path, source },
+            runs::Error::Damaged { path, what } => Self::Damaged { path, what },
+            runs::Error::DiskFull { path, .. } => {
+                Self::Io { action: "write", path, source: io::ErrorKind::StorageFull.into() }
+            }
+        }
+    }
+}
+
 impl Error {
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), source }

@@ -4,7 +4,7 @@ use super::{Facts, put_row};
 use crate::error::Error;
 use crate::files::journal;
 use crate::files::name::DERIVED;
-use crate::index::bytes::{Bytes, put_number};
+use base::bytes::{ByteReader, put_number};
 use base::disk::{Disk, Open};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -87,7 +87,7 @@ impl Journal {
 
     /// The facts of the row that begins at `place`.
     pub(super) fn facts_at(&self, place: u32) -> Option<Facts> {
-        let mut bytes = Bytes(self.bytes.get(place as usize..)?);
+        let mut bytes = ByteReader(self.bytes.get(place as usize..)?);
         bytes.number()?;
         Facts::decode(&mut bytes)
     }
@@ -95,7 +95,7 @@ impl Journal {
 
 /// The rows of a frame whose content begins at `begins` of its journal.
 fn read_frame(content: &[u8], begins: u64) -> Option<FrameRows> {
-    let mut bytes = Bytes(content);
+    let mut bytes = ByteReader(content);
     let (from, to, count) = (bytes.number()?, bytes.number()?, bytes.count()?);
     let mut rows: Vec<(u64, u32)> = Vec::new();
     for _ in 0..count {

@@ -10,9 +10,11 @@
 
 use crate::error::Error;
 use crate::files::journal;
-use crate::index::bytes::{Bytes, put_number, put_text};
-use crate::index::row::{Encoder, Files, Row, Rows};
+use crate::index::Files;
+use crate::index::row::{Encoder, Row, Rows};
+use base::bytes::{ByteReader, put_number, put_text};
 use base::disk::{Disk, DiskFile, Open};
+use runs::{RowEncoder as _, Rows as _};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -116,7 +118,7 @@ impl SumsWriter {
         }
         let (mut encoder, mut used) = (Encoder::default(), Vec::new());
         for (key, row) in &batch.captures {
-            encoder.push(key, row, |file| local(file, &mut used));
+            encoder.push(key.as_bytes(), row, &mut |file| local(file, &mut used));
         }
         put_number(&mut content, used.len() as u64);
         used.iter().for_each(|file| put_text(&mut content, files.name(*file)));
@@ -231,7 +233,7 @@ impl Frames {
             return None;
         }
         let (content, end) = journal::frame(&self.bytes, self.found.whole_bytes, self.seed)?;
-        match Frame::read(Bytes(content), files, &mut self.rows)? {
+        match Frame::read(ByteReader(content), files, &mut self.rows)? {
             Frame::Batch(batch) if batch.from == self.found.covered => {
                 (self.found.covered, self.found.whole_bytes) = (batch.to(), end);
                 Some(batch)
@@ -256,7 +258,7 @@ enum Frame {
 }
 
 impl Frame {
-    fn read(mut bytes: Bytes<'_>, files: &mut Files, rows: &mut Rows) -> Option<Self> {
+    fn read(mut bytes: ByteReader<'_>, files: &mut Files, rows: &mut Rows) -> Option<Self> {
         match bytes.byte()? {
             BATCH => read_batch(bytes, files, rows).map(Self::Batch),
             END => bytes.number().map(Self::End),
@@ -265,13 +267,13 @@ impl Frame {
     }
 }
 
-fn read_batch(mut bytes: Bytes<'_>, files: &mut Files, rows: &mut Rows) -> Option<Batch> {
+fn read_batch(mut bytes: ByteReader<'_>, files: &mut Files, rows: &mut Rows) -> Option<Batch> {
     let from = bytes.number()?;
     let records = (0..bytes.number()?).map(|_| Some(Sum { length: bytes.number()?, sum: bytes.u32()? }));
     let records = records.collect::<Option<Vec<_>>>()?;
     let names = (0..bytes.number()?).map(|_| bytes.text().map(|name| files.number(name)));
     let names = names.collect::<Option<Vec<_>>>()?;
-    rows.decode(bytes.0, &names).ok()?;
+    rows.decode(bytes.0, &names)?;
     let captures = (0..rows.len()).map(|number| (rows.key_text(number).into(), rows.row(number).clone()));
     Some(Batch { from, records, captures: captures.collect() })
 }

@@ -2,8 +2,9 @@
 //!
 //! **Invariant:** it is bounded, because archive files are: a run is made of it when a file is finished.
 
-use crate::index::row::{Files, Row, Rows};
-use crate::index::run::Body;
+use crate::index::Files;
+use crate::index::body::Body;
+use crate::index::row::{Row, Rows};
 use base::Sha1Digest;
 use std::collections::BTreeMap;
 

@@ -8,39 +8,13 @@
 //! never takes more memory than a fixed multiple of the bytes.
 
 use crate::capture::entry::{ContentKey, Entry, Flag, Key, Location, Stored, url_of_key};
-use crate::index::bytes::{Bytes, put_number, put_signed, put_text};
+use crate::index::Files;
+use crate::index::body::Body;
+use base::bytes::{ByteReader, put_number, put_signed, put_text};
 use base::{Sha1Digest, Timestamp};
+use runs::RowEncoder;
 use std::cmp::Ordering;
-use std::collections::HashMap;
 use std::sync::Arc;
-
-/// The names of archive files, each known by a number while a process runs.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Files {
-    names: Vec<Arc<str>>,
-    numbers: HashMap<Arc<str>, u32>,
-}
-
-impl Files {
-    /// The number of a name, which is given one if it has none.
-    pub(crate) fn number(&mut self, name: &str) -> u32 {
-        if let Some(number) = self.numbers.get(name) {
-            return *number;
-        }
-        let number = u32::try_from(self.names.len()).expect("there are fewer files than that");
-        let name: Arc<str> = Arc::from(name);
-        self.names.push(Arc::clone(&name));
-        self.numbers.insert(name, number);
-        number
-    }
-    /// The name of a number that [`Files::number`] gave.
-    pub(crate) fn name(&self, number: u32) -> &Arc<str> {
-        &self.names[number as usize]
-    }
-    pub(crate) fn names(&self) -> &[Arc<str>] {
-        &self.names
-    }
-}
 
 /// A record by the number of its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,21 +151,23 @@ pub(crate) struct Encoder {
     rows: Vec<u8>,
     count: u64,
     types: Vec<Arc<str>>,
-    key: String,
+    key: Vec<u8>,
     last: Option<Row>,
 }
 
-impl Encoder {
+impl RowEncoder for Encoder {
+    type Row = Row;
+
     /// How long the block would be, its types aside.
-    pub(crate) fn bytes(&self) -> usize {
+    fn bytes(&self) -> usize {
         self.rows.len()
     }
-    pub(crate) fn is_empty(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.count == 0
     }
 
     /// Adds a row. `file` translates the numbers of files into those that the block's reader will know.
-    pub(crate) fn push(&mut self, key: &str, row: &Row, mut file: impl FnMut(u32) -> u32) {
+    fn push(&mut self, key: &[u8], row: &Row, file: &mut dyn FnMut(u32) -> u32) {
         let before = self.last.take();
         let last = before.as_ref();
         let same_key = last.is_some() && self.key == key;
@@ -231,7 +207,7 @@ impl Encoder {
             put_number(&mut self.rows, u64::from(row.status));
             put_number(&mut self.rows, media_type as u64);
         }
-        self.put_place(row.place, &mut file);
+        self.put_place(row.place, file);
         put_number(&mut self.rows, row.group_bytes.saturating_sub(row.place.length));
         self.rows.extend_from_slice(&row.sum.to_le_bytes());
         if let Some(payload) = row.payload.filter(|_| !same_payload) {
@@ -241,20 +217,34 @@ impl Encoder {
             self.rows.extend_from_slice(&content.0);
         }
         if let Some(body) = row.body {
-            self.put_place(body, &mut file);
+            self.put_place(body, file);
         }
         self.count += 1;
         self.last = Some(row.clone());
     }
 
-    fn put_key(&mut self, key: &str) {
-        let shared = shared_bytes(self.key.as_bytes(), key.as_bytes());
+    /// Appends the block to `bytes` and begins the next one.
+    fn finish(&mut self, bytes: &mut Vec<u8>) {
+        put_number(bytes, self.types.len() as u64);
+        self.types.drain(..).for_each(|media_type| put_text(bytes, &media_type));
+        put_number(bytes, self.count);
+        bytes.append(&mut self.rows);
+        self.count = 0;
+        self.key.clear();
+        self.last = None;
+    }
+}
+
+impl Encoder {
+    fn put_key(&mut self, key: &[u8]) {
+        let shared = shared_bytes(&self.key, key);
         put_number(&mut self.rows, shared as u64);
         put_number(&mut self.rows, (key.len() - shared) as u64);
-        self.rows.extend_from_slice(&key.as_bytes()[shared..]);
-        key.clone_into(&mut self.key);
+        self.rows.extend_from_slice(&key[shared..]);
+        self.key.clear();
+        self.key.extend_from_slice(key);
     }
-    fn put_place(&mut self, place: Place, file: &mut impl FnMut(u32) -> u32) {
+    fn put_place(&mut self, place: Place, file: &mut dyn FnMut(u32) -> u32) {
         put_number(&mut self.rows, u64::from(file(place.file)));
         put_number(&mut self.rows, place.offset);
         put_number(&mut self.rows, place.length);
@@ -265,17 +255,6 @@ impl Encoder {
             self.types.push(Arc::clone(media_type));
             self.types.len() - 1
         })
-    }
-
-    /// Appends the block to `bytes` and begins the next one.
-    pub(crate) fn finish(&mut self, bytes: &mut Vec<u8>) {
-        put_number(bytes, self.types.len() as u64);
-        self.types.drain(..).for_each(|media_type| put_text(bytes, &media_type));
-        put_number(bytes, self.count);
-        bytes.append(&mut self.rows);
-        self.count = 0;
-        self.key.clear();
-        self.last = None;
     }
 }
 
@@ -292,29 +271,37 @@ pub(crate) struct Rows {
     types: Vec<Arc<str>>,
 }
 
-/// A block that is no block; its checksum should have told.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Malformed;
+impl runs::Rows for Rows {
+    const MAGIC: &'static [u8; 8] = b"UTSURUN1";
+    const GENERATION: &'static str = "utsushi-index 1";
+    type Row = Row;
+    type Encoder = Encoder;
+    type Secondary = Body;
 
-impl Rows {
-    pub(crate) fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.rows.len()
     }
-    pub(crate) fn row(&self, number: usize) -> &Row {
+    #[inline]
+    fn row(&self, number: usize) -> &Row {
         &self.rows[number].2
     }
     /// The key of a row; keys are texts, which was seen to when they were decoded.
     #[inline]
-    pub(crate) fn key(&self, number: usize) -> &[u8] {
+    fn key(&self, number: usize) -> &[u8] {
         let (start, end, _) = &self.rows[number];
         &self.keys[*start as usize..*end as usize]
     }
-    /// The key of a row as text.
-    pub(crate) fn key_text(&self, number: usize) -> &str {
-        std::str::from_utf8(self.key(number)).unwrap_or_default()
+    /// Replaces the rows by those of the block in `bytes`. `files` translates its numbers of files.
+    fn decode(&mut self, bytes: &[u8], files: &[u32]) -> Option<()> {
+        self.keys.clear();
+        self.rows.clear();
+        self.types.clear();
+        self.try_decode(ByteReader(bytes), files)
     }
-    /// The first of the rows before `number` and including it that have the same key.
-    pub(crate) fn first_of_key(&self, number: usize) -> usize {
+    fn order(one: &Row, other: &Row, files: &Files) -> Ordering {
+        one.order(other, files)
+    }
+    fn first_of_key(&self, number: usize) -> usize {
         let (start, end, _) = &self.rows[number];
         // Rows of one key in one block share one copy of it.
         self.rows[..number]
@@ -322,14 +309,12 @@ impl Rows {
             .rposition(|row| (row.0, row.1) != (*start, *end))
             .map_or(0, |before| before + 1)
     }
-    /// How many rows have a key before `key`.
-    pub(crate) fn lower_bound(&self, key: &[u8]) -> usize {
-        let (mut from, mut to) = (0, self.len());
-        while from < to {
-            let middle = from.midpoint(to);
-            if self.key(middle) < key { from = middle + 1 } else { to = middle }
-        }
-        from
+}
+
+impl Rows {
+    /// The key of a row as text.
+    pub(crate) fn key_text(&self, number: usize) -> &str {
+        std::str::from_utf8(runs::Rows::key(self, number)).unwrap_or_default()
     }
 
     /// Rows that are in the order of the index already.
@@ -350,15 +335,7 @@ impl Rows {
         rows
     }
 
-    /// Replaces the rows by those of the block in `bytes`. `files` translates its numbers of files.
-    pub(crate) fn decode(&mut self, bytes: &[u8], files: &[u32]) -> Result<(), Malformed> {
-        self.keys.clear();
-        self.rows.clear();
-        self.types.clear();
-        self.try_decode(Bytes(bytes), files).ok_or(Malformed)
-    }
-
-    fn try_decode(&mut self, mut bytes: Bytes<'_>, files: &[u32]) -> Option<()> {
+    fn try_decode(&mut self, mut bytes: ByteReader<'_>, files: &[u32]) -> Option<()> {
         for _ in 0..bytes.number()? {
             self.types.push(Arc::from(bytes.text()?));
         }
@@ -377,7 +354,7 @@ impl Rows {
     }
 
     #[inline]
-    fn decode_row(&mut self, bytes: &mut Bytes<'_>, files: &[u32]) -> Option<(u32, u32, Row)> {
+    fn decode_row(&mut self, bytes: &mut ByteReader<'_>, files: &[u32]) -> Option<(u32, u32, Row)> {
         let [first, second] = bytes.array::<2>()?;
         let (key_start, key_end) = if first & SAME_KEY == 0 {
             self.decode_key(bytes)?
@@ -428,7 +405,7 @@ impl Rows {
     }
 
     /// The key that begins with `shared` bytes of the last one; where it stands in the buffer of keys.
-    fn decode_key(&mut self, bytes: &mut Bytes<'_>) -> Option<(u32, u32)> {
+    fn decode_key(&mut self, bytes: &mut ByteReader<'_>) -> Option<(u32, u32)> {
         let shared = bytes.count()?;
         let length = bytes.count()?;
         let rest = bytes.take(length)?;
@@ -446,7 +423,7 @@ impl Rows {
 }
 
 #[inline]
-fn decode_place(bytes: &mut Bytes<'_>, files: &[u32]) -> Option<Place> {
+fn decode_place(bytes: &mut ByteReader<'_>, files: &[u32]) -> Option<Place> {
     let file = *files.get(bytes.count()?)?;
     Some(Place { file, offset: bytes.number()?, length: bytes.number()? })
 }
@@ -455,6 +432,7 @@ fn decode_place(bytes: &mut Bytes<'_>, files: &[u32]) -> Option<Place> {
 mod tests {
     use super::*;
     use base::Chance;
+    use runs::Rows as _;
 
     pub(crate) fn row(chance: &mut Chance) -> Row {
         let place = |chance: &mut Chance| Place {
@@ -490,7 +468,7 @@ mod tests {
         let mut encoder = Encoder::default();
         let keys = ["", "a", "ab", "ab", "abc", "z", "写", "写し", "写し"];
         let rows: Vec<Row> = keys.iter().map(|_| row(&mut chance)).collect();
-        keys.iter().zip(&rows).for_each(|(key, row)| encoder.push(key, row, |file| 2 - file));
+        keys.iter().zip(&rows).for_each(|(key, row)| encoder.push(key.as_bytes(), row, &mut |file| 2 - file));
         let mut bytes = Vec::new();
         encoder.finish(&mut bytes);
         let mut decoded = Rows::default();
@@ -507,7 +485,8 @@ mod tests {
         let mut chance = Chance::new(2);
         let mut encoder = Encoder::default();
         for number in 0..50 {
-            encoder.push(&format!("com,example)/{}", number / 3), &row(&mut chance), |file| file);
+            let key = format!("com,example)/{}", number / 3);
+            encoder.push(key.as_bytes(), &row(&mut chance), &mut |file| file);
         }
         let mut bytes = Vec::new();
         encoder.finish(&mut bytes);

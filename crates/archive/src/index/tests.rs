@@ -1,14 +1,14 @@
 //! Runs, their merging and the walk over them, against sorted lists.
 
+use super::body::{self, Body, tag};
 use super::memory::Memory;
-use super::merge;
-use super::row::{Files, Place, Row, Rows};
-use super::run::{Body, Run, RunWriter, tag};
-use super::walk::{KeyRange, Origin, Walk};
+use super::row::{Place, Row, Rows};
+use super::{Files, KeyBounds, Origin, PublishedRuns, Run, Walk, Wanted};
 use crate::capture::entry::{ContentKey, Flag, Stored};
 use base::disk::{Disk, Open, SimulatedDisk};
 use base::{Chance, Sha1Digest, Timestamp};
-use std::collections::BTreeMap;
+use runs::{Rows as _, RunStore};
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -68,15 +68,30 @@ fn memory(rows: &[(String, Row)], files: &Files) -> Memory {
     memory
 }
 
-fn write(disk: &dyn Disk, id: u64, memory: &Memory, files: &mut Files) -> Run {
-    let mut writer = RunWriter::create(disk, Path::new(DIRECTORY), id, memory.key_count()).unwrap();
-    memory.iter().for_each(|(key, row)| writer.push(key, row).unwrap());
-    memory.bodies().for_each(|body| writer.push_body(body).unwrap());
-    writer.finish(files).unwrap()
+fn write(store: &mut RunStore<Rows>, memory: &Memory) {
+    store
+        .add_run(memory.key_count(), [], |writer, _| {
+            memory.iter().try_for_each(|(key, row)| writer.push(key.as_bytes(), row))?;
+            memory.bodies().try_for_each(|body| writer.push_secondary(body))
+        })
+        .unwrap();
+}
+
+/// An empty store that knows the files.
+fn store(disk: &SimulatedDisk) -> RunStore<Rows> {
+    let (mut store, _) = RunStore::open(Arc::new(disk.clone()), Path::new(DIRECTORY)).unwrap();
+    *store.names_mut() = files();
+    store
+}
+
+/// Replaces all runs by one of the rows that are wanted.
+fn merge(store: &mut RunStore<Rows>, keep: &mut dyn FnMut(&str, &mut Row, &mut Files) -> bool) -> Arc<Run> {
+    store.rewrite(&mut Wanted { keep, gone: HashSet::new() }).unwrap();
+    Arc::clone(store.runs().next().unwrap())
 }
 
 /// What a walk finds, as it finds it.
-fn walk(origins: &[Origin], files: &Arc<Files>, range: &KeyRange) -> Sorted {
+fn walk(origins: &[Origin], files: &Arc<Files>, range: &KeyBounds) -> Sorted {
     let (mut walk, mut found) = (Walk::new(origins, files, range).unwrap(), Vec::new());
     while let Some((_, row)) = walk.current() {
         found.push((walk.key_text().to_owned(), row.clone()));
@@ -86,7 +101,7 @@ fn walk(origins: &[Origin], files: &Arc<Files>, range: &KeyRange) -> Sorted {
 }
 
 struct Rig {
-    disk: SimulatedDisk,
+    store: RunStore<Rows>,
     files: Arc<Files>,
     runs: Vec<Arc<Run>>,
     origins: Vec<Origin>,
@@ -95,25 +110,26 @@ struct Rig {
 
 /// Some runs and some rows in memory, and all of them in one list.
 fn rig(seed: u64) -> Rig {
-    let (disk, mut chance, mut files) = (SimulatedDisk::new(seed), Chance::new(seed), files());
-    disk.create_directory(Path::new(DIRECTORY)).unwrap();
-    let (mut runs, mut sorted) = (Vec::new(), Sorted::new());
+    let (mut store, mut chance) = (store(&SimulatedDisk::new(seed)), Chance::new(seed));
+    let mut sorted = Sorted::new();
     for id in 0..1 + chance.below(6) {
         let count = *chance.pick(&[1, 10, 300, 900]);
         let part = rows(&mut chance, count, id * 10_000);
-        runs.push(Arc::new(write(&disk, id, &memory(&part, &files), &mut files)));
+        let memory = memory(&part, store.names());
+        write(&mut store, &memory);
         sorted.extend(part);
     }
     let part = rows(&mut chance, 40, 90_000);
+    let files = Arc::clone(store.names());
     let in_memory = Arc::new(memory(&part, &files).to_rows());
     sorted.extend(part);
     sort(&mut sorted, &files);
-    let origins =
-        runs.iter().map(|run| Origin::Run(Arc::clone(run))).chain([Origin::Memory(in_memory)]).collect();
-    Rig { disk, files: Arc::new(files), runs, origins, sorted }
+    let runs: Vec<Arc<Run>> = store.runs().cloned().collect();
+    let origins = store.sources().into_iter().chain([Origin::Memory(in_memory)]).collect();
+    Rig { store, files, runs, origins, sorted }
 }
 
-fn within(range: &KeyRange, key: &str) -> bool {
+fn within(range: &KeyBounds, key: &str) -> bool {
     key.as_bytes() >= range.from.as_slice()
         && range.to.as_ref().is_none_or(|to| key.as_bytes() < to.as_slice())
 }
@@ -138,7 +154,7 @@ fn model_walks_agree_with_a_sorted_list() {
         assert!(seed > 0 || blocks > rig.runs.len(), "keys span blocks");
         for from in BOUNDS {
             for to in BOUNDS.into_iter().map(Some).chain([None]).filter(|to| to.is_none_or(|to| to >= from)) {
-                let range = KeyRange { from: from.into(), to: to.map(Into::into) };
+                let range = KeyBounds { from: from.into(), to: to.map(Into::into) };
                 let expected: Sorted =
                     rig.sorted.iter().filter(|(key, _)| within(&range, key)).rev().cloned().collect();
                 assert_eq!(walk(&rig.origins, &rig.files, &range), expected, "seed {seed}, {range:?}");
@@ -153,7 +169,7 @@ fn model_skipping_goes_to_the_next_key_from_wherever_it_is() {
         let (rig, mut chance) = (rig(seed), Chance::of(&[seed, 1]));
         let from = *chance.pick(&BOUNDS);
         let to = chance.pick(&BOUNDS[5..]).as_bytes().to_vec();
-        let range = KeyRange { from: from.into(), to: Some(to) };
+        let range = KeyBounds { from: from.into(), to: Some(to) };
         let expected: Sorted =
             rig.sorted.iter().filter(|(key, _)| within(&range, key)).rev().cloned().collect();
         let mut walk = Walk::new(&rig.origins, &rig.files, &range).unwrap();
@@ -184,56 +200,53 @@ fn model_skipping_goes_to_the_next_key_from_wherever_it_is() {
 fn model_a_merged_run_holds_what_its_runs_held() {
     for seed in 0..25 {
         let mut rig = rig(seed);
-        let in_runs = walk(&rig.origins[..rig.runs.len()], &rig.files, &KeyRange::all());
-        let files = Arc::make_mut(&mut rig.files);
-        let merged = merge::merge(&rig.disk, Path::new(DIRECTORY), 100, &rig.runs, files, None).unwrap();
+        let in_runs = walk(&rig.origins[..rig.runs.len()], &rig.files, &KeyBounds::all());
+        let merged = merge(&mut rig.store, &mut |_, _, _| true);
         merged.verify().unwrap();
         let keys: BTreeMap<&str, ()> = in_runs.iter().map(|(key, _)| (key.as_str(), ())).collect();
-        assert_eq!((merged.entries, merged.keys), (in_runs.len() as u64, keys.len() as u64));
+        assert_eq!((merged.entries(), merged.keys()), (in_runs.len() as u64, keys.len() as u64));
         assert!(in_runs.iter().all(|(key, _)| merged.may_hold(key.as_bytes())));
         let files = Arc::clone(&rig.files);
         for (_, row) in &in_runs {
             let Some(body) = Body::of(row) else { continue };
             let content = row.content.unwrap();
-            let place = merged.find_body(body.payload, content).unwrap().unwrap();
+            let place = body::find_body(&merged, body.payload, content).unwrap().unwrap();
             let same = in_runs.iter().filter_map(|(_, row)| Body::of(row));
             let mut same =
                 same.filter(|other| (other.payload, other.content) == (body.payload, body.content));
             assert!(same.any(|other| other.place == place), "seed {seed}");
-            assert!(merged.find_payload(body.payload).unwrap().is_some());
-            assert_eq!(merged.find_body(body.payload, ContentKey([9; 16])).unwrap(), None);
+            assert!(body::find_payload(&merged, body.payload).unwrap().is_some());
+            assert_eq!(body::find_body(&merged, body.payload, ContentKey([9; 16])).unwrap(), None);
         }
-        assert_eq!(merged.find_payload(Sha1Digest::from_bytes([77; 20])).unwrap(), None);
-        let merged = [Origin::Run(Arc::new(merged))];
-        assert_eq!(walk(&merged, &files, &KeyRange::all()), in_runs, "seed {seed}");
+        assert_eq!(body::find_payload(&merged, Sha1Digest::from_bytes([77; 20])).unwrap(), None);
+        let merged = [Origin::Run(merged)];
+        assert_eq!(walk(&merged, &files, &KeyBounds::all()), in_runs, "seed {seed}");
     }
 }
 
 #[test]
 fn a_merge_leaves_out_what_is_not_wanted_with_its_bodies() {
     let mut rig = rig(3);
-    let in_runs = walk(&rig.origins[..rig.runs.len()], &rig.files, &KeyRange::all());
+    let in_runs = walk(&rig.origins[..rig.runs.len()], &rig.files, &KeyBounds::all());
     let mut keep = |key: &str, row: &mut Row, _: &mut Files| {
         row.sum = 7;
         !key.ends_with("often")
     };
-    let files = Arc::make_mut(&mut rig.files);
-    let merged =
-        merge::merge(&rig.disk, Path::new(DIRECTORY), 100, &rig.runs, files, Some(&mut keep)).unwrap();
+    let merged = merge(&mut rig.store, &mut keep);
     let kept: Sorted = in_runs.into_iter().filter(|(key, _)| !key.ends_with("often")).collect();
     let kept: Sorted = kept.into_iter().map(|(key, row)| (key, Row { sum: 7, ..row })).collect();
     let bodies: Vec<Body> = kept.iter().filter_map(|(_, row)| Body::of(row)).collect();
     for digest in 0..40 {
         for content in 0..7 {
             let payload = Sha1Digest::from_bytes([digest; 20]);
-            let place = merged.find_body(payload, ContentKey([content; 16])).unwrap();
+            let place = body::find_body(&merged, payload, ContentKey([content; 16])).unwrap();
             let is_kept =
                 |place: Place| bodies.iter().any(|body| body.place == place && body.payload == payload);
             assert!(place.is_none_or(is_kept), "{digest} {content} {place:?}");
         }
     }
     let files = Arc::clone(&rig.files);
-    assert_eq!(walk(&[Origin::Run(Arc::new(merged))], &files, &KeyRange::all()), kept);
+    assert_eq!(walk(&[Origin::Run(merged)], &files, &KeyBounds::all()), kept);
 }
 
 #[test]
@@ -261,29 +274,25 @@ fn model_memory_agrees_with_a_sorted_list() {
 
 #[test]
 fn detects_any_flipped_bit_of_a_run() {
-    let (disk, mut chance, mut files) = (SimulatedDisk::new(5), Chance::new(5), files());
-    disk.create_directory(Path::new(DIRECTORY)).unwrap();
-    let part = memory(&rows(&mut chance, 60, 0), &files);
-    let path = Path::new(DIRECTORY).join(super::run::file_name(write(&disk, 1, &part, &mut files).id()));
+    let (disk, mut chance) = (SimulatedDisk::new(5), Chance::new(5));
+    let mut store = store(&disk);
+    let part = memory(&rows(&mut chance, 60, 0), store.names());
+    write(&mut store, &part);
+    let path = Path::new(DIRECTORY).join("0000000001.run");
     let length = disk.open(&path, Open::Read).unwrap().length().unwrap();
-    let is_sound =
-        |files: &mut Files| Run::open(&disk, &path, 1, files).is_ok_and(|run| run.verify().is_ok());
-    assert!(is_sound(&mut files));
+    let is_sound = || {
+        let published = PublishedRuns::open(&disk, Path::new(DIRECTORY), &mut files());
+        published.is_ok_and(|published| published.runs.iter().all(|run| run.verify().is_ok()))
+    };
+    assert!(is_sound());
     for bit in (0..length * 8).step_by(if cfg!(debug_assertions) { 7 } else { 1 }) {
         disk.flip_bit(&path, bit).unwrap();
-        assert!(!is_sound(&mut files), "bit {bit} of {}", length * 8);
+        assert!(!is_sound(), "bit {bit} of {}", length * 8);
         disk.flip_bit(&path, bit).unwrap();
     }
-    // The same bytes under another number are another run's.
-    assert!(Run::open(&disk, &path, 2, &mut files).is_err());
-    for cut in [0, 1, 40, length / 2, length - 1] {
-        let copy = Path::new("/index/copy.run");
-        let mut bytes = vec![0; usize::try_from(cut).unwrap()];
-        disk.open(&path, Open::Read).unwrap().read_at(0, &mut bytes).unwrap();
-        let file = disk.open(copy, Open::CreateNew).unwrap();
-        file.write_at(0, &bytes).unwrap();
-        assert!(Run::open(&disk, copy, 1, &mut files).is_err(), "cut to {cut}");
-        disk.remove(copy).unwrap();
+    for cut in [length - 1, length / 2, 40, 1, 0] {
+        disk.open(&path, Open::Write).unwrap().truncate(cut).unwrap();
+        assert!(!is_sound(), "cut to {cut}");
     }
 }
 

@@ -18,7 +18,7 @@ use crate::files::name;
 use crate::files::scan::Scan;
 use crate::files::sums::{self, Batch, Frames};
 use crate::files::survey::survey;
-use crate::index::row::Files;
+use crate::index::Files;
 use crate::reading::reader::Reader;
 use base::disk::Disk;
 use std::collections::{HashSet, VecDeque};

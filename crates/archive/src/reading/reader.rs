@@ -14,11 +14,12 @@ use crate::files::name::closed_name;
 use crate::files::scan::Scan;
 use crate::files::sums;
 use crate::files::survey::survey;
+use crate::index::Files;
+use crate::index::Run;
 use crate::index::memory::Memory;
-use crate::index::row::{Files, Place, Row};
-use crate::index::run::Run;
-use crate::index::walk::{KeyRange, Origin, Walk};
-use crate::index::{self, DIRECTORY};
+use crate::index::row::{Place, Row};
+use crate::index::{self, DIRECTORY, PublishedRuns};
+use crate::index::{KeyBounds, Origin, Walk};
 use crate::tombstone::{self, Takedown, Target};
 use base::disk::Disk;
 use base::{Sha1Digest, Timestamp, http};
@@ -61,12 +62,11 @@ impl Reader {
 
     fn try_open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Self, Error> {
         let mut names = Files::default();
-        let (generation, runs) = index::load(&*disk, &directory.join(DIRECTORY), &mut names)?;
-        let runs: Vec<Arc<Run>> = runs.into_iter().map(|(run, _)| run).collect();
+        let published = PublishedRuns::open(&*disk, &directory.join(DIRECTORY), &mut names)?;
         let mut memory = Memory::default();
         for path in files(&*disk, directory)? {
             let Some(file) = closed_name(&path) else { continue };
-            if !generation.covered.contains(file) {
+            if !published.covers(file) {
                 load(&*disk, &path, file, &mut names, &mut memory)?;
                 if memory.count() > MEMORY_ROWS_READ_MAX {
                     let what = "it covers too few of the archive files to be read";
@@ -74,6 +74,7 @@ impl Reader {
                 }
             }
         }
+        let runs = published.runs;
         let in_memory = (memory.count() > 0).then(|| Origin::Memory(Arc::new(memory.to_rows())));
         let origins = runs.iter().map(|run| Origin::Run(Arc::clone(run))).chain(in_memory).collect();
         let (files, memory) = (Arc::new(names), Arc::new(memory));
@@ -118,12 +119,12 @@ impl Reader {
     /// How many captures the index holds.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.memory.count() + self.runs.iter().map(|run| run.entries).sum::<u64>()
+        self.memory.count() + self.runs.iter().map(|run| run.entries()).sum::<u64>()
     }
     /// How many bytes the runs of the index take.
     #[must_use]
     pub fn index_bytes(&self) -> u64 {
-        self.runs.iter().map(|run| run.bytes).sum()
+        self.runs.iter().map(|run| run.bytes()).sum()
     }
 
     /// The captures of a page, newest first.
@@ -137,24 +138,24 @@ impl Reader {
             Origin::Memory(_) => true,
         };
         let origins: Vec<Origin> = self.origins.iter().filter(may_hold).cloned().collect();
-        self.walk(&origins, &KeyRange::one(key.as_str()))
+        self.walk(&origins, &KeyBounds::one(key.as_str().as_bytes()))
     }
     /// Every capture, in the reverse order of the index: by key, then by moment.
     pub fn all(&self) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
-        self.walk(&self.origins, &KeyRange::all())
+        self.walk(&self.origins, &KeyBounds::all())
     }
     /// Every capture whose key begins with `prefix`, in the reverse order of the index.
     pub fn with_prefix(
         &self,
         prefix: &str,
     ) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
-        self.walk(&self.origins, &KeyRange::prefix(prefix.as_bytes()))
+        self.walk(&self.origins, &KeyBounds::prefix(prefix.as_bytes()))
     }
 
     fn walk(
         &self,
         origins: &[Origin],
-        range: &KeyRange,
+        range: &KeyBounds,
     ) -> Result<impl Iterator<Item = Result<Entry, Error>> + use<>, Error> {
         let mut walk = Walk::new(origins, &self.files, range)?;
         let (files, hidden) = (Arc::clone(&self.files), Arc::clone(&self.hidden));
@@ -170,7 +171,7 @@ impl Reader {
                 };
                 if let Err(error) = walk.step() {
                     failed = true;
-                    return Some(Err(error));
+                    return Some(Err(error.into()));
                 }
                 if !is_hidden {
                     return Some(Ok(entry));
@@ -302,7 +303,7 @@ impl Reader {
 
     /// Reads every block of the index once.
     pub(crate) fn verify_runs(&self) -> Result<(), Error> {
-        self.runs.iter().try_for_each(|run| run.verify())
+        Ok(self.runs.iter().try_for_each(|run| run.verify())?)
     }
 
     /// The head of the answer that a page which did not change last gave. The bytes may have come from another page, which
@@ -346,11 +347,11 @@ impl Reader {
     /// Where a body with this digest is stored, if possible one with this content.
     fn find_payload(&self, payload: Sha1Digest, content: Option<ContentKey>) -> Result<Option<Place>, Error> {
         if let Some(content) = content {
-            if let Some(body) = self.memory.find_body(payload, index::run::tag(content)) {
+            if let Some(body) = self.memory.find_body(payload, index::body::tag(content)) {
                 return Ok(Some(body.place));
             }
             for run in self.runs.iter().rev() {
-                if let Some(place) = run.find_body(payload, content)? {
+                if let Some(place) = index::body::find_body(run, payload, content)? {
                     return Ok(Some(place));
                 }
             }
@@ -359,7 +360,7 @@ impl Reader {
             return Ok(Some(body.place));
         }
         for run in self.runs.iter().rev() {
-            if let Some(place) = run.find_payload(payload)? {
+            if let Some(place) = index::body::find_payload(run, payload)? {
                 return Ok(Some(place));
             }
         }

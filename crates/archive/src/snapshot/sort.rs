@@ -1,19 +1,18 @@
 //! Sorts versions in bounded memory: by where their bytes are, so that they are read in one sweep (A5), or by key.
 //!
-//! What does not fit is spilled, in sorted pieces, to files without a name that vanish with the process.
+//! What does not fit is spilled to files without a name; see [`ExternalSorter`].
 //!
 //! **Invariant:** the order does not depend on how much was spilled.
 
 use crate::capture::entry::{Entry, Stored};
 use crate::error::Error;
-use crate::index::bytes::{Bytes, put_number, put_text};
-use crate::index::row::{Encoder, Files, Row, Rows};
+use crate::index::Files;
+use crate::index::row::{Encoder, Row, Rows};
 use crate::snapshot::versions::Version;
+use base::bytes::{ByteReader, put_number, put_text};
 use base::{Period, Timestamp};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::fs::File;
-use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use runs::{ExternalSorter, RowEncoder as _, Rows as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The order that is wanted.
@@ -25,38 +24,24 @@ pub enum Order {
     Key,
 }
 
-/// What it is sorted by, and the version.
-type Item = (Box<[u8]>, Box<[u8]>);
-
-/// Takes versions in any order, then hands them out in the order that is wanted.
+/// Takes versions in any order, then returns them in the order that is wanted.
 #[derive(Debug)]
 pub struct Sorter {
     order: Order,
     spool: PathBuf,
-    memory_bytes: usize,
-    held: Vec<Item>,
-    held_bytes: usize,
-    spilled: Vec<File>,
-    count: u64,
+    items: ExternalSorter,
 }
-
-/// What an item takes in memory beside its bytes.
-const ITEM_BYTES: usize = 64;
-/// Of each spilled piece so much is read at once, or less if there are many.
-const READ_BYTES_MAX: usize = 256 * 1024;
-const READ_BYTES_MIN: usize = 4 * 1024;
 
 impl Sorter {
     /// A sorter that holds about `memory_bytes` and spills the rest into the directory `spool`.
     #[must_use]
     pub fn new(order: Order, spool: &Path, memory_bytes: usize) -> Self {
-        let (held, spilled) = (Vec::new(), Vec::new());
-        Self { order, spool: spool.to_owned(), memory_bytes, held, held_bytes: 0, spilled, count: 0 }
+        Self { order, spool: spool.to_owned(), items: ExternalSorter::new(spool, memory_bytes) }
     }
     /// How many versions were taken.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.count
+        self.items.count()
     }
     /// Takes a version.
     pub fn push(&mut self, version: &Version) -> Result<(), Error> {
@@ -64,18 +49,14 @@ impl Sorter {
     }
     /// Takes a version, and something that goes with it.
     pub fn push_with(&mut self, version: &Version, beside: &[u8]) -> Result<(), Error> {
-        let key = sort_key(self.order, version);
-        let item = encode(version, beside);
-        self.held_bytes += key.len() + item.len() + ITEM_BYTES;
-        self.held.push((key.into(), item.into()));
-        self.count += 1;
-        if self.held_bytes >= self.memory_bytes { self.spill() } else { Ok(()) }
+        let pushed = self.items.push(&sort_key(self.order, version), &encode(version, beside));
+        pushed.map_err(|source| Error::io("spill what is sorted into", &self.spool, source))
     }
-    /// Hands them all out.
+    /// Returns all of them.
     pub fn finish(self) -> Result<impl Iterator<Item = Result<Version, Error>>, Error> {
         Ok(self.finish_with()?.map(|sorted| sorted.map(|(version, _)| version)))
     }
-    /// Hands them all out, each with what goes with it.
+    /// Returns all of them, each with what goes with it.
     pub fn finish_with(self) -> Result<impl Iterator<Item = Result<(Version, Vec<u8>), Error>>, Error> {
         let failed = failed_to_read(&self.spool);
         let decoded = move |item: Result<Box<[u8]>, Error>| {
@@ -83,89 +64,20 @@ impl Sorter {
         };
         Ok(self.finish_encoded()?.map(decoded))
     }
-    /// Hands them all out as [`Version::from_bytes`] reads them.
-    pub fn finish_encoded(mut self) -> Result<impl Iterator<Item = Result<Box<[u8]>, Error>>, Error> {
-        self.held.sort_unstable();
+    /// Returns all of them as [`Version::from_bytes`] reads them.
+    pub fn finish_encoded(self) -> Result<impl Iterator<Item = Result<Box<[u8]>, Error>>, Error> {
         let failed = failed_to_read(&self.spool);
-        let mut pieces = Vec::new();
-        let spilled = std::mem::take(&mut self.spilled);
-        let read_bytes = (self.memory_bytes / (spilled.len() + 1)).clamp(READ_BYTES_MIN, READ_BYTES_MAX);
-        for mut file in spilled {
-            file.rewind().map_err(&failed)?;
-            pieces.push(Piece::Spilled(BufReader::with_capacity(read_bytes, file)));
-        }
-        pieces.push(Piece::Held(std::mem::take(&mut self.held).into_iter()));
-        let mut heap = BinaryHeap::new();
-        for (number, piece) in pieces.iter_mut().enumerate() {
-            if let Some((key, item)) = piece.next().map_err(&failed)? {
-                heap.push(Reverse((key, item, number)));
-            }
-        }
+        let mut sorted = self.items.finish().map_err(&failed)?;
         Ok(std::iter::from_fn(move || {
-            let Reverse((_, item, number)) = heap.pop()?;
-            match pieces.get_mut(number).map(Piece::next) {
-                Some(Ok(Some((key, next)))) => heap.push(Reverse((key, next, number))),
-                Some(Err(error)) => return Some(Err(failed(error))),
-                _ => {}
-            }
-            Some(Ok(item))
+            let next = sorted.next().map(|next| next.map(|(_, version)| Box::from(version)));
+            next.map_err(&failed).transpose()
         }))
-    }
-
-    fn spill(&mut self) -> Result<(), Error> {
-        self.held.sort_unstable();
-        let spilled = self.try_spill();
-        let file = spilled.map_err(|source| Error::io("spill what is sorted into", &self.spool, source))?;
-        self.spilled.push(file);
-        self.held.clear();
-        self.held_bytes = 0;
-        Ok(())
-    }
-    fn try_spill(&self) -> io::Result<File> {
-        let mut output = BufWriter::with_capacity(1024 * 1024, tempfile::tempfile_in(&self.spool)?);
-        for (key, item) in &self.held {
-            for piece in [key, item] {
-                let length = u32::try_from(piece.len()).map_err(io::Error::other)?;
-                output.write_all(&length.to_le_bytes())?;
-                output.write_all(piece)?;
-            }
-        }
-        output.into_inner().map_err(io::IntoInnerError::into_error)
     }
 }
 
 fn failed_to_read(spool: &Path) -> impl Fn(io::Error) -> Error + use<> {
     let path = spool.to_owned();
     move |source| Error::io("read back what was sorted in", &path, source)
-}
-
-enum Piece {
-    Held(std::vec::IntoIter<Item>),
-    Spilled(BufReader<File>),
-}
-
-impl Piece {
-    fn next(&mut self) -> io::Result<Option<Item>> {
-        match self {
-            Self::Held(items) => Ok(items.next()),
-            Self::Spilled(file) => {
-                let Some(key) = read_piece(file)? else { return Ok(None) };
-                let item = read_piece(file)?.ok_or(io::ErrorKind::UnexpectedEof)?;
-                Ok(Some((key, item)))
-            }
-        }
-    }
-}
-
-fn read_piece(file: &mut impl Read) -> io::Result<Option<Box<[u8]>>> {
-    let mut length = [0; 4];
-    match file.read_exact(&mut length) {
-        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
-        read => read?,
-    }
-    let mut piece = vec![0; u32::from_le_bytes(length) as usize];
-    file.read_exact(&mut piece)?;
-    Ok(Some(piece.into()))
 }
 
 fn sort_key(order: Order, version: &Version) -> Vec<u8> {
@@ -201,7 +113,7 @@ impl Version {
     /// What goes with a version that [`Version::to_bytes`] wrote, without reading the version.
     #[must_use]
     pub fn beside(bytes: &[u8]) -> Option<&[u8]> {
-        let mut bytes = Bytes(bytes);
+        let mut bytes = ByteReader(bytes);
         let length = bytes.count()?;
         bytes.take(length)
     }
@@ -226,13 +138,13 @@ fn encode(version: &Version, beside: &[u8]) -> Vec<u8> {
     put_number(&mut bytes, files.names().len() as u64);
     files.names().iter().for_each(|name| put_text(&mut bytes, name));
     let mut encoder = Encoder::default();
-    encoder.push(version.payload.key.as_str(), &row, |file| file);
+    encoder.push(version.payload.key.as_str().as_bytes(), &row, &mut |file| file);
     encoder.finish(&mut bytes);
     bytes
 }
 
 fn decode(bytes: &[u8]) -> Option<(Version, Vec<u8>)> {
-    let mut bytes = Bytes(bytes);
+    let mut bytes = ByteReader(bytes);
     let length = bytes.count()?;
     let beside = bytes.take(length)?.to_vec();
     let mut moment = || Timestamp::from_micros(bytes.number()?.cast_signed());
@@ -244,7 +156,7 @@ fn decode(bytes: &[u8]) -> Option<(Version, Vec<u8>)> {
     }
     let numbers: Vec<u32> = (0..).take(files.names().len()).collect();
     let mut rows = Rows::default();
-    rows.decode(bytes.0, &numbers).ok()?;
+    rows.decode(bytes.0, &numbers)?;
     let payload: Entry = (rows.len() == 1).then(|| rows.row(0).entry(rows.key_text(0), &files))?;
     let version = Version {
         validity: Period::new(from, to)?,
@@ -308,13 +220,12 @@ mod tests {
         }
     }
 
-    fn sorted(versions: &[Version], order: Order, memory_bytes: usize) -> (Vec<Version>, usize) {
+    fn sorted(versions: &[Version], order: Order, memory_bytes: usize) -> Vec<Version> {
         let spool = tempfile::tempdir().unwrap();
         let mut sorter = Sorter::new(order, spool.path(), memory_bytes);
         versions.iter().for_each(|version| sorter.push(version).unwrap());
         assert_eq!(sorter.count(), versions.len() as u64);
-        let pieces = sorter.spilled.len();
-        (sorter.finish().unwrap().map(Result::unwrap).collect(), pieces)
+        sorter.finish().unwrap().map(Result::unwrap).collect()
     }
 
     /// Where the bytes of a version are.
@@ -328,12 +239,14 @@ mod tests {
     fn what_is_spilled_comes_out_as_if_it_had_not_been() {
         let versions = versions(3_000, 1);
         for order in [Order::Address, Order::Key] {
-            let (whole, none) = sorted(&versions, order, usize::MAX);
-            assert_eq!((whole.len(), none), (versions.len(), 0));
-            for (memory_bytes, pieces_min) in [(400_000, 1), (20_000, 20), (3_000, 100)] {
-                let (found, pieces) = sorted(&versions, order, memory_bytes);
-                assert!(pieces >= pieces_min, "{pieces} pieces of {memory_bytes} bytes");
-                assert_eq!(found, whole, "{order:?} with {memory_bytes} bytes");
+            let whole = sorted(&versions, order, usize::MAX);
+            assert_eq!(whole.len(), versions.len());
+            for memory_bytes in [400_000, 20_000, 3_000] {
+                assert_eq!(
+                    sorted(&versions, order, memory_bytes),
+                    whole,
+                    "{order:?} with {memory_bytes} bytes"
+                );
             }
         }
     }
@@ -343,29 +256,31 @@ mod tests {
         let versions = versions(2_000, 2);
         let mut by_address: Vec<_> = versions.iter().map(|one| (address(one), one.validity.from())).collect();
         by_address.sort();
-        let found = sorted(&versions, Order::Address, 50_000).0;
+        let found = sorted(&versions, Order::Address, 50_000);
         assert!(found.iter().map(|one| (address(one), one.validity.from())).eq(by_address));
         let key = |one: &Version| (one.payload.key.clone(), one.validity.from());
         let mut by_key: Vec<_> = versions.iter().map(key).collect();
         by_key.sort();
-        assert!(sorted(&versions, Order::Key, 50_000).0.iter().map(key).eq(by_key));
+        assert!(sorted(&versions, Order::Key, 50_000).iter().map(key).eq(by_key));
     }
 
     #[test]
     fn nothing_is_lost_and_nothing_is_invented() {
         let mut versions = versions(500, 3);
-        let mut found = sorted(&versions, Order::Address, 10_000).0;
+        let mut found = sorted(&versions, Order::Address, 10_000);
         let text = |version: &Version| format!("{version:?}");
         versions.sort_by_key(text);
         found.sort_by_key(text);
         assert_eq!(found, versions);
-        assert!(sorted(&[], Order::Key, 10).0.is_empty());
+        assert!(sorted(&[], Order::Key, 10).is_empty());
     }
 
     #[test]
     fn a_spool_that_is_not_there_is_told() {
         let mut sorter = Sorter::new(Order::Key, Path::new("/nowhere/at/all"), 1);
-        let error = sorter.push(&version(&mut Chance::new(4))).unwrap_err();
+        let version = version(&mut Chance::new(4));
+        sorter.push(&version).unwrap();
+        let error = sorter.push(&version).unwrap_err();
         assert!(error.to_string().contains("/nowhere/at/all"), "{error}");
     }
 }

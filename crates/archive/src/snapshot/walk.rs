@@ -7,8 +7,9 @@
 
 use crate::capture::entry::{Key, Stored};
 use crate::error::Error;
-use crate::index::row::{Files, Row};
-use crate::index::walk::{KeyRange, Origin, Spot, Walk};
+use crate::index::Files;
+use crate::index::row::Row;
+use crate::index::{KeyBounds, Origin, Spot, Walk};
 use crate::reading::reader::Reader;
 use crate::snapshot::choice::Choice;
 use crate::snapshot::versions::{Version, Versions, Visit, Wants, What};
@@ -23,7 +24,7 @@ pub struct Snapshot {
     choice: Choice,
     hidden: Arc<HashSet<(Arc<str>, u64)>>,
     /// What is still to be walked, the last first.
-    ranges: Vec<KeyRange>,
+    ranges: Vec<KeyBounds>,
     walk: Option<Walk>,
     versions: Versions<Spot>,
     /// The page that the walk is in, and whether it is still in it.
@@ -39,18 +40,18 @@ impl Reader {
     /// The versions that `choice` asks for.
     pub fn snapshot(&self, choice: &Choice) -> Result<Snapshot, Error> {
         let ranges = choice.scope().key_ranges().into_iter();
-        let mut ranges: Vec<KeyRange> = ranges
-            .map(|range| KeyRange { from: range.from.into_bytes(), to: range.to.map(String::into_bytes) })
+        let mut ranges: Vec<KeyBounds> = ranges
+            .map(|range| KeyBounds { from: range.from.into_bytes(), to: range.to.map(String::into_bytes) })
             .collect();
         ranges.sort_by(|one, other| one.from.cmp(&other.from));
         Ok(self.snapshot_in(choice, ranges))
     }
     /// The versions of one page that `choice` asks for.
     pub fn versions_of(&self, key: &Key, choice: &Choice) -> Snapshot {
-        self.snapshot_in(choice, vec![KeyRange::one(key.as_str())])
+        self.snapshot_in(choice, vec![KeyBounds::one(key.as_str().as_bytes())])
     }
 
-    fn snapshot_in(&self, choice: &Choice, ranges: Vec<KeyRange>) -> Snapshot {
+    fn snapshot_in(&self, choice: &Choice, ranges: Vec<KeyBounds>) -> Snapshot {
         Snapshot {
             origins: self.origins.clone(),
             files: Arc::clone(&self.files),
@@ -150,7 +151,7 @@ impl Iterator for Snapshot {
                     Ok(row) => row,
                     Err(error) => {
                         self.is_over = true;
-                        return Some(Err(error));
+                        return Some(Err(error.into()));
                     }
                 };
                 let status = (row.status != 0).then_some(row.status);

@@ -10,9 +10,10 @@ use super::{Gone, Target};
 use crate::capture::entry::{Location, Stored};
 use crate::error::Error;
 use crate::files::fetch_record;
+use crate::index::Files;
 use crate::index::Index;
-use crate::index::row::{Files, Row};
-use crate::index::walk::KeyRange;
+use crate::index::KeyBounds;
+use crate::index::row::Row;
 use base::Timestamp;
 use base::disk::Disk;
 use std::collections::{BTreeMap, HashSet};
@@ -67,8 +68,8 @@ pub(crate) fn listed(disk: &dyn Disk, directory: &Path, index: &Index, id: &str)
 }
 
 /// Where the notes of takedowns stand in the index.
-pub(crate) fn notes() -> KeyRange {
-    KeyRange::prefix(format!("!{URN}").as_bytes())
+pub(crate) fn notes() -> KeyBounds {
+    KeyBounds::prefix(format!("!{URN}").as_bytes())
 }
 
 /// The tombstones among the notes of takedowns. The note that one is done says what it was too, so that damage to a

@@ -1,7 +1,7 @@
 //! What is taken down: a page, a prefix, or a server.
 
 use crate::capture::entry::Key;
-use crate::index::walk::KeyRange;
+use crate::index::KeyBounds;
 use crate::scope::{Scope, ScopeError};
 use base::PageUrl;
 use std::fmt;
@@ -77,13 +77,13 @@ impl Target {
             None => self.scope.holds(key.as_str()),
         }
     }
-    pub(crate) fn ranges(&self) -> Vec<KeyRange> {
+    pub(crate) fn ranges(&self) -> Vec<KeyBounds> {
         match &self.key {
-            Some(key) => vec![KeyRange::one(key.as_str())],
+            Some(key) => vec![KeyBounds::one(key.as_str().as_bytes())],
             None => {
                 let ranges = self.scope.key_ranges().into_iter();
                 ranges
-                    .map(|range| KeyRange { from: range.from.into(), to: range.to.map(String::into_bytes) })
+                    .map(|range| KeyBounds { from: range.from.into(), to: range.to.map(String::into_bytes) })
                     .collect()
             }
         }

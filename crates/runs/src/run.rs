@@ -1,61 +1,33 @@
-//! Runs: immutable, sorted files of the index.
+//! Runs: immutable, sorted files.
 //!
-//! A run holds rows in blocks, ordered by key, moment and arrival; then the bodies that its rows store, ordered by
-//! digest; then a filter over its keys; then tables with the first key of every block. It is written once, from front
-//! to back, and made durable before anyone hears of it. `docs/formats/index.md` shows the bytes.
+//! A run holds rows in blocks, ordered by key and then as [`Rows::order`] says; then its secondary entries, in blocks
+//! too; then a filter over its keys; then tables with the first key of every block. It is written once, from front to
+//! back, and made durable before anyone hears of it. `docs/formats/index.md` shows the bytes.
 //!
-//! **Invariant:** every byte that is used was seen to match its checksum, which covers the run and the place too. A
-//! run that does not is reported and can be made anew from the archive files.
+//! **Invariant:** every byte that is used was seen to match its checksum, which covers the run and the position too.
 
-use crate::capture::entry::ContentKey;
+use crate::checksum::checksum;
 use crate::error::Error;
-use crate::index::bytes::{Bytes, checksum, put_number, put_text};
-use crate::index::filter::Filter;
-use crate::index::row::{Encoder, Files, Place, Row, Rows};
-use base::Sha1Digest;
+use crate::filter::Filter;
+use crate::names::Names;
+use crate::rows::{RowEncoder, Rows, Secondary};
+use base::bytes::{ByteReader, put_number, put_text};
 use base::disk::{Disk, DiskFile, Open};
 use std::collections::HashMap;
 use std::io;
+use std::marker::PhantomData;
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-const MAGIC: &[u8; 8] = b"UTSURUN1";
 const FOOTER_LENGTH: usize = 32;
 const FOOTER_BYTES: u64 = FOOTER_LENGTH as u64;
 /// A block of rows is finished when it has grown to this.
 const BLOCK_BYTES: usize = 16 * 1024;
-/// A block grows by one row beyond that, whose key and URL are bounded by what a record's head may hold.
+/// A block grows by one row beyond that; a row and its key take less than a mebibyte.
 const BLOCK_BYTES_MAX: usize = BLOCK_BYTES + 1024 * 1024;
 const BLOCK_HEAD_BYTES: u64 = 8;
-/// A body is its digest, the beginning of its content's key, and its place.
-const BODY_BYTES: usize = 20 + 8 + 4 + 8 + 4;
-const BODIES_A_BLOCK: usize = 372;
 const OUTPUT_BYTES: usize = 1024 * 1024;
-
-/// A stored body: where the record is that holds it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Body {
-    pub(crate) payload: Sha1Digest,
-    /// The beginning of the content's key: two bodies of one SHA-1 are still told apart.
-    pub(crate) content: [u8; 8],
-    pub(crate) place: Place,
-}
-
-impl Body {
-    /// The body that a row stores, if it stores one that others may refer to.
-    pub(crate) fn of(row: &Row) -> Option<Self> {
-        let is_stored = row.kind == crate::Stored::Response && !row.truncated;
-        let payload = row.payload.filter(|payload| is_stored && *payload != Sha1Digest::of(&[]))?;
-        // Longer records are kept, but nobody refers to them.
-        let is_short = u32::try_from(row.place.length).is_ok();
-        is_short.then_some(Self { payload, content: tag(row.content?), place: row.place })
-    }
-}
-
-/// The beginning of a content's key.
-pub(crate) fn tag(content: ContentKey) -> [u8; 8] {
-    *content.0.first_chunk().expect("it is 16 bytes long")
-}
 
 /// The first key of a block and where the block is.
 #[derive(Clone, Debug)]
@@ -67,18 +39,19 @@ struct Fence<K> {
 
 /// A run that can be read.
 #[derive(Debug)]
-pub(crate) struct Run {
+pub struct Run<R> {
     id: u64,
     path: PathBuf,
     file: Arc<dyn DiskFile>,
-    /// What the numbers of files in this run are in the process.
-    files: Vec<u32>,
+    /// What the numbers of names in this run are in the process.
+    names: Vec<u32>,
     blocks: Vec<Fence<Box<[u8]>>>,
-    bodies: Vec<Fence<u64>>,
+    secondary: Vec<Fence<u64>>,
     filter: Filter,
-    pub(crate) entries: u64,
-    pub(crate) keys: u64,
-    pub(crate) bytes: u64,
+    entries: u64,
+    keys: u64,
+    bytes: u64,
+    rows: PhantomData<fn() -> R>,
 }
 
 /// The name of a run's file.
@@ -86,26 +59,26 @@ pub(crate) fn file_name(id: u64) -> String {
     format!("{id:010}.run")
 }
 
-impl Run {
+impl<R: Rows> Run<R> {
     /// Opens a run, whose tables and filter are read and checked.
-    pub(crate) fn open(disk: &dyn Disk, path: &Path, id: u64, files: &mut Files) -> Result<Self, Error> {
+    pub(crate) fn open(disk: &dyn Disk, path: &Path, id: u64, names: &mut Names) -> Result<Self, Error> {
         let read = |source| Error::io("read", path, source);
         let file = disk.open(path, Open::Read).map_err(|source| Error::io("open", path, source))?;
         let bytes = file.length().map_err(read)?;
-        let damaged = |what| Error::IndexDamaged { path: path.to_owned(), what };
+        let damaged = |what| Error::Damaged { path: path.to_owned(), what };
         if bytes < FOOTER_BYTES + 16 {
             return Err(damaged("it is too short"));
         }
         let mut footer = [0; FOOTER_LENGTH];
         file.read_at(bytes - FOOTER_BYTES, &mut footer).map_err(read)?;
         let (offset, length, sum) =
-            read_footer(&footer, id, bytes).ok_or_else(|| damaged("its footer is damaged"))?;
+            read_footer(&footer, R::MAGIC, id, bytes).ok_or_else(|| damaged("its footer is damaged"))?;
         let mut tables = vec![0; length];
         file.read_at(offset, &mut tables).map_err(read)?;
         if checksum(id, offset, &tables) != sum {
             return Err(damaged("its tables are damaged"));
         }
-        let run = Tables::read(Bytes(&tables), offset);
+        let run = Tables::read(ByteReader(&tables), offset);
         let tables = run.ok_or_else(|| damaged("its tables make no sense"))?;
         let mut filter = vec![0; tables.filter_bytes];
         file.read_at(tables.filter_offset, &mut filter).map_err(read)?;
@@ -116,27 +89,48 @@ impl Run {
             id,
             path: path.to_owned(),
             file,
-            files: tables.files.iter().map(|name| files.number(name)).collect(),
+            names: tables.names.iter().map(|name| names.number(name)).collect(),
             blocks: tables.blocks,
-            bodies: tables.bodies,
+            secondary: tables.secondary,
             filter: Filter::from_stored(filter),
             entries: tables.entries,
             keys: tables.keys,
             bytes,
+            rows: PhantomData,
         })
     }
 
-    pub(crate) fn id(&self) -> u64 {
+    /// The number that it is named by.
+    #[must_use]
+    pub fn id(&self) -> u64 {
         self.id
     }
-    pub(crate) fn block_count(&self) -> usize {
+    /// How many rows it holds.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.entries
+    }
+    /// How many keys its rows have.
+    #[must_use]
+    pub fn keys(&self) -> u64 {
+        self.keys
+    }
+    /// How long its file is.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+    /// How many blocks of rows it has.
+    #[must_use]
+    pub fn block_count(&self) -> usize {
         self.blocks.len()
     }
-    pub(crate) fn body_block_count(&self) -> usize {
-        self.bodies.len()
+    pub(crate) fn secondary_block_count(&self) -> usize {
+        self.secondary.len()
     }
     /// Whether the run may hold the key; a run that does not rarely says so.
-    pub(crate) fn may_hold(&self, key: &[u8]) -> bool {
+    #[must_use]
+    pub fn may_hold(&self, key: &[u8]) -> bool {
         self.filter.may_hold(key)
     }
     /// How many blocks begin with a key before `key`.
@@ -144,64 +138,58 @@ impl Run {
         self.blocks.partition_point(|fence| &*fence.first < key)
     }
     /// Reads a block into `rows`.
-    pub(crate) fn read_block(
+    ///
+    /// # Errors
+    /// When it cannot be read, or is damaged.
+    pub fn read_block(&self, number: usize, buffer: &mut Vec<u8>, rows: &mut R) -> Result<(), Error> {
+        let fence = &self.blocks[number];
+        let bytes = self.read_checked(fence.offset, fence.length, buffer)?;
+        rows.decode(bytes, &self.names).ok_or_else(|| self.damaged("a block of it makes no sense"))
+    }
+    /// Hands the secondary entries of every block that may hold some with this prefix to `look`, in order, until it breaks.
+    ///
+    /// # Errors
+    /// When a block cannot be read, or is damaged.
+    pub fn look_up<T>(
+        &self,
+        prefix: u64,
+        mut look: impl FnMut(&[R::Secondary]) -> ControlFlow<T>,
+    ) -> Result<Option<T>, Error> {
+        let mut number = self.secondary.partition_point(|fence| fence.first < prefix).saturating_sub(1);
+        let mut buffer = Vec::new();
+        while self.secondary.get(number).is_some_and(|fence| fence.first <= prefix) {
+            if let ControlFlow::Break(found) = look(&self.read_secondary(number, &mut buffer)?) {
+                return Ok(Some(found));
+            }
+            number += 1;
+        }
+        Ok(None)
+    }
+    /// The secondary entries of a block, in order.
+    pub(crate) fn read_secondary(
         &self,
         number: usize,
         buffer: &mut Vec<u8>,
-        rows: &mut Rows,
-    ) -> Result<(), Error> {
-        let fence = &self.blocks[number];
+    ) -> Result<Vec<R::Secondary>, Error> {
+        let fence = &self.secondary[number];
         let bytes = self.read_checked(fence.offset, fence.length, buffer)?;
-        rows.decode(bytes, &self.files).map_err(|_| self.damaged("a block of it makes no sense"))
-    }
-    /// Where the body with this digest and content is stored, if it is.
-    pub(crate) fn find_body(&self, payload: Sha1Digest, content: ContentKey) -> Result<Option<Place>, Error> {
-        let wanted = prefix(payload);
-        let mut number = self.bodies.partition_point(|fence| fence.first < wanted).saturating_sub(1);
-        let mut buffer = Vec::new();
-        while self.bodies.get(number).is_some_and(|fence| fence.first <= wanted) {
-            let bodies = self.read_bodies(number, &mut buffer)?;
-            let start = bodies.partition_point(|body| body.payload < payload);
-            let same = bodies[start..].iter().take_while(|body| body.payload == payload);
-            if let Some(body) = same.into_iter().find(|body| body.content == tag(content)) {
-                return Ok(Some(body.place));
-            }
-            if bodies.last().is_some_and(|last| last.payload > payload) {
-                break;
-            }
-            number += 1;
-        }
-        Ok(None)
-    }
-    /// Where any body with this digest is stored.
-    pub(crate) fn find_payload(&self, payload: Sha1Digest) -> Result<Option<Place>, Error> {
-        let wanted = prefix(payload);
-        let mut number = self.bodies.partition_point(|fence| fence.first < wanted).saturating_sub(1);
-        let mut buffer = Vec::new();
-        while self.bodies.get(number).is_some_and(|fence| fence.first <= wanted) {
-            let bodies = self.read_bodies(number, &mut buffer)?;
-            if let Some(body) = bodies.iter().find(|body| body.payload == payload) {
-                return Ok(Some(body.place));
-            }
-            number += 1;
-        }
-        Ok(None)
-    }
-    /// The bodies of a block, in order of their digests.
-    pub(crate) fn read_bodies(&self, number: usize, buffer: &mut Vec<u8>) -> Result<Vec<Body>, Error> {
-        let fence = &self.bodies[number];
-        let bytes = self.read_checked(fence.offset, fence.length, buffer)?;
-        let bodies: Option<Vec<Body>> =
-            bytes.chunks(BODY_BYTES).map(|bytes| read_body(Bytes(bytes), &self.files)).collect();
-        bodies.ok_or_else(|| self.damaged("a block of its bodies makes no sense"))
+        let decode = |bytes| {
+            let mut bytes = ByteReader(bytes);
+            R::Secondary::decode(&mut bytes, &self.names).filter(|_| bytes.is_empty())
+        };
+        let entries: Option<Vec<R::Secondary>> = bytes.chunks(R::Secondary::BYTES).map(decode).collect();
+        entries.ok_or_else(|| self.damaged("a block of its secondary entries makes no sense"))
     }
 
-    /// Reads every block once; what is damaged is an error.
-    pub(crate) fn verify(&self) -> Result<(), Error> {
-        let (mut buffer, mut rows) = (Vec::new(), Rows::default());
+    /// Reads every block once.
+    ///
+    /// # Errors
+    /// When something cannot be read, or is damaged.
+    pub fn verify(&self) -> Result<(), Error> {
+        let (mut buffer, mut rows) = (Vec::new(), R::default());
         (0..self.block_count()).try_for_each(|number| self.read_block(number, &mut buffer, &mut rows))?;
-        (0..self.body_block_count())
-            .try_for_each(|number| self.read_bodies(number, &mut buffer).map(drop))?;
+        (0..self.secondary_block_count())
+            .try_for_each(|number| self.read_secondary(number, &mut buffer).map(drop))?;
         self.check_gaps(&mut buffer)
     }
 
@@ -209,7 +197,11 @@ impl Run {
     fn check_gaps(&self, buffer: &mut Vec<u8>) -> Result<(), Error> {
         buffer.resize(16, 0);
         self.file.read_at(0, buffer).map_err(|source| Error::io("read", &self.path, source))?;
-        if *buffer == head(self.id) { Ok(()) } else { Err(self.damaged("its beginning is damaged")) }
+        if *buffer == head(R::MAGIC, self.id) {
+            Ok(())
+        } else {
+            Err(self.damaged("its beginning is damaged"))
+        }
     }
 
     fn read_checked<'b>(&self, offset: u64, length: u32, buffer: &'b mut Vec<u8>) -> Result<&'b [u8], Error> {
@@ -219,38 +211,27 @@ impl Run {
         found.ok_or_else(|| self.damaged("a block of it is damaged"))
     }
     fn damaged(&self, what: &'static str) -> Error {
-        Error::IndexDamaged { path: self.path.clone(), what }
+        Error::Damaged { path: self.path.clone(), what }
     }
 }
 
-fn head(id: u64) -> Vec<u8> {
-    [*MAGIC, id.to_le_bytes()].concat()
+fn head(magic: &[u8; 8], id: u64) -> Vec<u8> {
+    [*magic, id.to_le_bytes()].concat()
 }
 
 /// The content of a block whose checksum holds.
 fn split_block(bytes: &[u8], id: u64, offset: u64) -> Option<&[u8]> {
-    let mut head = Bytes(bytes);
+    let mut head = ByteReader(bytes);
     let (length, sum) = (head.u32()?, head.u32()?);
     (head.0.len() == length as usize && checksum(id, offset, head.0) == sum).then_some(head.0)
 }
 
-fn prefix(payload: Sha1Digest) -> u64 {
-    u64::from_be_bytes(*payload.as_bytes().first_chunk().expect("it is 20 bytes long"))
-}
-
-fn read_body(mut bytes: Bytes<'_>, files: &[u32]) -> Option<Body> {
-    let (payload, content) = (Sha1Digest::from_bytes(bytes.array()?), bytes.array()?);
-    let file = *files.get(bytes.u32()? as usize)?;
-    let place = Place { file, offset: bytes.u64()?, length: u64::from(bytes.u32()?) };
-    bytes.is_empty().then_some(Body { payload, content, place })
-}
-
 /// Where the tables are and what their checksum is.
-fn read_footer(footer: &[u8], id: u64, file_bytes: u64) -> Option<(u64, usize, u32)> {
+fn read_footer(footer: &[u8], magic: &[u8; 8], id: u64, file_bytes: u64) -> Option<(u64, usize, u32)> {
     let covered = footer.get(..20)?;
-    let mut bytes = Bytes(footer);
+    let mut bytes = ByteReader(footer);
     let (offset, length, sum) = (bytes.u64()?, bytes.u64()?, bytes.u32()?);
-    let is_whole = bytes.u32()? == checksum(id, file_bytes, covered) && bytes.array()? == *MAGIC;
+    let is_whole = bytes.u32()? == checksum(id, file_bytes, covered) && bytes.array()? == *magic;
     let fits = offset.checked_add(length)? == file_bytes - FOOTER_BYTES;
     (is_whole && fits).then_some((offset, usize::try_from(length).ok()?, sum))
 }
@@ -259,66 +240,75 @@ fn read_footer(footer: &[u8], id: u64, file_bytes: u64) -> Option<(u64, usize, u
 struct Tables {
     entries: u64,
     keys: u64,
-    files: Vec<String>,
+    names: Vec<String>,
     blocks: Vec<Fence<Box<[u8]>>>,
-    bodies: Vec<Fence<u64>>,
+    secondary: Vec<Fence<u64>>,
     filter_offset: u64,
     filter_bytes: usize,
     filter_sum: u32,
 }
 
 impl Tables {
-    fn read(mut bytes: Bytes<'_>, end: u64) -> Option<Self> {
+    fn read(mut bytes: ByteReader<'_>, end: u64) -> Option<Self> {
         let (entries, keys) = (bytes.number()?, bytes.number()?);
-        let files = (0..bytes.number()?).map(|_| bytes.text().map(str::to_owned)).collect::<Option<_>>()?;
+        let names = (0..bytes.number()?).map(|_| bytes.text().map(str::to_owned)).collect::<Option<_>>()?;
         let mut blocks = Vec::new();
         for _ in 0..bytes.number()? {
             let length = bytes.count()?;
             let first = Box::from(bytes.take(length)?);
             blocks.push(read_fence(first, &mut bytes, end)?);
         }
-        let mut bodies = Vec::new();
+        let mut secondary = Vec::new();
         for _ in 0..bytes.number()? {
             let first = bytes.u64()?;
-            bodies.push(read_fence(first, &mut bytes, end)?);
+            secondary.push(read_fence(first, &mut bytes, end)?);
         }
         let (filter_offset, filter_bytes, filter_sum) = (bytes.number()?, bytes.count()?, bytes.u32()?);
         let fits = filter_offset.checked_add(filter_bytes as u64)? <= end && bytes.is_empty();
-        fits.then_some(Self { entries, keys, files, blocks, bodies, filter_offset, filter_bytes, filter_sum })
+        fits.then_some(Self {
+            entries,
+            keys,
+            names,
+            blocks,
+            secondary,
+            filter_offset,
+            filter_bytes,
+            filter_sum,
+        })
     }
 }
 
-fn read_fence<K>(first: K, bytes: &mut Bytes<'_>, end: u64) -> Option<Fence<K>> {
+fn read_fence<K>(first: K, bytes: &mut ByteReader<'_>, end: u64) -> Option<Fence<K>> {
     let (offset, length) = (bytes.number()?, u32::try_from(bytes.number()?).ok()?);
     let is_sane = length as usize <= BLOCK_BYTES_MAX && offset.checked_add(u64::from(length))? <= end;
     is_sane.then_some(Fence { first, offset, length })
 }
 
-/// Writes a run from front to back: rows in their order, then bodies in theirs.
+/// Writes a run from front to back: rows in their order, then secondary entries in theirs.
 #[derive(Debug)]
-pub(crate) struct RunWriter<'d> {
+pub struct RunWriter<'d, R: Rows> {
     disk: &'d dyn Disk,
     id: u64,
     path: PathBuf,
     file: Arc<dyn DiskFile>,
     position: u64,
     output: Vec<u8>,
-    encoder: Encoder,
+    encoder: R::Encoder,
     /// The first key of the block that is being filled, and the last key of all.
     first: Box<[u8]>,
     last: Vec<u8>,
-    body_output: Vec<u8>,
-    body_first: u64,
-    files: Vec<u32>,
+    secondary_output: Vec<u8>,
+    secondary_first: u64,
+    names: Vec<u32>,
     numbers: HashMap<u32, u32>,
     blocks: Vec<Fence<Box<[u8]>>>,
-    bodies: Vec<Fence<u64>>,
+    secondary: Vec<Fence<u64>>,
     filter: Filter,
     entries: u64,
     keys: u64,
 }
 
-impl<'d> RunWriter<'d> {
+impl<'d, R: Rows> RunWriter<'d, R> {
     /// Begins a run in `directory` that will hold at most `keys_max` keys.
     pub(crate) fn create(
         disk: &'d dyn Disk,
@@ -343,35 +333,38 @@ impl<'d> RunWriter<'d> {
             path,
             file,
             position: 0,
-            output: head(id),
-            encoder: Encoder::default(),
+            output: head(R::MAGIC, id),
+            encoder: R::Encoder::default(),
             first: Box::default(),
             last: Vec::new(),
-            body_output: Vec::new(),
-            body_first: 0,
-            files: Vec::new(),
+            secondary_output: Vec::new(),
+            secondary_first: 0,
+            names: Vec::new(),
             numbers: HashMap::new(),
             blocks: Vec::new(),
-            bodies: Vec::new(),
+            secondary: Vec::new(),
             filter: Filter::for_keys(keys_max),
             entries: 0,
             keys: 0,
         })
     }
 
-    /// Adds a row; they come in the order of the index.
-    pub(crate) fn push(&mut self, key: &str, row: &Row) -> Result<(), Error> {
-        if self.entries == 0 || self.last != key.as_bytes() {
+    /// Adds a row; rows come in their order.
+    ///
+    /// # Errors
+    /// When the run cannot be written.
+    pub fn push(&mut self, key: &[u8], row: &R::Row) -> Result<(), Error> {
+        if self.entries == 0 || self.last != key {
             self.last.clear();
-            self.last.extend_from_slice(key.as_bytes());
-            self.filter.add(key.as_bytes());
+            self.last.extend_from_slice(key);
+            self.filter.add(key);
             self.keys += 1;
         }
         if self.encoder.is_empty() {
-            self.first = key.as_bytes().into();
+            self.first = key.into();
         }
-        let (files, numbers) = (&mut self.files, &mut self.numbers);
-        self.encoder.push(key, row, |file| local(file, files, numbers));
+        let (names, numbers) = (&mut self.names, &mut self.numbers);
+        self.encoder.push(key, row, &mut |name| local(name, names, numbers));
         self.entries += 1;
         if self.encoder.bytes() >= BLOCK_BYTES { self.finish_block() } else { Ok(()) }
     }
@@ -388,45 +381,44 @@ impl<'d> RunWriter<'d> {
         Ok(())
     }
 
-    /// Adds a body; they come in the order of their digests, after all rows.
-    pub(crate) fn push_body(&mut self, body: &Body) -> Result<(), Error> {
+    /// Adds a secondary entry; they come in their order, after all rows.
+    ///
+    /// # Errors
+    /// When the run cannot be written.
+    pub fn push_secondary(&mut self, entry: &R::Secondary) -> Result<(), Error> {
         self.finish_block()?;
-        if self.body_output.is_empty() {
-            self.body_first = prefix(body.payload);
+        if self.secondary_output.is_empty() {
+            self.secondary_first = entry.prefix();
         }
-        let file = local(body.place.file, &mut self.files, &mut self.numbers);
-        self.body_output.extend_from_slice(body.payload.as_bytes());
-        self.body_output.extend_from_slice(&body.content);
-        self.body_output.extend_from_slice(&file.to_le_bytes());
-        self.body_output.extend_from_slice(&body.place.offset.to_le_bytes());
-        let length = u32::try_from(body.place.length).unwrap_or(u32::MAX);
-        self.body_output.extend_from_slice(&length.to_le_bytes());
-        if self.body_output.len() >= BODIES_A_BLOCK * BODY_BYTES { self.finish_bodies() } else { Ok(()) }
+        let (names, numbers) = (&mut self.names, &mut self.numbers);
+        entry.encode(&mut self.secondary_output, &mut |name| local(name, names, numbers));
+        let is_full = self.secondary_output.len() >= R::Secondary::PER_BLOCK * R::Secondary::BYTES;
+        if is_full { self.finish_secondary() } else { Ok(()) }
     }
 
-    fn finish_bodies(&mut self) -> Result<(), Error> {
-        if self.body_output.is_empty() {
+    fn finish_secondary(&mut self) -> Result<(), Error> {
+        if self.secondary_output.is_empty() {
             return Ok(());
         }
-        let block = std::mem::take(&mut self.body_output);
+        let block = std::mem::take(&mut self.secondary_output);
         let (offset, length) = self.put_block(&block)?;
-        self.bodies.push(Fence { first: self.body_first, offset, length });
+        self.secondary.push(Fence { first: self.secondary_first, offset, length });
         Ok(())
     }
 
     /// Makes the run durable and opens it.
-    pub(crate) fn finish(mut self, files: &mut Files) -> Result<Run, Error> {
+    pub(crate) fn finish(mut self, names: &mut Names) -> Result<Run<R>, Error> {
         self.finish_block()?;
-        self.finish_bodies()?;
+        self.finish_secondary()?;
         let filter_offset = self.at();
         let filter = self.filter.as_bytes().to_vec();
         let filter_sum = checksum(self.id, filter_offset, &filter);
         self.put(&filter)?;
-        let names: Vec<Arc<str>> = self.files.iter().map(|number| Arc::clone(files.name(*number))).collect();
+        let named: Vec<Arc<str>> = self.names.iter().map(|number| Arc::clone(names.name(*number))).collect();
         let mut tables = Vec::new();
         [self.entries, self.keys].into_iter().for_each(|n| put_number(&mut tables, n));
-        put_number(&mut tables, names.len() as u64);
-        names.iter().for_each(|name| put_text(&mut tables, name));
+        put_number(&mut tables, named.len() as u64);
+        named.iter().for_each(|name| put_text(&mut tables, name));
         put_number(&mut tables, self.blocks.len() as u64);
         for fence in &self.blocks {
             put_number(&mut tables, fence.first.len() as u64);
@@ -434,8 +426,8 @@ impl<'d> RunWriter<'d> {
             put_number(&mut tables, fence.offset);
             put_number(&mut tables, u64::from(fence.length));
         }
-        put_number(&mut tables, self.bodies.len() as u64);
-        for fence in &self.bodies {
+        put_number(&mut tables, self.secondary.len() as u64);
+        for fence in &self.secondary {
             tables.extend_from_slice(&fence.first.to_le_bytes());
             put_number(&mut tables, fence.offset);
             put_number(&mut tables, u64::from(fence.length));
@@ -451,11 +443,11 @@ impl<'d> RunWriter<'d> {
         footer.extend_from_slice(&sum.to_le_bytes());
         let footer_sum = checksum(self.id, file_bytes, &footer);
         footer.extend_from_slice(&footer_sum.to_le_bytes());
-        footer.extend_from_slice(MAGIC);
+        footer.extend_from_slice(R::MAGIC);
         self.put(&footer)?;
         self.flush()?;
         self.file.sync().map_err(|source| Error::io("sync", &self.path, source))?;
-        Run::open(self.disk, &self.path, self.id, files)
+        Run::open(self.disk, &self.path, self.id, names)
     }
 
     fn at(&self) -> u64 {
@@ -482,10 +474,10 @@ impl<'d> RunWriter<'d> {
     }
 }
 
-/// The number that a file has in the run.
-fn local(file: u32, files: &mut Vec<u32>, numbers: &mut HashMap<u32, u32>) -> u32 {
-    *numbers.entry(file).or_insert_with(|| {
-        files.push(file);
-        u32::try_from(files.len() - 1).expect("there are fewer files than that")
+/// The number that a name has in the run.
+fn local(name: u32, names: &mut Vec<u32>, numbers: &mut HashMap<u32, u32>) -> u32 {
+    *numbers.entry(name).or_insert_with(|| {
+        names.push(name);
+        u32::try_from(names.len() - 1).expect("there are fewer names than that")
     })
 }

@@ -1,32 +1,36 @@
-//! The small numbers and texts that index files are made of.
+//! Numbers and texts as bytes: the one variable-length codec of all files that this project writes.
+//!
+//! Numbers are written seven bits a byte, the lowest first; texts with their length before them.
+//!
+//! **Invariant:** reading past the end gives `None`, also inside a number, and nothing is guessed.
 
-/// Bytes that are read from the front. Everything that is not there is `None`.
+/// Reads bytes from the front. What is not there is `None`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Bytes<'a>(pub(crate) &'a [u8]);
+pub struct ByteReader<'a>(pub &'a [u8]);
 
-impl<'a> Bytes<'a> {
+impl<'a> ByteReader<'a> {
     /// The next `count` bytes.
     #[inline]
-    pub(crate) fn take(&mut self, count: usize) -> Option<&'a [u8]> {
+    pub fn take(&mut self, count: usize) -> Option<&'a [u8]> {
         let (taken, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;
         Some(taken)
     }
     /// The next `N` bytes.
     #[inline]
-    pub(crate) fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
+    pub fn array<const N: usize>(&mut self) -> Option<[u8; N]> {
         let (taken, rest) = self.0.split_first_chunk::<N>()?;
         self.0 = rest;
         Some(*taken)
     }
     /// The next byte.
     #[inline]
-    pub(crate) fn byte(&mut self) -> Option<u8> {
+    pub fn byte(&mut self) -> Option<u8> {
         self.array::<1>().map(|[byte]| byte)
     }
     /// A number of seven bits a byte, the lowest first.
     #[inline]
-    pub(crate) fn number(&mut self) -> Option<u64> {
+    pub fn number(&mut self) -> Option<u64> {
         let first = self.byte()?;
         if first < 0x80 {
             return Some(u64::from(first));
@@ -50,35 +54,36 @@ impl<'a> Bytes<'a> {
     }
     /// A number that may be negative.
     #[inline]
-    pub(crate) fn signed(&mut self) -> Option<i64> {
+    pub fn signed(&mut self) -> Option<i64> {
         self.number().map(|bits| (bits >> 1).cast_signed() ^ -(bits & 1).cast_signed())
     }
     /// A number that fits a `usize`.
     #[inline]
-    pub(crate) fn count(&mut self) -> Option<usize> {
+    pub fn count(&mut self) -> Option<usize> {
         self.number().and_then(|value| usize::try_from(value).ok())
     }
     /// A text with its length before it.
-    pub(crate) fn text(&mut self) -> Option<&'a str> {
+    pub fn text(&mut self) -> Option<&'a str> {
         let length = self.count()?;
         std::str::from_utf8(self.take(length)?).ok()
     }
     /// Four bytes, the lowest first.
-    pub(crate) fn u32(&mut self) -> Option<u32> {
+    pub fn u32(&mut self) -> Option<u32> {
         self.array().map(u32::from_le_bytes)
     }
     /// Eight bytes, the lowest first.
-    pub(crate) fn u64(&mut self) -> Option<u64> {
+    pub fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }
     /// Whether nothing is left.
-    pub(crate) fn is_empty(&self) -> bool {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 /// Appends a number of seven bits a byte.
-pub(crate) fn put_number(bytes: &mut Vec<u8>, mut value: u64) {
+pub fn put_number(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push((value & 0x7f | 0x80).to_le_bytes()[0]);
         value >>= 7;
@@ -87,21 +92,14 @@ pub(crate) fn put_number(bytes: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Appends a number that may be negative.
-pub(crate) fn put_signed(bytes: &mut Vec<u8>, value: i64) {
+pub fn put_signed(bytes: &mut Vec<u8>, value: i64) {
     put_number(bytes, (value << 1).cast_unsigned() ^ (value >> 63).cast_unsigned());
 }
 
 /// Appends a text with its length before it.
-pub(crate) fn put_text(bytes: &mut Vec<u8>, text: &str) {
+pub fn put_text(bytes: &mut Vec<u8>, text: &str) {
     put_number(bytes, text.len() as u64);
     bytes.extend_from_slice(text.as_bytes());
-}
-
-/// The CRC-32C of `bytes` as they stand at `place` of the file known by `of`: the same bytes elsewhere have another.
-pub(crate) fn checksum(of: u64, place: u64, bytes: &[u8]) -> u32 {
-    let seed = crc32c::crc32c(&of.to_le_bytes());
-    let seed = crc32c::crc32c_append(seed, &place.to_le_bytes());
-    crc32c::crc32c_append(seed, bytes)
 }
 
 #[cfg(test)]
@@ -113,16 +111,16 @@ mod tests {
         for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX - 1, u64::MAX] {
             let mut bytes = Vec::new();
             put_number(&mut bytes, value);
-            let mut read = Bytes(&bytes);
+            let mut read = ByteReader(&bytes);
             assert_eq!((read.number(), read.is_empty()), (Some(value), true));
-            assert_eq!(Bytes(&bytes[..bytes.len() - 1]).number(), None, "{value} is cut");
+            assert_eq!(ByteReader(&bytes[..bytes.len() - 1]).number(), None, "{value} is cut");
         }
         for value in [0, -1, 1, i64::MIN, i64::MAX, -1_000_000] {
             let mut bytes = Vec::new();
             put_signed(&mut bytes, value);
-            assert_eq!(Bytes(&bytes).signed(), Some(value));
+            assert_eq!(ByteReader(&bytes).signed(), Some(value));
         }
-        assert_eq!(Bytes(&[0xff; 11]).number(), None, "longer than any number");
-        assert_eq!(Bytes(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]).number(), None);
+        assert_eq!(ByteReader(&[0xff; 11]).number(), None, "longer than any number");
+        assert_eq!(ByteReader(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]).number(), None);
     }
 }

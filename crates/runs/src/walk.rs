@@ -1,35 +1,41 @@
-//! Walks the index backwards, over all its runs at once, and skips from page to page (paper 000, section 2).
+//! Walks the rows of all runs at once, backwards, and skips from key to key (paper 000, section 2).
 //!
-//! Backwards, because a version is valid until the next one of its page begins: the walker has seen that one already
-//! when it comes to the version.
+//! Backwards, because in a history a row is valid until the next one of its key: the walk has seen that one already.
 //!
 //! **Invariant:** a walk holds two blocks a run, however many rows it passes.
 
 use crate::error::Error;
-use crate::index::row::{Files, Row, Rows};
-use crate::index::run::Run;
+use crate::names::Names;
+use crate::rows::Rows;
+use crate::run::Run;
 use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
 /// A range of keys: from the first, up to and without the second; without a second one, to the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct KeyRange {
-    pub(crate) from: Vec<u8>,
-    pub(crate) to: Option<Vec<u8>>,
+pub struct KeyBounds {
+    /// The first key.
+    pub from: Vec<u8>,
+    /// The first key after the range.
+    pub to: Option<Vec<u8>>,
 }
 
-impl KeyRange {
-    pub(crate) fn all() -> Self {
+impl KeyBounds {
+    /// All keys.
+    #[must_use]
+    pub fn all() -> Self {
         Self { from: Vec::new(), to: None }
     }
     /// The keys that begin with `prefix`.
-    pub(crate) fn prefix(prefix: &[u8]) -> Self {
+    #[must_use]
+    pub fn prefix(prefix: &[u8]) -> Self {
         Self { from: prefix.to_vec(), to: end_of_prefix(prefix) }
     }
     /// The rows of one key.
-    pub(crate) fn one(key: &str) -> Self {
-        Self { from: key.as_bytes().to_vec(), to: Some([key.as_bytes(), &[0]].concat()) }
+    #[must_use]
+    pub fn one(key: &[u8]) -> Self {
+        Self { from: key.to_vec(), to: Some([key, &[0]].concat()) }
     }
 }
 
@@ -42,17 +48,28 @@ fn end_of_prefix(prefix: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Where rows come from: a run, or memory.
-#[derive(Clone, Debug)]
-pub(crate) enum Origin {
-    Run(Arc<Run>),
-    Memory(Arc<Rows>),
+#[derive(Debug)]
+pub enum RowSource<R: Rows> {
+    /// A run.
+    Run(Arc<Run<R>>),
+    /// Rows in memory, in the order of the runs.
+    Memory(Arc<R>),
+}
+
+impl<R: Rows> Clone for RowSource<R> {
+    fn clone(&self) -> Self {
+        match self {
+            Self::Run(run) => Self::Run(Arc::clone(run)),
+            Self::Memory(rows) => Self::Memory(Arc::clone(rows)),
+        }
+    }
 }
 
 /// Walks rows from the greatest to the least.
 #[derive(Debug)]
-pub(crate) struct Walk {
-    files: Arc<Files>,
-    sources: Vec<Source>,
+pub struct Walk<R: Rows> {
+    names: Arc<Names>,
+    sources: Vec<Source<R>>,
     /// The source whose row is next, and the one whose row comes after all of that source's greater ones.
     next: Option<usize>,
     rival: Option<usize>,
@@ -62,7 +79,7 @@ pub(crate) struct Walk {
 
 /// Where a row stands that the walk has passed, so that it need not be copied unless it is wanted.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Spot {
+pub struct Spot {
     source: usize,
     block: usize,
     number: usize,
@@ -70,47 +87,56 @@ pub(crate) struct Spot {
 
 /// The next rows of one key, as far as they stand side by side: all in one block, and no other source between them.
 #[derive(Debug)]
-pub(crate) struct Stretch<'w> {
-    pub(crate) key: &'w [u8],
-    rows: &'w Rows,
+pub struct Stretch<'w, R: Rows> {
+    /// The key of all of them.
+    pub key: &'w [u8],
+    rows: &'w R,
     numbers: Range<usize>,
     source: usize,
     block: usize,
     /// Whether there are no other rows of the key.
-    pub(crate) is_all: bool,
+    pub is_all: bool,
 }
 
-impl<'w> Stretch<'w> {
-    pub(crate) fn len(&self) -> usize {
+impl<'w, R: Rows> Stretch<'w, R> {
+    /// How many rows.
+    #[must_use]
+    #[expect(clippy::len_without_is_empty, reason = "it is never empty")]
+    pub fn len(&self) -> usize {
         self.numbers.len()
     }
     /// The rows in the order of the walk, newest first, and where they stand.
     #[inline]
-    pub(crate) fn rows(&self) -> impl Iterator<Item = (&'w Row, Spot)> + use<'w> {
+    pub fn rows(&self) -> impl Iterator<Item = (&'w R::Row, Spot)> + use<'w, R> {
         let (rows, source, block) = (self.rows, self.source, self.block);
         self.numbers.clone().rev().map(move |number| (rows.row(number), Spot { source, block, number }))
     }
 }
 
-impl Walk {
-    /// Begins behind the last row of the range.
-    pub(crate) fn new(origins: &[Origin], files: &Arc<Files>, range: &KeyRange) -> Result<Self, Error> {
+impl<R: Rows> Walk<R> {
+    /// Starts at the last row of the range.
+    ///
+    /// # Errors
+    /// When a run cannot be read.
+    pub fn new(origins: &[RowSource<R>], names: &Arc<Names>, range: &KeyBounds) -> Result<Self, Error> {
         let sources = origins.iter().map(|origin| Source::new(origin.clone(), range));
         let sources = sources.collect::<Result<Vec<_>, _>>()?;
         let mut walk =
-            Self { files: Arc::clone(files), sources, next: None, rival: None, skipped: Vec::new() };
+            Self { names: Arc::clone(names), sources, next: None, rival: None, skipped: Vec::new() };
         walk.choose();
         Ok(walk)
     }
 
     /// The row that the walk stands at, and its key.
+    #[must_use]
     #[inline]
-    pub(crate) fn current(&self) -> Option<(&[u8], &Row)> {
+    pub fn current(&self) -> Option<(&[u8], &R::Row)> {
         self.sources[self.next?].current()
     }
     /// The rows that come next.
+    #[must_use]
     #[inline]
-    pub(crate) fn stretch(&self) -> Option<Stretch<'_>> {
+    pub fn stretch(&self) -> Option<Stretch<'_, R>> {
         let source = self.next?;
         let rival = self.rival.and_then(|rival| self.sources[rival].current());
         let Source { left, loaded, .. } = &self.sources[source];
@@ -124,31 +150,44 @@ impl Walk {
         Some(Stretch { key, rows, numbers: first..left.end, source, block: loaded.unwrap_or(0), is_all })
     }
     /// Goes on by so many rows of the present stretch.
+    ///
+    /// # Errors
+    /// When a run cannot be read.
     #[inline]
-    pub(crate) fn pass(&mut self, count: usize) -> Result<(), Error> {
+    pub fn pass(&mut self, count: usize) -> Result<(), Error> {
         let Some(next) = self.next else { return Ok(()) };
         self.sources[next].pass(count)?;
         self.after_move(next);
         Ok(())
     }
     /// A row that the walk has passed. One that it passed long ago is read again.
+    ///
+    /// # Errors
+    /// When a run cannot be read.
     #[inline]
-    pub(crate) fn row_at(&mut self, spot: Spot) -> Result<&Row, Error> {
+    pub fn row_at(&mut self, spot: Spot) -> Result<&R::Row, Error> {
         self.sources[spot.source].row_at(spot.block, spot.number)
     }
-    /// The key that the walk stands at, as text.
-    pub(crate) fn key_text(&self) -> &str {
+    /// The key that the walk stands at, as text; empty if it is none.
+    #[must_use]
+    pub fn key_text(&self) -> &str {
         self.current().and_then(|(key, _)| std::str::from_utf8(key).ok()).unwrap_or_default()
     }
 
     /// Goes on to the next row.
+    ///
+    /// # Errors
+    /// When a run cannot be read.
     #[inline]
-    pub(crate) fn step(&mut self) -> Result<(), Error> {
+    pub fn step(&mut self) -> Result<(), Error> {
         self.pass(1)
     }
 
     /// Goes on to the first row of another key.
-    pub(crate) fn skip_key(&mut self) -> Result<(), Error> {
+    ///
+    /// # Errors
+    /// When a run cannot be read.
+    pub fn skip_key(&mut self) -> Result<(), Error> {
         let mut skipped = std::mem::take(&mut self.skipped);
         skipped.clear();
         skipped.extend_from_slice(self.current().map(|(key, _)| key).unwrap_or_default());
@@ -196,7 +235,7 @@ impl Walk {
     fn compare(&self, one: usize, other: usize) -> Ordering {
         match (self.sources[one].current(), self.sources[other].current()) {
             (Some((key, row)), Some((other_key, other_row))) => {
-                key.cmp(other_key).then_with(|| row.order(other_row, &self.files))
+                key.cmp(other_key).then_with(|| R::order(row, other_row, &self.names))
             }
             (one, other) => one.is_some().cmp(&other.is_some()),
         }
@@ -205,13 +244,13 @@ impl Walk {
 
 /// One run, or what is in memory, walked backwards.
 #[derive(Debug)]
-struct Source {
-    origin: Origin,
-    rows: Rows,
+struct Source<R: Rows> {
+    origin: RowSource<R>,
+    rows: R,
     /// The block that `rows` are of.
     loaded: Option<usize>,
     /// The block that was loaded before, or read again, and its rows.
-    earlier: (Option<usize>, Rows),
+    earlier: (Option<usize>, R),
     buffer: Vec<u8>,
     /// How many blocks are before what was loaded.
     block: usize,
@@ -220,27 +259,27 @@ struct Source {
     from: Vec<u8>,
 }
 
-impl Source {
-    fn new(origin: Origin, range: &KeyRange) -> Result<Self, Error> {
+impl<R: Rows> Source<R> {
+    fn new(origin: RowSource<R>, range: &KeyBounds) -> Result<Self, Error> {
         let mut source = Self {
             origin,
-            rows: Rows::default(),
+            rows: R::default(),
             loaded: None,
-            earlier: (None, Rows::default()),
+            earlier: (None, R::default()),
             buffer: Vec::new(),
             block: 0,
             left: 0..0,
             from: range.from.clone(),
         };
         let end = match (&source.origin, &range.to) {
-            (Origin::Memory(rows), Some(to)) => rows.lower_bound(to),
-            (Origin::Memory(rows), None) => rows.len(),
-            (Origin::Run(run), Some(to)) => run.blocks_before(to),
-            (Origin::Run(run), None) => run.block_count(),
+            (RowSource::Memory(rows), Some(to)) => rows.lower_bound(to),
+            (RowSource::Memory(rows), None) => rows.len(),
+            (RowSource::Run(run), Some(to)) => run.blocks_before(to),
+            (RowSource::Run(run), None) => run.block_count(),
         };
         match &source.origin {
-            Origin::Memory(rows) => source.left = rows.lower_bound(&source.from).min(end)..end,
-            Origin::Run(_) => {
+            RowSource::Memory(rows) => source.left = rows.lower_bound(&source.from).min(end)..end,
+            RowSource::Run(_) => {
                 source.block = end;
                 source.load_before()?;
                 if let Some(to) = range.to.as_deref().filter(|_| !source.left.is_empty()) {
@@ -253,23 +292,23 @@ impl Source {
     }
 
     #[inline]
-    fn held(&self) -> &Rows {
+    fn held(&self) -> &R {
         match &self.origin {
-            Origin::Memory(rows) => rows,
-            Origin::Run(_) => &self.rows,
+            RowSource::Memory(rows) => rows,
+            RowSource::Run(_) => &self.rows,
         }
     }
     #[inline]
-    fn current(&self) -> Option<(&[u8], &Row)> {
+    fn current(&self) -> Option<(&[u8], &R::Row)> {
         let number = self.left.end.checked_sub(1).filter(|_| !self.left.is_empty())?;
         let rows = self.held();
         Some((rows.key(number), rows.row(number)))
     }
     #[inline]
-    fn row_at(&mut self, block: usize, number: usize) -> Result<&Row, Error> {
+    fn row_at(&mut self, block: usize, number: usize) -> Result<&R::Row, Error> {
         let run = match &self.origin {
-            Origin::Memory(rows) => return Ok(rows.row(number)),
-            Origin::Run(run) => run,
+            RowSource::Memory(rows) => return Ok(rows.row(number)),
+            RowSource::Run(run) => run,
         };
         if self.loaded == Some(block) {
             return Ok(self.rows.row(number));
@@ -295,7 +334,7 @@ impl Source {
         let first = self.held().first_of_key(self.left.end - 1);
         self.left.end = first.max(self.left.start);
         if self.left.is_empty()
-            && let Origin::Run(run) = &self.origin
+            && let RowSource::Run(run) = &self.origin
         {
             // Earlier blocks that begin with the key hold nothing else.
             self.block = self.block.min(run.blocks_before(key));
@@ -313,7 +352,7 @@ impl Source {
 
     /// Reads the block before the present one, unless the range begins behind it.
     fn load_before(&mut self) -> Result<(), Error> {
-        let Origin::Run(run) = &self.origin else { return Ok(()) };
+        let RowSource::Run(run) = &self.origin else { return Ok(()) };
         self.left = 0..0;
         if self.block == 0 {
             return Ok(());

@@ -1,7 +1,7 @@
-//! The published generation: which runs make up the index, and which archive files they cover.
+//! The published generation: which runs make up the store, and which inputs they cover.
 //!
-//! **Invariant:** the file `CURRENT` is replaced whole and only after every run it names is durable, so whoever reads
-//! it finds an index that was complete at one moment. It ends in a digest of itself.
+//! **Invariant:** the file `CURRENT` is replaced whole, and only after every run that it names is durable. A reader
+//! always finds a store that was complete at one moment. The file ends in a digest of itself.
 
 use crate::error::Error;
 use base::ContentDigest;
@@ -14,9 +14,8 @@ use std::sync::Arc;
 /// The name of the file.
 pub(crate) const FILE_NAME: &str = "CURRENT";
 pub(super) const UNFINISHED_NAME: &str = "CURRENT.tmp";
-const FIRST_LINE: &str = "utsushi-index 1";
 
-/// What the index is made of.
+/// What the store is made of.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Generation {
     /// Grows by one with each change.
@@ -25,13 +24,13 @@ pub(crate) struct Generation {
     pub(crate) next_run: u64,
     /// The runs, oldest first, each with its level: how often its rows were merged.
     pub(crate) runs: Vec<(u64, u32)>,
-    /// The archive files whose captures are all in the runs.
+    /// The inputs whose rows are all in the runs, by name.
     pub(crate) covered: BTreeSet<Arc<str>>,
 }
 
 impl Generation {
     /// Reads what is published in `directory`; `None` when nothing is.
-    pub(crate) fn read(disk: &dyn Disk, directory: &Path) -> Result<Option<Self>, Error> {
+    pub(crate) fn read(disk: &dyn Disk, directory: &Path, first_line: &str) -> Result<Option<Self>, Error> {
         let path = directory.join(FILE_NAME);
         let file = match disk.open(&path, Open::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -40,17 +39,17 @@ impl Generation {
         let length = file.length().map_err(|source| Error::io("read", &path, source))?;
         let mut bytes = vec![0; usize::try_from(length).unwrap_or(usize::MAX)];
         file.read_at(0, &mut bytes).map_err(|source| Error::io("read", &path, source))?;
-        let generation = std::str::from_utf8(&bytes).ok().and_then(Self::parse);
-        generation.map(Some).ok_or(Error::IndexDamaged { path, what: "it does not match its digest" })
+        let generation = std::str::from_utf8(&bytes).ok().and_then(|text| Self::parse(text, first_line));
+        generation.map(Some).ok_or(Error::Damaged { path, what: "it does not match its digest" })
     }
 
-    fn parse(text: &str) -> Option<Self> {
+    fn parse(text: &str, first_line: &str) -> Option<Self> {
         let (body, check) = text.rsplit_once("check ")?;
         if check.strip_suffix('\n')? != ContentDigest::of(body.as_bytes()).to_string() {
             return None;
         }
         let mut lines = body.lines();
-        if lines.next()? != FIRST_LINE {
+        if lines.next()? != first_line {
             return None;
         }
         let mut generation = Self::default();
@@ -69,8 +68,8 @@ impl Generation {
         Some(generation)
     }
 
-    fn to_text(&self) -> String {
-        let mut text = format!("{FIRST_LINE}\ngeneration {}\nnext-run {}\n", self.number, self.next_run);
+    fn to_text(&self, first_line: &str) -> String {
+        let mut text = format!("{first_line}\ngeneration {}\nnext-run {}\n", self.number, self.next_run);
         self.runs.iter().for_each(|(id, level)| text.push_str(&format!("run {id} level {level}\n")));
         self.covered.iter().for_each(|name| text.push_str(&format!("covers {name}\n")));
         let check = ContentDigest::of(text.as_bytes());
@@ -79,7 +78,7 @@ impl Generation {
     }
 
     /// Publishes the generation in `directory`, durably, the names of new runs included.
-    pub(crate) fn publish(&self, disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
+    pub(crate) fn publish(&self, disk: &dyn Disk, directory: &Path, first_line: &str) -> Result<(), Error> {
         let (path, unfinished) = (directory.join(FILE_NAME), directory.join(UNFINISHED_NAME));
         match disk.remove(&unfinished) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -92,7 +91,7 @@ impl Generation {
             move |source| Error::writing(disk, action, unfinished, source)
         };
         let file = disk.open(&unfinished, Open::CreateNew).map_err(failed("create"))?;
-        file.write_at(0, self.to_text().as_bytes()).map_err(failed("write to"))?;
+        file.write_at(0, self.to_text(first_line).as_bytes()).map_err(failed("write to"))?;
         file.sync().map_err(failed("sync"))?;
         // The names of the runs first: what is published must be there.
         disk.sync_directory(directory).map_err(|source| Error::io("sync", directory, source))?;
@@ -109,13 +108,13 @@ mod tests {
     fn a_generation_is_read_as_it_was_written_and_nothing_else_is() {
         let covered = [Arc::from("a.warc.gz"), Arc::from("b.warc.gz")].into();
         let generation = Generation { number: 7, next_run: 4, runs: vec![(3, 1), (2, 0)], covered };
-        let text = generation.to_text();
-        assert_eq!(Generation::parse(&text), Some(generation));
+        let text = generation.to_text("links 1");
+        assert_eq!(Generation::parse(&text, "links 1"), Some(generation));
         for place in 0..text.len() {
             let mut wrong = text.clone().into_bytes();
             wrong[place] ^= 1;
             assert_eq!(
-                String::from_utf8(wrong).ok().and_then(|text| Generation::parse(&text)),
+                String::from_utf8(wrong).ok().and_then(|text| Generation::parse(&text, "links 1")),
                 None,
                 "{place}"
             );
