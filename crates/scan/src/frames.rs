@@ -1,6 +1,6 @@
 //! Files of frames: each its length, its checksum and itself. Written at the end, read from the beginning.
 //!
-//! **Invariant:** what was written and synced is read back after any crash; behind the first frame that is not whole
+//! **Invariant:** what was written and synced is read back after any crash; after the first incomplete frame
 //! nothing is believed (M1).
 
 use crate::error::Error;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 const HEAD_BYTES: usize = 8;
-/// So much is collected before it is written, and read at once.
+/// Size of the write buffer and of one read.
 const BUFFER_BYTES: usize = 1024 * 1024;
 /// A frame is no longer than this: an answer, or a page and what is known of it.
 const FRAME_BYTES_MAX: usize = 1 << 30;
@@ -30,7 +30,7 @@ impl Writer {
         let file = disk.open(path, Open::CreateNew).map_err(|source| Error::io("create", path, source))?;
         Ok(Self { file, path: path.to_owned(), end: 0, buffer: Vec::new() })
     }
-    /// Goes on behind `end`; what stands there is cut off.
+    /// Continues after `end`; anything there is cut off.
     pub(crate) fn resume(disk: &dyn Disk, path: &Path, end: u64) -> Result<Self, Error> {
         let file = disk.open(path, Open::Write).map_err(|source| Error::io("open", path, source))?;
         file.truncate(end).map_err(|source| Error::io("cut", path, source))?;
@@ -69,7 +69,7 @@ impl Writer {
     }
 }
 
-/// Writes the file at `path` anew: of each frame what `change` makes of it, or nothing, and `more` behind them. The old file
+/// Rewrites the file at `path`: each frame as `change` returns it, or not at all, then `more`. The old file
 /// is there until the new one is whole.
 pub(crate) fn rewrite(
     disk: &dyn Disk,
@@ -123,7 +123,7 @@ impl Frames {
         self.from + self.taken as u64
     }
 
-    /// The next frame; nothing behind the last whole one.
+    /// The next frame; none after the last complete one.
     pub(crate) fn next(&mut self) -> Result<Option<&[u8]>, Error> {
         self.fill(HEAD_BYTES)?;
         let head = self.window.get(self.taken..).and_then(|rest| rest.split_first_chunk::<4>());

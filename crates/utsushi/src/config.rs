@@ -127,7 +127,7 @@ pub(crate) struct Scan {
     /// How many workers there are; 0 for one on each processor.
     pub(crate) jobs: usize,
     /// What a program may take.
-    pub(crate) limits: ::scan::Limits,
+    pub(crate) limits: ::scan::ProgramLimits,
     /// After so many documents a program is started anew.
     pub(crate) restart_every: u64,
     /// A document that failed so often alone is set aside.

@@ -3,7 +3,7 @@
 use super::{Event, HELD_BYTES_EACH, Live, Shared};
 use crate::dispatch::Dispatch;
 use crate::feed::{Fed, Feed};
-use crate::settings::Supply;
+use crate::settings::SupplyMode;
 use base::disk::DiskFile;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Weak};
@@ -13,7 +13,7 @@ const OFFERED_AT_ONCE: usize = 128;
 
 /// Reads documents and offers them, as long as there is room.
 pub(super) fn feed_all(shared: &Shared<'_>, mut feed: Feed<'_>, events: &SyncSender<Event>) {
-    let is_static = shared.settings.supply == Supply::Static;
+    let is_static = shared.settings.supply == SupplyMode::Static;
     let jobs = shared.settings.jobs.max(1);
     let (mut files, lanes) = (OpenFiles::default(), if is_static { 2 * jobs } else { 2 });
     loop {

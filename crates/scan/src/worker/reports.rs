@@ -7,11 +7,11 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::time::Duration;
 
-/// Reports wait until there are so many bytes of them,
+/// Reports are sent when this many bytes are waiting,
 const ENOUGH_BYTES: usize = 16 * 1024;
-/// or so long.
+/// or after this time.
 pub(super) const PATIENCE: Duration = Duration::from_millis(2);
-/// While there are so many, nothing is listened to that would make more.
+/// While this many bytes are waiting, no input is read that would produce more.
 const FULL_BYTES: usize = 4 * 1024 * 1024;
 
 /// Reports on their way.
