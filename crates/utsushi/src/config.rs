@@ -216,9 +216,9 @@ pub(crate) struct Guard {
     /// Where it listens.
     pub(crate) listen: Option<SocketAddr>,
     /// Special addresses that are open all the same.
-    pub(crate) allow_addresses: Vec<guard::Range>,
+    pub(crate) allow_addresses: Vec<guard::AddressBlock>,
     /// How much is let through.
-    pub(crate) limits: guard::Limits,
+    pub(crate) limits: guard::TrafficLimits,
 }
 
 /// `[sim]`

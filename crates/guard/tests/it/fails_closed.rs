@@ -14,8 +14,8 @@ async fn is_closed(guard: &Guard, server: &Server, hand: &mut Hand) {
     let before = server.requests();
     assert_eq!(hand.get("a.example").await, "", "the tunnel is cut");
     for _ in 0..3 {
-        let told = Hand::to(guard.address()).await.connect(server.address, "a.example").await;
-        assert!(told.starts_with("HTTP/1.1 503 ") && told.contains("cannot write its log"), "{told}");
+        let reply = Hand::to(guard.address()).await.connect(server.address, "a.example").await;
+        assert!(reply.starts_with("HTTP/1.1 503 ") && reply.contains("cannot write its log"), "{reply}");
     }
     assert_eq!((server.requests(), &guard.status()["writable"]), (before, &false.into()));
 }
