@@ -153,7 +153,7 @@ fn restrict_files(confinement: &Confinement, scratch: Option<&Path>) -> Result<A
         ruleset = ruleset.handle_access(AccessNet::from_all(ABI_WANTED))?;
     }
     let mut ruleset = ruleset.create()?;
-    // Nobody makes devices: they lead to disks.
+    // No devices: they give access to disks.
     let granted = writing & !(AccessFs::MakeBlock | AccessFs::MakeChar);
     for directory in scratch.into_iter().chain(confinement.writable.iter().map(PathBuf::as_path)) {
         ruleset = ruleset.add_rule(beneath(directory, granted)?)?;

@@ -1,4 +1,4 @@
-//! The workers: started, looked after, and started anew when they end.
+//! The workers: started, supervised, and restarted when they end.
 
 use super::hear::Hearer;
 use super::send::send;
@@ -21,7 +21,7 @@ use std::thread;
 const PIPE_BYTES: usize = 1024 * 1024;
 /// A worker that ended so often in a row before it said anything is not started any more.
 const FALSE_STARTS_MAX: u32 = 5;
-/// So much of what a worker said before it ended is told.
+/// Maximum bytes reported of a worker's last output.
 const WORDS_BYTES_MAX: u64 = 4 * 1024;
 
 /// Which processes are workers.
@@ -47,7 +47,7 @@ impl Crew {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a worker. Nobody looks for stray processes meanwhile.
+    /// Starts a worker. No search for stray processes runs meanwhile.
     fn start(&self, seat: usize, command: &mut Command) -> io::Result<Child> {
         let mut seats = self.seats();
         let child = command.spawn()?;

@@ -61,7 +61,7 @@ pub(super) fn send(
     }
 }
 
-/// A document that cannot be read is nobody's fault but the disk's.
+/// A document that cannot be read is a fault of the disk, not of the analysis.
 fn quarantined(
     shared: &Shared<'_>,
     seat: usize,
@@ -83,7 +83,7 @@ fn quarantined(
         events.send(Event::Rows(vec![(row(&settled, DocumentResult::Quarantined(failure)), Some(settled))]));
 }
 
-/// Sends what is said of parcels that lie close together, and behind it the stretch of their file, from file to pipe.
+/// Sends the descriptions of parcels that lie close together, then the range of their file, from file to pipe.
 fn send_batch(input: &mut ChildStdin, batch: &Batch<'_>, front: &mut Vec<u8>) -> io::Result<()> {
     front.clear();
     batch.put_front(front);

@@ -45,7 +45,7 @@ impl Reports {
         self.answers += usize::from(matches!(report, Report::Answered(..)));
         report.put(&mut self.bytes);
     }
-    /// Many answers are sent at once, but not so many that the dispatcher could have sent more meanwhile: `left` are still at
+    /// Answers are sent in batches, small enough that the dispatcher need not wait to send more: `left` are still at
     /// hand.
     pub(super) fn are_due(&self, left: usize, now: Duration) -> bool {
         let is_enough = self.answers >= left || self.bytes.len() >= ENOUGH_BYTES;
