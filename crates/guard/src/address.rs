@@ -14,25 +14,25 @@ use std::str::FromStr;
 
 /// What may be connected to.
 #[derive(Clone, Debug, Default)]
-pub struct Policy {
+pub struct AddressRules {
     /// Special addresses that are open all the same.
-    pub opened: Vec<Range>,
+    pub opened: Vec<AddressBlock>,
 }
 
 /// Why an address may not be connected to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{address}` is not open: {why}")]
-pub struct Forbidden {
+pub struct ForbiddenAddress {
     /// The address as it was asked for.
     pub address: IpAddr,
     /// The block it lies in.
     pub why: &'static str,
 }
 
-impl Policy {
+impl AddressRules {
     /// Whether `address` may be connected to.
-    pub fn judge(&self, address: IpAddr) -> Result<(), Forbidden> {
-        let refuse = |why| Err(Forbidden { address, why });
+    pub fn judge(&self, address: IpAddr) -> Result<(), ForbiddenAddress> {
+        let refuse = |why| Err(ForbiddenAddress { address, why });
         let closed = readings(address).into_iter().flatten().find_map(|reading| self.closed(reading));
         closed.map_or(Ok(()), refuse)
     }
@@ -98,12 +98,12 @@ const fn low_half(bits: u128) -> u32 {
 
 /// A block of addresses, written `127.0.0.0/8` or `fd00::/8`; a bare address is a block of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Range {
+pub struct AddressBlock {
     network: IpAddr,
     bits: u8,
 }
 
-impl Range {
+impl AddressBlock {
     /// Whether `address` lies in the block. A block of IPv6 holds no IPv4 address, whatever its clothes.
     #[must_use]
     pub fn contains(&self, address: IpAddr) -> bool {
@@ -118,7 +118,7 @@ impl Range {
     }
 }
 
-impl std::fmt::Display for Range {
+impl std::fmt::Display for AddressBlock {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}/{}", self.network, self.bits)
     }
@@ -127,13 +127,13 @@ impl std::fmt::Display for Range {
 /// Why a text is no block of addresses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no block of addresses; write a network and its bits, such as `127.0.0.0/8` or `fd00::/8`")]
-pub struct RangeError(String);
+pub struct BlockError(String);
 
-impl FromStr for Range {
-    type Err = RangeError;
+impl FromStr for AddressBlock {
+    type Err = BlockError;
 
-    fn from_str(text: &str) -> Result<Self, RangeError> {
-        let refuse = || RangeError(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, BlockError> {
+        let refuse = || BlockError(text.to_owned());
         let (network, bits) = text.split_once('/').map_or((text, None), |(n, bits)| (n, Some(bits)));
         let network: IpAddr = network.parse().map_err(|_| refuse())?;
         let most: u8 = if network.is_ipv4() { 32 } else { 128 };

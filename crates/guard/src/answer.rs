@@ -1,6 +1,5 @@
-//! What the guard itself says to a client.
+//! Responses of the guard itself.
 
-use crate::house::seconds_up;
 use crate::request::Unfit;
 use serde_json::Value;
 use std::time::Duration;
@@ -8,18 +7,18 @@ use std::time::Duration;
 /// A tunnel is open.
 pub(crate) const TUNNEL_OPEN: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
 
-/// Why a client does not get what it asked for.
+/// Why a request is denied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Denied {
     /// 400 not understood, 403 forbidden, 429 too soon or too much, 502 and 504 not reached, 503 the guard cannot work.
     pub(crate) status: u16,
     pub(crate) reason: String,
-    /// When it may be tried again.
+    /// When the client may retry.
     pub(crate) retry_after: Option<Duration>,
 }
 
 impl Denied {
-    /// Without a time to come again.
+    /// A denial without a retry time.
     pub(crate) fn new(status: u16, reason: impl Into<String>) -> Self {
         Self { status, reason: reason.into(), retry_after: None }
     }
@@ -38,6 +37,11 @@ impl Denied {
         let fields = format!("{}{allow}Utsushi-Reason: {reason}\r\n", retry.unwrap_or_default());
         message(self.status, &fields, "text/plain; charset=utf-8", &format!("{reason}\n"))
     }
+}
+
+/// Whole seconds, rounded up, at least one.
+pub(crate) fn seconds_up(time: Duration) -> u64 {
+    time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0)).max(1)
 }
 
 impl From<Unfit> for Denied {

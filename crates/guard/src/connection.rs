@@ -1,12 +1,12 @@
 //! One client: what it asks for, whether it may, and the tunnel it gets.
 
-use crate::address::Forbidden;
+use crate::address::ForbiddenAddress;
 use crate::answer::{self, Denied};
 use crate::gate::Target;
-use crate::house::{House, Ride};
 use crate::request::{self, Asked, Authority};
-use crate::speech::Speech;
+use crate::shared::{Ride, Shared};
 use crate::tunnel::{End, Traffic, Tunnel, left};
+use crate::tunnel_requests::TunnelRequests;
 use base::ServerName;
 use serde_json::{Value, json};
 use std::net::{IpAddr, SocketAddr};
@@ -22,27 +22,27 @@ const LINGER_BYTES_MAX: usize = 64 * 1024;
 const LINGER_TIME_MAX: std::time::Duration = std::time::Duration::from_millis(500);
 
 /// Serves a client.
-pub(crate) async fn serve(house: &House, mut stream: TcpStream, client: SocketAddr) {
+pub(crate) async fn serve(shared: &Shared, mut stream: TcpStream, client: SocketAddr) {
     // A connection that cannot be hurried is merely slower.
     let _ = stream.set_nodelay(true);
     let mut input = Vec::new();
-    let asked = ask(house, &mut stream, &mut input).await;
+    let asked = ask(shared, &mut stream, &mut input).await;
     let outcome = match asked {
         Ok(None) => return,
         Ok(Some(Asked::Status)) => {
-            return say(house, &mut stream, &answer::status(&house.status())).await;
+            return say(shared, &mut stream, &answer::status(&shared.status())).await;
         }
-        Ok(Some(asked)) => Visit { house, client, input }.go(asked, &mut stream).await,
-        Err(denied) => Err(house.refuse(client, json!({}), denied)),
+        Ok(Some(asked)) => Visit { shared, client, input }.go(asked, &mut stream).await,
+        Err(denied) => Err(shared.refuse(client, json!({}), denied)),
     };
     if let Err(denied) = outcome {
-        say(house, &mut stream, &denied.to_bytes()).await;
+        say(shared, &mut stream, &denied.to_bytes()).await;
     }
 }
 
 /// What the client asks for, in time; nothing if it leaves before it has said so. Its body, if it has one, is read too
 /// and left in `input`.
-async fn ask(house: &House, stream: &mut TcpStream, input: &mut Vec<u8>) -> Result<Option<Asked>, Denied> {
+async fn ask(shared: &Shared, stream: &mut TcpStream, input: &mut Vec<u8>) -> Result<Option<Asked>, Denied> {
     let reading = async {
         loop {
             if let Some((asked, bytes)) = request::read(input)? {
@@ -63,7 +63,7 @@ async fn ask(house: &House, stream: &mut TcpStream, input: &mut Vec<u8>) -> Resu
         }
     };
     let time_out = || Err(Denied::new(408, "the request did not come in time"));
-    timeout(house.settings.limits.head_time_max, reading).await.unwrap_or_else(|_| time_out())
+    timeout(shared.settings.limits.head_time_max, reading).await.unwrap_or_else(|_| time_out())
 }
 
 async fn more(stream: &mut TcpStream, input: &mut Vec<u8>) -> bool {
@@ -72,8 +72,8 @@ async fn more(stream: &mut TcpStream, input: &mut Vec<u8>) -> bool {
 }
 
 /// Says something for the last time.
-async fn say(house: &House, stream: &mut TcpStream, bytes: &[u8]) {
-    let limits = house.settings.limits;
+async fn say(shared: &Shared, stream: &mut TcpStream, bytes: &[u8]) {
+    let limits = shared.settings.limits;
     if !matches!(timeout(limits.head_time_max, stream.write_all(bytes)).await, Ok(Ok(()))) {
         return;
     }
@@ -92,7 +92,7 @@ async fn say(house: &House, stream: &mut TcpStream, bytes: &[u8]) {
 
 /// A client with a wish.
 struct Visit<'h> {
-    house: &'h House,
+    shared: &'h Shared,
     client: SocketAddr,
     /// What it said beyond its wish.
     input: Vec<u8>,
@@ -106,23 +106,23 @@ impl Visit<'_> {
             Asked::Status => return Ok(()),
         };
         let ride = self.ride(&to, server).await?;
-        let cut = self.house.cut.subscribe();
+        let cut = self.shared.cut.subscribe();
         if let Err(denied) = self.turn(&ride, stream).await {
-            return Err(self.house.refuse(self.client, House::about(&ride), denied));
+            return Err(self.shared.refuse(self.client, Shared::about(&ride), denied));
         }
         let traffic = Traffic::begin();
-        let mut over = Over { house: self.house, ride: &ride, traffic, why: None, was_open: false };
+        let mut over = Over { shared: self.shared, ride: &ride, traffic, why: None, was_open: false };
         let connected = self.connect(&ride).await;
         let server = connected.inspect_err(|denied| over.why = Some(denied.reason.clone()))?;
-        self.house.opened();
+        self.shared.opened();
         over.was_open = true;
-        let speech = if single.is_some() { Speech::single } else { Speech::new };
+        let requests = if single.is_some() { TunnelRequests::single } else { TunnelRequests::new };
         let mut tunnel = Tunnel {
-            house: self.house,
+            shared: self.shared,
             ride: &ride,
             client: stream,
             server,
-            speech: speech(ride.target.server().clone()),
+            requests: requests(ride.target.server().clone()),
             cut,
             traffic: &mut over.traffic,
         };
@@ -134,7 +134,7 @@ impl Visit<'_> {
     /// Waits for the first turn, unless the client leaves meanwhile.
     async fn turn(&self, ride: &Ride, stream: &TcpStream) -> Result<(), Denied> {
         tokio::select! {
-            turn = self.house.turn(ride, 1, 0) => turn,
+            turn = self.shared.turn(ride, 1, 0) => turn,
             () = left(stream) => Err(Denied::new(499, "the client left before its turn")),
         }
     }
@@ -143,7 +143,7 @@ impl Visit<'_> {
         let begun = match single {
             Some(head) => tunnel.tell(&[head.as_slice(), &self.input].concat()).await,
             None => {
-                tunnel.speech.push(&self.input);
+                tunnel.requests.push(&self.input);
                 tunnel.client.write_all(answer::TUNNEL_OPEN).await.map_err(|_| End::Client)
             }
         };
@@ -156,22 +156,22 @@ impl Visit<'_> {
     /// Where the client may go.
     async fn ride(&self, to: &Authority, server: ServerName) -> Result<Ride, Denied> {
         let about = json!({ "server": server.as_str(), "port": to.port });
-        let refuse = |about: Value, denied| Err(self.house.refuse(self.client, about, denied));
+        let refuse = |about: Value, denied| Err(self.shared.refuse(self.client, about, denied));
         let address = match self.address(to).await {
             Ok(address) => address,
             Err(denied) => return refuse(about, denied),
         };
-        let number = self.house.number();
+        let number = self.shared.number();
         let ride = Ride { number, client: self.client, target: Target::new(address, server), port: to.port };
-        let listens_on = self.house.listens_on;
+        let listens_on = self.shared.listens_on;
         if listens_on.port() == to.port
             && (ride.target.address() == listens_on.ip() || listens_on.ip().is_unspecified())
         {
-            return refuse(House::about(&ride), Denied::new(403, "that is the guard itself"));
+            return refuse(Shared::about(&ride), Denied::new(403, "that is the guard itself"));
         }
-        match self.house.settings.addresses.judge(address) {
+        match self.shared.settings.addresses.judge(address) {
             Ok(()) => Ok(ride),
-            Err(forbidden) => refuse(House::about(&ride), forbidden.into()),
+            Err(forbidden) => refuse(Shared::about(&ride), forbidden.into()),
         }
     }
 
@@ -180,19 +180,19 @@ impl Visit<'_> {
         if let Some(address) = to.address() {
             return Ok(address);
         }
-        let limits = self.house.settings.limits;
+        let limits = self.shared.settings.limits;
         let found = timeout(limits.connect_time_max, lookup_host((to.server.host(), to.port))).await;
         let Ok(found) = found else { return Err(Denied::new(504, "the name was not found in time")) };
         let Ok(found) = found else { return Err(Denied::new(502, "the name was not found")) };
         let found: Vec<IpAddr> = found.map(|address| address.ip()).take(ADDRESSES_MAX).collect();
-        let open = found.iter().find(|address| self.house.settings.addresses.judge(**address).is_ok());
-        // If none is open, the first one tells why.
+        let open = found.iter().find(|address| self.shared.settings.addresses.judge(**address).is_ok());
+        // If none is allowed, the first one gives the reason.
         open.or(found.first()).copied().ok_or_else(|| Denied::new(502, "the name has no address"))
     }
 
     async fn connect(&self, ride: &Ride) -> Result<TcpStream, Denied> {
         let to = (ride.target.address(), ride.port);
-        match timeout(self.house.settings.limits.connect_time_max, TcpStream::connect(to)).await {
+        match timeout(self.shared.settings.limits.connect_time_max, TcpStream::connect(to)).await {
             Ok(Ok(stream)) => {
                 let _ = stream.set_nodelay(true);
                 Ok(stream)
@@ -203,15 +203,15 @@ impl Visit<'_> {
     }
 }
 
-impl From<Forbidden> for Denied {
-    fn from(forbidden: Forbidden) -> Self {
+impl From<ForbiddenAddress> for Denied {
+    fn from(forbidden: ForbiddenAddress) -> Self {
         Self::new(403, forbidden.to_string())
     }
 }
 
 /// Says that a tunnel is over when it is, even if its task was ended.
 struct Over<'h> {
-    house: &'h House,
+    shared: &'h Shared,
     ride: &'h Ride,
     traffic: Traffic,
     why: Option<String>,
@@ -222,6 +222,6 @@ impl Drop for Over<'_> {
     fn drop(&mut self) {
         let why = self.why.as_deref().unwrap_or("the guard ended");
         let Traffic { requests, .. } = self.traffic;
-        self.house.closed(self.ride, why, requests, self.traffic.bytes_unlogged(), self.was_open);
+        self.shared.closed(self.ride, why, requests, self.traffic.bytes_unlogged(), self.was_open);
     }
 }

@@ -1,4 +1,4 @@
-//! What keeps a guard from starting.
+//! Errors that prevent a guard from starting.
 
 use std::io;
 use std::net::SocketAddr;
@@ -26,7 +26,7 @@ pub enum Error {
         /// The process, if it has signed.
         pid: Option<u32>,
     },
-    /// The listening socket cannot be had.
+    /// The listening socket cannot be opened.
     #[error("cannot listen on `{address}`")]
     Listen {
         /// Where.
@@ -43,7 +43,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// What a person can do about it.
+    /// What the user can do about it.
     #[must_use]
     pub fn advice(&self) -> String {
         match self {
@@ -56,7 +56,7 @@ impl Error {
                 "choose another address or port with `--listen`; port 0 takes any that is free".to_owned()
             }
             Self::Public { .. } => {
-                "listen on 127.0.0.1, or add `--public-listen` if a firewall keeps strangers away".to_owned()
+                "listen on 127.0.0.1, or add `--public-listen` if a firewall blocks other machines".to_owned()
             }
         }
     }

@@ -1,10 +1,10 @@
 //! Who may send a request, and when: the thinking part, without I/O and without a clock.
 //!
-//! A *party* is an address or a server. A request concerns two of them, and both must be free: nobody's request to
-//! them is unanswered, and the pause has passed since the last byte that came from them. Those who wait are served in
+//! A *party* is an address or a server. A request concerns two of them, and both must be free: no request to
+//! them is unanswered, and the delay has passed since the last byte from them. Waiting requests are served in
 //! the order in which they came.
 //!
-//! What stands here is a rule, not a measurement: the pause is counted from what the guard itself saw, on the
+//! This is a rule, not a measurement: the delay is counted from what the guard itself saw, on the
 //! monotonic clock (M6). A party that was never heard of counts as heard of when the guard was started, so that after
 //! a restart everyone waits one full pause (H13).
 //!
@@ -18,7 +18,7 @@ mod party;
 pub(crate) use party::{Answer, Party, Target};
 
 use crate::day::Day;
-use crate::settings::Limits;
+use crate::settings::TrafficLimits;
 use party::State;
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
@@ -43,7 +43,7 @@ pub(crate) struct Now {
 /// Who may send when.
 #[derive(Debug)]
 pub(crate) struct Gate {
-    limits: Limits,
+    limits: TrafficLimits,
     day: Day,
     bytes_today: u64,
     parties: HashMap<Party, State>,
@@ -63,7 +63,7 @@ struct Wish {
     deadline: Moment,
 }
 
-/// What a wish is told.
+/// The decision on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// The request may leave, after it was held up for so long.
@@ -104,7 +104,7 @@ const ALL_BYTES: &str = "bytes in all";
 
 impl Gate {
     /// A gate through which nothing has gone, at the beginning of `day`.
-    pub(crate) fn new(limits: Limits, day: Day) -> Self {
+    pub(crate) fn new(limits: TrafficLimits, day: Day) -> Self {
         let (parties, wishes) = (HashMap::new(), BTreeMap::new());
         Self { limits, day, bytes_today: 0, parties, wishes, last_wish: 0 }
     }
@@ -146,7 +146,7 @@ impl Gate {
         Ok(number)
     }
 
-    /// Whether it is the turn of a wish. Once told to go, or refused, it waits no more.
+    /// Whether a request may go now. Once passed or refused, it no longer waits.
     pub(crate) fn try_pass(&mut self, number: WishNumber, now: Now) -> Result<Turn, Refusal> {
         self.turn_to(now);
         let wish = self.wishes.get(&number).expect("a wish is asked about until it is answered");
@@ -177,7 +177,7 @@ impl Gate {
         }
     }
 
-    /// So many bytes came from the server through a tunnel; they may be of an answer.
+    /// This many bytes came from the server through a tunnel; they may be part of an answer.
     pub(crate) fn heard(
         &mut self,
         tunnel: TunnelNumber,
@@ -194,7 +194,7 @@ impl Gate {
         if in_turn { Ok(()) } else { Err(Overrun::OutOfTurn) }
     }
 
-    /// So many bytes went through a tunnel.
+    /// This many bytes went through a tunnel.
     pub(crate) fn carried(&mut self, target: &Target, bytes: u64, now: Now) -> Result<(), Overrun> {
         self.turn_to(now);
         self.bytes_today = self.bytes_today.saturating_add(bytes);
@@ -225,7 +225,7 @@ impl Gate {
     pub(crate) fn waiting(&self) -> usize {
         self.wishes.len()
     }
-    /// Servers and addresses that get no request today any more, at most so many.
+    /// Servers and addresses that reached their daily cap, at most `count` of them.
     pub(crate) fn blocked(&self, most: usize) -> Vec<String> {
         let blocked = self.parties.iter().filter(|(party, state)| self.cap_of(party, state).is_some());
         let mut names: Vec<String> = blocked.map(|(party, _)| party.to_string()).take(most).collect();
@@ -276,8 +276,9 @@ impl Gate {
 
     /// The cap that a party has reached.
     fn cap_of(&self, party: &Party, state: &State) -> Option<&'static str> {
-        let Limits { server_requests_per_day, address_requests_per_day, address_bytes_per_day, .. } =
-            self.limits;
+        let TrafficLimits {
+            server_requests_per_day, address_requests_per_day, address_bytes_per_day, ..
+        } = self.limits;
         match party {
             Party::Server(_) if state.today.requests >= server_requests_per_day => Some(SERVER_REQUESTS),
             Party::Address(_) if state.today.requests >= address_requests_per_day => Some(ADDRESS_REQUESTS),

@@ -1,5 +1,5 @@
-//! The egress guard: a forward proxy that makes it impossible for a mistake of the crawler, or a bad setting of it, to
-//! flood anyone or to reach the inside of a network (C12, H13).
+//! The egress guard: a forward proxy that rate-limits requests and blocks private addresses, so that a bug or a wrong
+//! setting of the crawler can neither flood a server nor reach an internal network (C12, H13).
 //!
 //! It is a process of its own. It knows nothing of crawling and shares no code of judgement with the crawler: it has
 //! its own table of addresses, its own limits for each server and each address, its own daily caps and its own log.
@@ -7,14 +7,14 @@
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), guard::Error> {
-//! use guard::{Guard, Limits, Policy, Settings};
+//! use guard::{Guard, TrafficLimits, AddressRules, Settings};
 //!
 //! let settings = Settings {
 //!     listen: "127.0.0.1:3129".parse().expect("an address"),
 //!     public_listen: false,
 //!     directory: "utsushi-data/guard".into(),
-//!     addresses: Policy::default(),
-//!     limits: Limits::default(),
+//!     addresses: AddressRules::default(),
+//!     limits: TrafficLimits::default(),
 //! };
 //! let guard = Guard::start(settings, base::clock::RealClock::start()).await?;
 //! println!("curl --proxy http://{} http://example.org/", guard.address());
@@ -23,12 +23,12 @@
 //! # }
 //! ```
 //!
-//! **Invariant:** between two requests to one server, and between two to one address, lies at least the pause, and
-//! never are two of them under way; what is forbidden, over a cap or cannot be written to the log does not leave. What
-//! that means inside a TLS tunnel is said in the room `speech`.
+//! **Invariant:** between two requests to one server, and between two to one address, at least the delay passes, and
+//! no two of them are in progress at once. Requests that are forbidden, over a cap or cannot be logged are not sent. What
+//! this means inside a TLS tunnel is documented in the module `tunnel_requests`.
 //!
-//! Not here: robots files, what a page is, when to come again: a guard delays and refuses, it never asks for anything
-//! by itself.
+//! Not here: robots files, what a page is, revisit schedules. A guard delays and refuses; it never sends requests
+//! of its own.
 
 #![warn(clippy::indexing_slicing)]
 
@@ -38,15 +38,15 @@ mod connection;
 mod day;
 mod error;
 mod gate;
-mod house;
 mod listen;
 mod log;
 mod request;
 mod settings;
-mod speech;
+mod shared;
 mod tunnel;
+mod tunnel_requests;
 
-pub use address::{Policy, Range};
+pub use address::{AddressBlock, AddressRules};
 pub use error::Error;
 pub use listen::Guard;
-pub use settings::{Limits, Settings};
+pub use settings::{Settings, TrafficLimits};

@@ -44,7 +44,7 @@ struct Today {
 }
 
 impl Log {
-    /// Opens the log of `day`, or of a later one if there is one, and tells what it says of that day.
+    /// Opens the log of `day`, or of a later one if there is one, and returns the counts of that day.
     ///
     /// A wall clock that jumped back does not bring back a day that is over: it is counted on in the last one (M6).
     pub(crate) fn open(directory: &Path, day: Day) -> Result<(Self, Day, Past), Error> {
@@ -66,7 +66,7 @@ impl Log {
     pub(crate) fn write(&mut self, day: Day, line: &str) -> io::Result<()> {
         let outcome = self.today_at(day).and_then(|today| today.write(line));
         if outcome.is_err() {
-            // Opening it anew finds out how it ends, and whether it is there at all.
+            // Opening it again checks how it ends and whether it still exists.
             self.today = None;
         }
         outcome

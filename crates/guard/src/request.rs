@@ -14,7 +14,7 @@ const FIELDS_MAX: usize = 100;
 pub(crate) const BODY_BYTES_MAX: usize = 16 * 1024;
 /// The field in which a crawler says which server it means.
 const SERVER_FIELD: &str = "utsushi-server";
-/// Fields that concern one connection only (RFC 9110, 7.6.1), or the guard alone. `Host` is written anew.
+/// Fields that concern one connection only (RFC 9110, 7.6.1), or the guard alone. `Host` is rewritten.
 const OWN_FIELDS: [&str; 13] = [
     "connection",
     "proxy-connection",
@@ -180,7 +180,7 @@ fn authority(text: &str, port_otherwise: Option<u16>) -> Result<Authority, Unfit
     Ok(Authority { server: server_of(&name)?, port })
 }
 
-/// A server by its name; 80 and 443 are nobody's own.
+/// A server by its name; the default ports 80 and 443 are left out.
 pub(crate) fn server_of(name: &str) -> Result<ServerName, Unfit> {
     let Ok(server) = ServerName::parse(name) else { return unfit(400, "the server is none") };
     if server.port().is_some_and(is_folded) {

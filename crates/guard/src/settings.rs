@@ -1,28 +1,28 @@
-//! What a guard is told: where it listens, what it lets through, and where it keeps its log.
+//! The settings of a guard: where it listens, what it allows, and where its log is.
 
-use crate::address::Policy;
+use crate::address::AddressRules;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Everything a guard is told.
+/// The settings of a guard.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Where it listens; port 0 for any that is free.
     pub listen: SocketAddr,
-    /// Whether it may listen where other machines can reach it. Whoever reaches it can send requests through it.
+    /// Whether it may listen where other machines can reach it. Any client that reaches it can send requests through it.
     pub public_listen: bool,
     /// The directory of its log, made if there is none.
     pub directory: PathBuf,
     /// The addresses that may be connected to.
-    pub addresses: Policy,
+    pub addresses: AddressRules,
     /// How much is let through.
-    pub limits: Limits,
+    pub limits: TrafficLimits,
 }
 
 /// How much is let through.
 #[derive(Clone, Copy, Debug)]
-pub struct Limits {
+pub struct TrafficLimits {
     /// Between the end of one request and the next, for each server and each address.
     pub pause: Duration,
     /// How long a request is held up before it is refused instead.
@@ -56,12 +56,12 @@ pub struct Limits {
 const MIB: u64 = 1024 * 1024;
 const GIB: u64 = 1024 * MIB;
 
-impl Default for Limits {
+impl Default for TrafficLimits {
     fn default() -> Self {
         Self {
             pause: base::limits::SERVER_PAUSE_DEFAULT.into(),
             wait_max: Duration::from_secs(30),
-            // More than half of what the pause alone would let through.
+            // More than half of what the delay alone would allow.
             server_requests_per_day: 5_000,
             address_requests_per_day: 8_000,
             address_bytes_per_day: 8 * GIB,

@@ -1,12 +1,12 @@
 //! A tunnel at work: bytes both ways, every request of the client on a turn of its own.
 //!
 //! **Invariant:** a tunnel ends: by its bytes, its time, its silence, a client or server that leaves, a request that
-//! would have to wait too long, or because the guard itself must. Whoever panics in here ends its own tunnel only.
+//! would have to wait too long, or because the guard itself must. A panic here ends only its own tunnel.
 
 use crate::answer::Denied;
 use crate::gate::Overrun;
-use crate::house::{House, Ride};
-use crate::speech::{Speech, Step};
+use crate::shared::{Ride, Shared};
+use crate::tunnel_requests::{Step, TunnelRequests};
 use std::io;
 use std::pin::Pin;
 use std::time::Duration;
@@ -16,18 +16,18 @@ use tokio::sync::watch;
 use tokio::time::{Instant, timeout};
 
 const BUFFER_BYTES: usize = 32 * 1024;
-/// After so many bytes a line says so, so that a killed guard forgets no more than this of a tunnel.
+/// Bytes between two log lines of a tunnel, so that a killed guard loses at most this much of the count.
 const LINE_EVERY_BYTES: u64 = 1024 * 1024;
-/// How long a server may still speak without a pause once the client has left.
+/// Maximum time that a server may keep sending after the client has disconnected.
 const LINGER_TIME_MAX: Duration = Duration::from_secs(5);
 
 /// A tunnel between a client and a server.
 pub(crate) struct Tunnel<'h> {
-    pub(crate) house: &'h House,
+    pub(crate) shared: &'h Shared,
     pub(crate) ride: &'h Ride,
     pub(crate) client: &'h mut TcpStream,
     pub(crate) server: TcpStream,
-    pub(crate) speech: Speech,
+    pub(crate) requests: TunnelRequests,
     pub(crate) cut: watch::Receiver<u64>,
     /// What went through so far, and what of it stands in the log.
     pub(crate) traffic: &'h mut Traffic,
@@ -56,7 +56,7 @@ impl Traffic {
     fn bytes_unclaimed(&self) -> u64 {
         self.bytes_unlogged() - self.bytes_asked
     }
-    /// The line on the next request is about to speak of so many.
+    /// Number of bytes that the next log line will report.
     fn claim(&mut self) -> u64 {
         self.bytes_asked = self.bytes_unlogged();
         self.bytes_asked
@@ -98,8 +98,8 @@ struct Course<'h> {
 }
 
 impl Course<'_> {
-    fn new(house: &House) -> Self {
-        let limits = house.settings.limits;
+    fn new(shared: &Shared) -> Self {
+        let limits = shared.settings.limits;
         Self {
             life_end: Instant::now() + limits.tunnel_time_max,
             idle_max: limits.tunnel_idle_max,
@@ -123,7 +123,7 @@ enum Event {
 impl<'h> Tunnel<'h> {
     /// Carries bytes until the tunnel is over.
     pub(crate) async fn run(&mut self) -> End {
-        let mut course = Course::new(self.house);
+        let mut course = Course::new(self.shared);
         loop {
             if let Err(end) = self.step(&mut course.turn).await {
                 return end;
@@ -157,7 +157,7 @@ impl<'h> Tunnel<'h> {
             }
             Event::Server(_) => Err(End::Server),
             Event::Client(Ok(bytes @ 1..)) => {
-                self.speech.push(course.from_client.get(..bytes).unwrap_or_default());
+                self.requests.push(course.from_client.get(..bytes).unwrap_or_default());
                 Ok(())
             }
             Event::Client(Err(_)) => Err(End::Client),
@@ -182,14 +182,14 @@ impl<'h> Tunnel<'h> {
     /// Sends what may leave; begins to wait if what comes next may not.
     async fn step(&mut self, turn: &mut Option<Turn<'h>>) -> Result<(), End> {
         while turn.is_none() {
-            match self.speech.next() {
+            match self.requests.next() {
                 Step::Listen => break,
                 Step::Cut(why) => return Err(End::Cut(why)),
                 Step::Send(bytes) => self.tell(&bytes).await?,
                 Step::Ask => {
                     let (request, bytes) = (self.traffic.requests + 1, self.traffic.claim());
-                    let (house, ride) = (self.house, self.ride);
-                    *turn = Some(Box::pin(async move { house.turn(ride, request, bytes).await }));
+                    let (shared, ride) = (self.shared, self.ride);
+                    *turn = Some(Box::pin(async move { shared.turn(ride, request, bytes).await }));
                 }
             }
         }
@@ -199,16 +199,16 @@ impl<'h> Tunnel<'h> {
     fn take_turn(&mut self, outcome: Result<(), Denied>) -> Result<(), End> {
         outcome.map_err(End::Denied)?;
         self.traffic.request_passed();
-        self.speech.give_turn();
+        self.requests.give_turn();
         Ok(())
     }
 
     /// The server said something.
     async fn hear(&mut self, bytes: &[u8]) -> Result<(), End> {
-        let answer = self.speech.hear_server(bytes.len());
-        self.house.heard(self.ride, bytes.len() as u64, answer)?;
+        let answer = self.requests.hear_server(bytes.len());
+        self.shared.heard(self.ride, bytes.len() as u64, answer)?;
         self.count(bytes.len())?;
-        match timeout(self.house.settings.limits.tunnel_idle_max, self.client.write_all(bytes)).await {
+        match timeout(self.shared.settings.limits.tunnel_idle_max, self.client.write_all(bytes)).await {
             Ok(Ok(())) => Ok(()),
             _ => Err(End::Client),
         }
@@ -216,9 +216,9 @@ impl<'h> Tunnel<'h> {
 
     /// Something goes to the server.
     pub(crate) async fn tell(&mut self, bytes: &[u8]) -> Result<(), End> {
-        self.house.said(self.ride, bytes.len() as u64)?;
+        self.shared.said(self.ride, bytes.len() as u64)?;
         self.count(bytes.len())?;
-        match timeout(self.house.settings.limits.tunnel_idle_max, self.server.write_all(bytes)).await {
+        match timeout(self.shared.settings.limits.tunnel_idle_max, self.server.write_all(bytes)).await {
             Ok(Ok(())) => Ok(()),
             _ => Err(End::Server),
         }
@@ -226,12 +226,12 @@ impl<'h> Tunnel<'h> {
 
     fn count(&mut self, bytes: usize) -> Result<(), End> {
         self.traffic.bytes += bytes as u64;
-        if self.traffic.bytes > self.house.settings.limits.tunnel_bytes_max {
+        if self.traffic.bytes > self.shared.settings.limits.tunnel_bytes_max {
             return Err(End::Cut("too many bytes went through the tunnel"));
         }
         let unclaimed = self.traffic.bytes_unclaimed();
         if unclaimed >= LINE_EVERY_BYTES {
-            if !self.house.carried(self.ride, unclaimed) {
+            if !self.shared.carried(self.ride, unclaimed) {
                 return Err(End::Cut("the log cannot be written"));
             }
             self.traffic.bytes_logged += unclaimed;

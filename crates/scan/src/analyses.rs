@@ -12,7 +12,7 @@ mod page;
 mod subject;
 mod words;
 
-use crate::Document;
+use crate::ScanDocument;
 use std::fmt;
 use std::str::FromStr;
 use subject::Subject;
@@ -31,7 +31,7 @@ pub enum Analysis {
     /// The words of that text, in lower case: `{"count":9,"distinct":7,"top":[["the",3],…]}`, the most frequent first;
     /// null where there is no text.
     Words,
-    /// The language of a page, as the index has it: `"ja"`; null when it cannot be told.
+    /// The language of a page, as the index has it: `"ja"`; null if it cannot be detected.
     Language,
     /// The title of a page; null when it has none.
     Titles,
@@ -68,7 +68,7 @@ impl Analysis {
     }
 
     /// Appends what it says of a document: one JSON value without a line feed.
-    pub fn answer(self, document: &Document<'_>, out: &mut Vec<u8>) {
+    pub fn answer(self, document: &ScanDocument<'_>, out: &mut Vec<u8>) {
         let subject = Subject::of(document);
         match self {
             Self::Links => links::write(&subject, out),
@@ -91,9 +91,9 @@ impl fmt::Display for Analysis {
     }
 }
 
-/// Why a text names no analysis.
+/// The text is not the name of an analysis.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no analysis that is built in; these are: {names}", names = Analysis::ALL.map(Analysis::as_str).join(", "))]
+#[error("no built-in analysis is called `{0}`; choose one of: {names}", names = Analysis::ALL.map(Analysis::as_str).join(", "))]
 pub struct NoAnalysis(String);
 
 impl FromStr for Analysis {

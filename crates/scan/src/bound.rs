@@ -1,4 +1,4 @@
-//! Bounds of the kernel on how many processes and how much memory a program takes: a fork bomb outruns whoever watches it,
+//! Bounds of the kernel on how many processes and how much memory a program takes: a fork bomb is faster than any poll,
 //! and buffers of pipes belong to no process.
 //!
 //! | bound | where |
@@ -9,7 +9,7 @@
 //! Beside these a program is always watched ([`crate::tree::weigh`]).
 
 use crate::sandbox::set_limit;
-use crate::settings::Limits;
+use crate::settings::ProgramLimits;
 use rustix::io::Errno;
 use rustix::process::{Resource, getgid, getuid};
 use std::fs::{self, OpenOptions};
@@ -22,7 +22,7 @@ use std::time::Duration;
 const PREFIX: &str = "utsushi-scan-";
 /// How often a group is tried to be removed.
 const TRIES_MAX: u32 = 50;
-/// What others of the same user may start meanwhile, where they cannot be told apart.
+/// What others of the same user may start meanwhile, where they cannot be distinguished.
 const TASKS_OF_OTHERS: u64 = 128;
 /// Threads count as processes do. Some runtimes start several for each processor: on a machine with many there is room.
 const FEW_PROCESSORS: usize = 8;
@@ -55,7 +55,7 @@ impl Kind {
         }
     }
     /// The files that set the limit, of which those that exist count: those of the second version, then of the first.
-    fn limits(self, limits: &Limits) -> Vec<(&'static str, String)> {
+    fn limits(self, limits: &ProgramLimits) -> Vec<(&'static str, String)> {
         let bytes = limits.memory_bytes.saturating_add(limits.memory_bytes / KERNEL_PART + KERNEL_BYTES);
         match self {
             Self::Tasks => vec![("pids.max", tasks_max(limits.processes).to_string())],
@@ -123,7 +123,7 @@ pub(crate) struct Refusals {
 
 impl Groups {
     /// Makes those that can be made. This process is their worker.
-    pub(crate) fn make(limits: &Limits) -> Self {
+    pub(crate) fn make(limits: &ProgramLimits) -> Self {
         let worker = std::process::id();
         let made = Kind::ALL.into_iter().filter_map(|kind| Some((kind, make(kind, worker, limits)?)));
         Self { worker, made: made.collect() }
@@ -132,7 +132,7 @@ impl Groups {
     pub(crate) fn refusals(&self) -> Refusals {
         let of = |wanted: Kind| {
             let made = self.made.iter().filter(|(kind, _)| *kind == wanted);
-            made.map(|(kind, path)| kind.refusals().iter().map(|told| count(path, told)).max().unwrap_or(0))
+            made.map(|(kind, path)| kind.refusals().iter().map(|name| count(path, name)).max().unwrap_or(0))
                 .sum()
         };
         Refusals { tasks: of(Kind::Tasks), memory: of(Kind::Memory) }
@@ -145,7 +145,7 @@ impl Drop for Groups {
     }
 }
 
-fn make(kind: Kind, worker: u32, limits: &Limits) -> Option<PathBuf> {
+fn make(kind: Kind, worker: u32, limits: &ProgramLimits) -> Option<PathBuf> {
     kind.places().into_iter().map(|place| place.join(name_of(worker))).find(|group| {
         // In the second version one directory is the group of both kinds.
         let is_new = fs::create_dir(group).is_ok();
@@ -258,7 +258,7 @@ mod tests {
 
     #[test]
     fn groups_are_removed_with_what_made_them() {
-        let groups = Groups::make(&Limits::default());
+        let groups = Groups::make(&ProgramLimits::default());
         let paths: Vec<PathBuf> = groups.made.iter().map(|(_, path)| path.clone()).collect();
         assert!(paths.iter().all(|path| path.exists()), "{paths:?}");
         assert_eq!(groups.refusals(), Refusals::default());

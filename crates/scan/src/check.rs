@@ -1,10 +1,9 @@
-//! Looks whether the program can be run at all, and as whom, before anything is read.
+//! Checks whether the program can be run, and as which user, before anything is read.
 
 use crate::error::Error;
-use crate::role::{EXIT_OUT_OF_REACH, TRIAL};
-use crate::run::spoken;
-use crate::settings::{Settings, Work};
+use crate::settings::{AnalysisCommand, Settings};
 use crate::tree;
+use crate::worker_config::{EXIT_OUT_OF_REACH, TRIAL, WorkerConfig};
 use rustix::fs::{Access, access};
 use rustix::process::geteuid;
 use std::ffi::{OsStr, OsString};
@@ -13,11 +12,11 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// Sees to it that the program can be run in its sandbox: an error says what is missing. Where only root can reach the
+/// Checks that the program can be run in its sandbox; an error names what is missing. If only root can reach the
 /// program, the program keeps root's user.
 pub(crate) fn program(settings: &mut Settings) -> Result<(), Error> {
     if !tree::can_see() {
-        let what = "this system does not tell which processes a program has started: there is no `/proc/thread-self/children`";
+        let what = "cannot list the processes that a program starts: `/proc/thread-self/children` is missing; mount `/proc` of a kernel with CONFIG_PROC_CHILDREN";
         return Err(Error::Workers(what.to_owned()));
     }
     if let Some(program) = program_of(&settings.work) {
@@ -36,7 +35,7 @@ pub(crate) fn program(settings: &mut Settings) -> Result<(), Error> {
     Ok(())
 }
 
-/// What the program needs and cannot reach in its sandbox, because it has lost the rights of root.
+/// What the program needs and cannot reach in its sandbox without the rights of root.
 fn out_of_reach(settings: &Settings) -> Result<Option<PathBuf>, Error> {
     let tried = trial(settings)?;
     if tried.status.success() {
@@ -48,10 +47,10 @@ fn out_of_reach(settings: &Settings) -> Result<Option<PathBuf>, Error> {
     Ok(Some(PathBuf::from(OsString::from_vec(tried.stderr))).filter(|_| geteuid().is_root()))
 }
 
-fn program_of(work: &Work) -> Option<&[OsString]> {
+fn program_of(work: &AnalysisCommand) -> Option<&[OsString]> {
     match work {
-        Work::Program(program) | Work::Each(program) => Some(program),
-        Work::Builtin(_) => None,
+        AnalysisCommand::Program(program) | AnalysisCommand::Each(program) => Some(program),
+        AnalysisCommand::Builtin(_) => None,
     }
 }
 
@@ -59,10 +58,10 @@ fn program_of(work: &Work) -> Option<&[OsString]> {
 fn trial(settings: &Settings) -> Result<Output, Error> {
     let failed = |source| Error::io("make a directory in", &settings.scratch, source);
     let scratch = tempfile::Builder::new().prefix("trial-").tempdir_in(&settings.scratch).map_err(failed)?;
-    let mut spoken = spoken(settings);
-    spoken.scratch = scratch.path().to_owned();
+    let mut config = WorkerConfig::of(settings);
+    config.scratch = scratch.path().to_owned();
     let mut command = Command::new(&settings.executable);
-    command.arg(TRIAL).arg(spoken.write()).args(program_of(&settings.work).unwrap_or_default());
+    command.arg(TRIAL).arg(config.write()).args(program_of(&settings.work).unwrap_or_default());
     command.stdin(Stdio::null()).output().map_err(|source| Error::io("run", &settings.executable, source))
 }
 
@@ -75,7 +74,7 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// `own` is this program, if it stands between the worker and the program.
+    /// `own` is this executable, if it runs between the worker and the program.
     pub(crate) fn of(program: &[OsString], own: Option<&str>, writable: &[PathBuf]) -> Self {
         let files = program.iter().skip(1).map(PathBuf::from);
         let files = files.filter(|path| path.is_file() && access(path, Access::READ_OK).is_ok()).collect();

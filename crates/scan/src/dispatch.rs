@@ -1,11 +1,11 @@
-//! Who gets which document next, and what becomes of those that were not answered (P2, P3, D14). Pure: it is told what
+//! Which worker gets which document next, and what happens to unanswered ones (P2, P3, D14). Pure: it is given what
 //! happened and when, and says what to do.
 //!
 //! Documents wait in the order in which they lie on disk. A worker with nothing unsent gets the next ones, as many as its
-//! window allows: enough to keep it busy while an answer travels, not so many that one worker ends long after the others.
+//! window allows: enough to keep it busy while an answer travels, few enough that no worker ends long after the others.
 //!
 //! When a program dies, everything that it had and had not answered is *suspect*, and each suspect is tried alone by a
-//! worker that has nothing else. Who fails alone gets a strike, and is set aside after the last one.
+//! worker that has nothing else. A document that fails alone gets a strike, and is quarantined after the last one.
 //!
 //! **Invariant:** a document is in exactly one place: it waits, is suspect, is with one worker, or is settled. It is
 //! settled once.
@@ -16,8 +16,8 @@
 
 mod window;
 
-use crate::settings::Supply;
-use crate::wire::{Cause, Fault, Parcel};
+use crate::settings::SupplyMode;
+use crate::wire::{AnalysisFailure, FailureCause, Parcel};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,12 +33,12 @@ pub(crate) struct Task {
     worker_deaths: u32,
 }
 
-/// So many workers may end with a document alone, whoever ended them, before it is taken for the cause.
+/// Maximum number of workers that may end, for any reason, with a document alone before it counts as the cause.
 const WORKER_DEATHS_MAX: u32 = 8;
-/// When so many documents in a row were set aside for what the program did, without an answer between them, it is not the
+/// When this many documents in a row were quarantined because of the program, without an answer between them, it is not the
 /// documents. A site whose pages are all poison has fewer, mostly.
 const BARREN_MAX: u32 = 1_000;
-/// So many different documents are tried before the first answer when the program ends at once.
+/// Maximum number of documents tried before the first answer if the program exits at once.
 const FIRST_TRIES_MAX: usize = 3;
 
 /// What a worker is to do.
@@ -55,11 +55,11 @@ pub(crate) enum Next {
 /// What comes of a failure.
 #[derive(Debug)]
 pub(crate) enum Outcome {
-    /// These are set aside.
-    SetAside(Vec<Arc<Parcel>>),
+    /// These are quarantined.
+    Quarantined(Vec<Arc<Parcel>>),
     /// The program has never answered anything: the job cannot go on.
     Hopeless,
-    /// It does not answer anything any more: these are set aside, and the job cannot go on.
+    /// The program no longer answers: these are quarantined, and the job fails.
     Barren(Vec<Arc<Parcel>>),
 }
 
@@ -86,7 +86,7 @@ impl Seat {
 /// All workers and all documents in hand.
 #[derive(Debug)]
 pub(crate) struct Dispatch {
-    supply: Supply,
+    supply: SupplyMode,
     strikes_max: u32,
     seats: Vec<Seat>,
     waiting: VecDeque<Task>,
@@ -96,12 +96,12 @@ pub(crate) struct Dispatch {
     is_fed: bool,
     has_answered: bool,
     first_tries: usize,
-    /// Documents that were set aside since the last answer.
+    /// Documents quarantined since the last answer.
     barren: u32,
 }
 
 impl Dispatch {
-    pub(crate) fn new(jobs: usize, supply: Supply, strikes_max: u32) -> Self {
+    pub(crate) fn new(jobs: usize, supply: SupplyMode, strikes_max: u32) -> Self {
         Self {
             supply,
             strikes_max: strikes_max.max(1),
@@ -117,7 +117,7 @@ impl Dispatch {
         }
     }
 
-    /// Takes a document that was read; `seat` says for whom, if that is fixed beforehand.
+    /// Takes a document that was read; `seat` is its worker, if that is fixed beforehand.
     pub(crate) fn offer(&mut self, parcel: Parcel, seat: Option<usize>) {
         self.held_bytes += parcel.bytes();
         self.held += 1;
@@ -184,7 +184,7 @@ impl Dispatch {
             return Next::Wait;
         }
         match self.take_waiting(seat) {
-            // Nothing was ever answered and there is nothing else: another try tells whether it is hopeless.
+            // Nothing was ever answered and no other document is left: one more try decides whether the job fails.
             Next::Wait if !self.has_answered && has_suspects => self.take_suspect(seat),
             next => next,
         }
@@ -202,8 +202,8 @@ impl Dispatch {
 
     fn take_waiting(&mut self, seat: usize) -> Next {
         let (supply, has_answered) = (self.supply, self.has_answered);
-        if supply == Supply::Static && !has_answered {
-            // Until the first answer nobody else works, so that any document will do.
+        if supply == SupplyMode::Static && !has_answered {
+            // Until the first answer no other worker runs, so any document will do.
             let other = self.seats.iter_mut().find_map(|seat| seat.own.pop_front());
             if let (Some(task), Some(seat)) = (other, self.seats.get_mut(seat)) {
                 let parcel = Arc::clone(&task.parcel);
@@ -214,13 +214,13 @@ impl Dispatch {
         let Some(seat) = self.seats.get_mut(seat) else { return Next::Wait };
         let (mut taken, mut bytes) = (Vec::new(), 0);
         loop {
-            let waiting = if supply == Supply::Static { &mut seat.own } else { &mut self.waiting };
+            let waiting = if supply == SupplyMode::Static { &mut seat.own } else { &mut self.waiting };
             let Some(task) = waiting.front() else { break };
             let is_free = match (has_answered, supply) {
-                (false, _) | (_, Supply::Synchronous) => seat.with.is_empty(),
+                (false, _) | (_, SupplyMode::Synchronous) => seat.with.is_empty(),
                 _ => seat.pace.allows(seat.with.len(), seat.with_bytes),
             };
-            // The first that does not fit any more is left to whoever is free first.
+            // The first that does not fit is left to the worker that is free first.
             if !is_free || (bytes > 0 && bytes + task.parcel.bytes() > BATCH_BYTES_MAX) {
                 break;
             }
@@ -247,7 +247,7 @@ impl Dispatch {
     pub(crate) fn begins(&mut self, seat: usize, now: Duration) {
         self.seats.iter_mut().skip(seat).take(1).for_each(|at| at.pace.begins(now));
     }
-    /// So many answers of a worker have come together.
+    /// This many answers of a worker have arrived together.
     pub(crate) fn pace(&mut self, seat: usize, answers: u32, now: Duration) {
         if answers > 0 {
             self.barren = 0;
@@ -258,8 +258,8 @@ impl Dispatch {
     }
 
     /// The program of a worker failed on `suspects`; the worker keeps the rest of what it has.
-    pub(crate) fn failed(&mut self, seat: usize, fault: &Fault, suspects: &[u64]) -> Outcome {
-        let Some(at) = self.seats.get_mut(seat) else { return Outcome::SetAside(Vec::new()) };
+    pub(crate) fn failed(&mut self, seat: usize, failure: &AnalysisFailure, suspects: &[u64]) -> Outcome {
+        let Some(at) = self.seats.get_mut(seat) else { return Outcome::Quarantined(Vec::new()) };
         let was_alone = std::mem::take(&mut at.is_alone);
         let (dead, rest) = std::mem::take(&mut at.with)
             .into_iter()
@@ -269,43 +269,44 @@ impl Dispatch {
         at.is_drained = true;
         at.pace.rest();
         if !self.has_answered {
-            return self.failed_at_first(fault, dead);
+            return self.failed_at_first(failure, dead);
         }
         self.suspect(dead, was_alone, false)
     }
 
     /// A worker ended, or had to be ended because of what it had (`is_guilty`). Another takes its seat.
     pub(crate) fn ended(&mut self, seat: usize, is_guilty: bool) -> Outcome {
-        let Some(at) = self.seats.get_mut(seat) else { return Outcome::SetAside(Vec::new()) };
+        let Some(at) = self.seats.get_mut(seat) else { return Outcome::Quarantined(Vec::new()) };
         let was_alone = std::mem::take(&mut at.is_alone);
         at.is_drained = false;
         at.pace.rest();
         let dead = std::mem::take(&mut at.with);
         at.with_bytes = 0;
         if !self.has_answered && is_guilty {
-            let fault = Fault { cause: Cause::Worker, what: String::new(), words: String::new() };
-            return self.failed_at_first(&fault, dead);
+            let failure =
+                AnalysisFailure { cause: FailureCause::Worker, what: String::new(), words: String::new() };
+            return self.failed_at_first(&failure, dead);
         }
-        // Before the first answer whoever has a document has no other.
+        // Before the first answer a worker has at most one document.
         self.suspect(dead, was_alone || !self.has_answered, !is_guilty)
     }
 
     /// Nothing was ever answered. A program that ends is given another document or two; one that says nothing is not.
-    fn failed_at_first(&mut self, fault: &Fault, dead: VecDeque<Task>) -> Outcome {
+    fn failed_at_first(&mut self, failure: &AnalysisFailure, dead: VecDeque<Task>) -> Outcome {
         self.first_tries += dead.len().max(1);
         self.suspects.extend(dead);
-        let is_silent = fault.cause == Cause::Hung;
+        let is_silent = failure.cause == FailureCause::Hung;
         let has_another =
             !self.waiting.is_empty() || self.seats.iter().any(|seat| !seat.own.is_empty()) || !self.is_fed;
         if is_silent || self.first_tries >= FIRST_TRIES_MAX || !has_another {
             return Outcome::Hopeless;
         }
         self.seats.iter_mut().for_each(|seat| seat.is_drained = false);
-        Outcome::SetAside(Vec::new())
+        Outcome::Quarantined(Vec::new())
     }
 
     fn suspect(&mut self, dead: VecDeque<Task>, was_alone: bool, is_worker: bool) -> Outcome {
-        let (mut aside, before) = (Vec::new(), self.barren);
+        let (mut quarantined, before) = (Vec::new(), self.barren);
         for mut task in dead {
             task.strikes += u32::from(was_alone && !is_worker);
             task.worker_deaths += u32::from(was_alone && is_worker);
@@ -313,17 +314,17 @@ impl Dispatch {
                 self.barren += 1;
                 self.held -= 1;
                 self.held_bytes -= task.parcel.bytes();
-                aside.push(task.parcel);
+                quarantined.push(task.parcel);
             } else {
                 self.suspects.push_back(task);
             }
         }
         let is_barren = self.barren >= BARREN_MAX && before < BARREN_MAX;
-        if is_barren { Outcome::Barren(aside) } else { Outcome::SetAside(aside) }
+        if is_barren { Outcome::Barren(quarantined) } else { Outcome::Quarantined(quarantined) }
     }
 }
 
-/// So much goes to a worker at once.
+/// Maximum bytes sent to a worker at once.
 const BATCH_BYTES_MAX: usize = 256 * 1024;
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
-//! One program a document: a plain filter, which reads a document from its standard input and writes what it finds.
+//! One program per document: a plain filter that reads a document from its standard input and writes its result.
 //!
-//! To the worker this is a program that speaks the [protocol](crate::protocol), so that there is one way to blame, to
-//! limit and to restart. It lives in the same sandbox as what it starts.
+//! To the worker this is a program that speaks the [protocol](crate::protocol), so that there is one way to blame,
+//! limit and restart. It runs in the same sandbox as the programs it starts.
 //!
-//! An exit code of 0 is an answer, and so is 1 from a program that had nothing to complain of: `grep` ends so when it
-//! finds nothing. Anything else is a failure, and this process ends the same way.
+//! Exit code 0 is an answer, and so is 1 with an empty standard error: `grep` exits with 1 if it
+//! finds nothing. Anything else is a failure, and this process exits the same way.
 
-use crate::protocol::{self, Head};
-use crate::role::{Spoken, say};
+use crate::protocol::{self, DocumentHead};
 use crate::tree;
+use crate::worker_config::{WorkerConfig, say};
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::io::{self, Read, Write};
@@ -16,25 +16,25 @@ use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::process::{Command, ExitCode, ExitStatus, Stdio};
 use std::thread;
 
-/// A head longer than this is not put into the environment, which has little room.
+/// Maximum bytes of a head in the environment, which is small.
 const HEAD_BYTES_MAX: usize = 64 * 1024;
-/// So much of the end of what a program complains of is passed on.
+/// Maximum bytes passed on of the end of its standard error.
 const WORDS_BYTES_MAX: usize = 8 * 1024;
 
-pub(crate) fn run(spoken: &Spoken, program: &[OsString]) -> ExitCode {
+pub(crate) fn run(config: &WorkerConfig, program: &[OsString]) -> ExitCode {
     let Some((name, arguments)) = program.split_first() else { return ExitCode::FAILURE };
     if let Err(error) = tree::adopt() {
         say(&format!("cannot look after the program: {error}\n"));
         return ExitCode::FAILURE;
     }
-    let answer_bytes_max = spoken.limits.answer_bytes;
+    let answer_bytes_max = config.limits.answer_bytes;
     let mut ended = ExitCode::SUCCESS;
     let served = protocol::serve_with(io::stdin().lock(), io::stdout().lock(), |head, body, out| {
         let mut command = Command::new(name);
         command.args(arguments).process_group(0);
         describe(&mut command, head);
         let done = one(command, body, answer_bytes_max)?;
-        // Whatever the program left behind ends with it.
+        // Processes that the program left running are killed.
         tree::end_all(&[]);
         if let Some(code) =
             failure(done.status, &done.words).filter(|_| done.output.len() <= answer_bytes_max)
@@ -49,14 +49,14 @@ pub(crate) fn run(spoken: &Spoken, program: &[OsString]) -> ExitCode {
     match served {
         Err(error) if ended == ExitCode::SUCCESS => {
             say(&format!("cannot run `{}`: {error}\n", name.display()));
-            ExitCode::from(crate::role::EXIT_CANNOT_RUN)
+            ExitCode::from(crate::worker_config::EXIT_CANNOT_RUN)
         }
         _ => ended,
     }
 }
 
-/// What the program may want to know of the document.
-fn describe(command: &mut Command, head: Head<'_>) {
+/// The environment variables that describe the document.
+fn describe(command: &mut Command, head: DocumentHead<'_>) {
     if let Some(url) = head.get("url").filter(|url| !url.contains('\0')) {
         command.env("UTSUSHI_URL", url);
     }
@@ -65,29 +65,29 @@ fn describe(command: &mut Command, head: Head<'_>) {
     }
 }
 
-/// What came of one run.
-struct Done {
+/// The result of one run.
+struct FilterRun {
     status: ExitStatus,
     output: Vec<u8>,
     words: String,
 }
 
-fn one(mut command: Command, body: &[u8], answer_bytes_max: usize) -> io::Result<Done> {
+fn one(mut command: Command, body: &[u8], answer_bytes_max: usize) -> io::Result<FilterRun> {
     let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
     let (input, output, complaints) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (output, words) = thread::scope(|scope| {
-        // A filter may stop reading when it has seen enough; that is its right.
+        // A filter may stop reading early.
         scope.spawn(move || input.map(|mut input| input.write_all(body)));
         let words = scope.spawn(move || read_end(complaints, WORDS_BYTES_MAX));
-        // One more byte than an answer may have tells that it is too long; the worker says so.
+        // One byte above the limit shows that the answer is too long; the worker reports that.
         let output = read_start(output, answer_bytes_max.saturating_add(1));
         (output, words.join().unwrap_or_default())
     });
     let status = child.wait()?;
-    Ok(Done { status, output, words: String::from_utf8_lossy(&words).into_owned() })
+    Ok(FilterRun { status, output, words: String::from_utf8_lossy(&words).into_owned() })
 }
 
-/// Reads to the end and keeps the beginning: whoever writes is never told that nobody reads.
+/// Reads to the end and keeps the beginning, so that the writer never gets a broken pipe.
 fn read_start(from: Option<impl Read>, bytes_max: usize) -> Vec<u8> {
     let mut bytes = Vec::new();
     if let Some(mut from) = from {
@@ -109,7 +109,7 @@ fn read_end(from: Option<impl Read>, bytes_max: usize) -> Vec<u8> {
     bytes.into()
 }
 
-/// How this process has to end, if the program failed.
+/// The exit code of this process, if the program failed.
 fn failure(status: ExitStatus, words: &str) -> Option<ExitCode> {
     match (status.code(), status.signal()) {
         (Some(0), _) => None,
@@ -123,7 +123,7 @@ fn failure(status: ExitStatus, words: &str) -> Option<ExitCode> {
 mod tests {
     use super::*;
 
-    fn shell(script: &str, body: &[u8]) -> Done {
+    fn shell(script: &str, body: &[u8]) -> FilterRun {
         let mut command = Command::new("sh");
         command.args(["-c", script]);
         one(command, body, 1_000).unwrap()

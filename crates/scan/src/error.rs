@@ -1,6 +1,6 @@
 //! What can go wrong with a scan as a whole.
 
-use crate::wire::Fault;
+use crate::wire::AnalysisFailure;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -44,20 +44,20 @@ pub enum Error {
         directory: PathBuf,
     },
     /// The program has never answered.
-    #[error("the program did not answer its first document, `{url}`: {}{}", fault.what, in_words(&fault.words))]
+    #[error("the program did not answer its first document, `{url}`: {}{}", failure.what, in_words(&failure.words))]
     NeverAnswered {
         /// Which document.
         url: String,
         /// How the program failed.
-        fault: Fault,
+        failure: AnalysisFailure,
     },
     /// The program has stopped answering.
-    #[error("the program has failed on every document of late, the last one `{url}`: {}{}", fault.what, in_words(&fault.words))]
+    #[error("the program has failed on every document of late, the last one `{url}`: {}{}", failure.what, in_words(&failure.words))]
     StoppedAnswering {
         /// Which document.
         url: String,
         /// How the program failed.
-        fault: Fault,
+        failure: AnalysisFailure,
     },
     /// The program cannot be started.
     #[error("cannot run `{program}`: {why}")]
@@ -106,5 +106,9 @@ impl Error {
 }
 
 fn in_words(words: &str) -> String {
-    if words.is_empty() { String::new() } else { format!("; its last words: {}", base::printable(words)) }
+    if words.is_empty() {
+        String::new()
+    } else {
+        format!("; the end of its standard error: {}", base::printable(words))
+    }
 }

@@ -1,10 +1,10 @@
 //! Reads the documents of a job, compressed as they are, and offers them to the dispatcher (P1).
 
 use crate::error::Error;
-use crate::journal::{Done, Row, Settled};
-use crate::pointers::{Pointer, Pointers, Reading};
-use crate::settings::Supply;
-use crate::wire::{Cause, Fault, Parcel};
+use crate::journal::{DocumentResult, ScanRow, SettledSet};
+use crate::pointers::{Pointer, PointerReader, Pointers};
+use crate::settings::SupplyMode;
+use crate::wire::{AnalysisFailure, FailureCause, Parcel};
 use archive::derived::Facts;
 use archive::{Reader, Source, Sweep, Version};
 use base::Timestamp;
@@ -14,20 +14,20 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(crate) struct Feed<'a> {
     reader: &'a Reader,
-    done: &'a Done,
-    lanes: Vec<Lane>,
-    /// Whether programs want to be told what the index knows.
+    done: &'a SettledSet,
+    lanes: Vec<ListPart>,
+    /// Whether programs get the index fields.
     has_fields: bool,
     document_bytes_max: u64,
 }
 
 /// A stretch of the list, read in one sweep.
 #[derive(Debug)]
-struct Lane {
-    reading: Reading,
+struct ListPart {
+    reading: PointerReader,
     sweep: Sweep,
     /// For bodies that stand elsewhere, so that the sweep stays where it is.
-    aside: Sweep,
+    others: Sweep,
     from: u64,
     to: u64,
     is_over: bool,
@@ -39,7 +39,7 @@ pub(crate) enum Fed {
     /// A document, on its way.
     Parcel(Parcel),
     /// One that cannot be read.
-    Unfit(Row),
+    Unfit(ScanRow),
 }
 
 impl<'a> Feed<'a> {
@@ -47,14 +47,15 @@ impl<'a> Feed<'a> {
     pub(crate) fn new(
         reader: &'a Reader,
         pointers: &Pointers,
-        done: &'a Done,
-        (supply, jobs): (Supply, usize),
+        done: &'a SettledSet,
+        (supply, jobs): (SupplyMode, usize),
         (has_fields, document_bytes_max): (bool, u64),
     ) -> Result<Self, Error> {
-        let stretches = if supply == Supply::Static { split(pointers, jobs)? } else { vec![(0, u64::MAX)] };
+        let stretches =
+            if supply == SupplyMode::Static { split(pointers, jobs)? } else { vec![(0, u64::MAX)] };
         let lane = |(from, to)| {
-            let (sweep, aside) = (Sweep::new(reader), Sweep::new(reader));
-            Ok(Lane { reading: pointers.read()?, sweep, aside, from, to, is_over: false })
+            let (sweep, others) = (Sweep::new(reader), Sweep::new(reader));
+            Ok(ListPart { reading: pointers.read()?, sweep, others, from, to, is_over: false })
         };
         let lanes = stretches.into_iter().map(lane).collect::<Result<_, Error>>()?;
         Ok(Self { reader, done, lanes, has_fields, document_bytes_max })
@@ -74,7 +75,7 @@ impl<'a> Feed<'a> {
             lane.is_over = true;
             return Ok(None);
         };
-        let sweep = if pointer.own.is_some() { &mut lane.sweep } else { &mut lane.aside };
+        let sweep = if pointer.own.is_some() { &mut lane.sweep } else { &mut lane.others };
         match parcel(self.reader, sweep, &pointer, (bytes_max, has_fields)) {
             Ok(Ok(parcel)) => Ok(Some(Fed::Parcel(parcel))),
             Ok(Err(what)) => Ok(Some(Fed::Unfit(unfit(pointer, what)))),
@@ -108,9 +109,14 @@ fn split(pointers: &Pointers, jobs: usize) -> Result<Vec<(u64, u64)>, Error> {
     Ok(parts)
 }
 
-fn unfit(pointer: Pointer, what: String) -> Row {
-    let fault = Fault { cause: Cause::Unfit, what, words: String::new() };
-    Row { number: pointer.number, url: pointer.url, at: pointer.at, settled: Settled::SetAside(fault) }
+fn unfit(pointer: Pointer, what: String) -> ScanRow {
+    let failure = AnalysisFailure { cause: FailureCause::Unfit, what, words: String::new() };
+    ScanRow {
+        number: pointer.number,
+        url: pointer.url,
+        at: pointer.at,
+        result: DocumentResult::Quarantined(failure),
+    }
 }
 
 /// The document of a pointer, or why it cannot be handed out.

@@ -1,18 +1,18 @@
-//! A job on disk: which documents, what is settled, what was set aside. It outlives the process (D14).
+//! A job on disk: its documents, their results, the quarantine. It survives the process (D14).
 //!
 //! | file | what |
 //! |---|---|
 //! | `lock` | the process that works on it |
-//! | `job.json` | how it was asked for, and how many documents there are; written when the list is whole |
+//! | `job.json` | the request and the number of documents; written when the list is complete |
 //! | `documents` | the list ([`crate::pointers`]) |
 //! | `journal` | what is settled ([`crate::journal`]) |
-//! | `aside/` | documents that were set aside |
+//! | `aside/` | quarantined documents |
 //! | `scratch/` | scratch directories of programs that run |
 
-use crate::aside;
 use crate::error::Error;
-use crate::journal::{self, Done, Entries, Journal, Row, Settled};
+use crate::journal::{self, DocumentResult, Journal, JournalRows, ScanRow, SettledSet};
 use crate::pointers::{self, PointerWriter, Pointers};
+use crate::quarantine;
 use base::disk::{Disk, RealDisk, create_private_directory, private_options};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -36,13 +36,13 @@ pub struct Job {
 const FORM: u64 = 1;
 
 impl Job {
-    /// Takes up the job in `directory`, or begins it: then `find` hands over its documents. `asked` says in one line how it
-    /// was asked for; a job that was asked for otherwise is not touched. One that `is_for_once` is not made to outlive a power cut.
+    /// Resumes the job in `directory`, or begins it: then `find` writes its documents. `asked` is the request in one
+    /// line; a job with another request is not touched. One that `is_for_once` is not synced and may be lost in a power cut.
     pub fn open(
         directory: &Path,
         (asked, is_for_once): (&str, bool),
         find: impl FnOnce(&mut PointerWriter) -> Result<(), Error>,
-    ) -> Result<(Self, Done), Error> {
+    ) -> Result<(Self, SettledSet), Error> {
         create_private_directory(directory).map_err(|source| Error::io("make", directory, source))?;
         let lock = lock(&directory.join("lock"))?;
         let disk: Arc<dyn Disk> = Arc::new(RealDisk);
@@ -63,7 +63,7 @@ impl Job {
         Ok((Self { directory: directory.to_owned(), journal, documents, is_resumed, _lock: lock }, done))
     }
 
-    /// Forgets the job in `directory` with all that it set aside, unless a process works on it.
+    /// Removes the job in `directory` with its quarantine, unless a process works on it.
     pub fn forget(directory: &Path) -> Result<(), Error> {
         let lock = directory.join("lock");
         let _lock = if lock.exists() { Some(self::lock(&lock)?) } else { None };
@@ -80,9 +80,9 @@ impl Job {
     pub fn pointers(&self) -> Pointers {
         Pointers::new(Arc::new(RealDisk), self.directory.join("documents"))
     }
-    /// Where what is set aside goes.
+    /// The directory of quarantined documents.
     #[must_use]
-    pub fn aside(&self) -> PathBuf {
+    pub fn quarantine(&self) -> PathBuf {
         self.directory.join("aside")
     }
     /// Where programs get their scratch directories.
@@ -90,26 +90,26 @@ impl Job {
     pub fn scratch(&self) -> PathBuf {
         self.directory.join("scratch")
     }
-    /// Keeps what became of a document.
-    pub fn keep(&mut self, row: &Row) -> Result<(), Error> {
+    /// Records the result of a document.
+    pub fn keep(&mut self, row: &ScanRow) -> Result<(), Error> {
         self.journal.push(row)
     }
-    /// From here on a killed process loses nothing of what was kept.
+    /// After this, a killed process loses no recorded result.
     pub fn flush(&mut self) -> Result<(), Error> {
         self.journal.flush()
     }
-    /// From here on nothing loses anything of it.
+    /// After this, a power cut loses no recorded result.
     pub fn sync(&mut self) -> Result<(), Error> {
         self.journal.sync()
     }
     /// Everything that is settled, in the order in which it was.
-    pub fn rows(&self) -> Result<Entries, Error> {
+    pub fn rows(&self) -> Result<JournalRows, Error> {
         self.journal.read()
     }
 
-    /// Removes the job; what was set aside stays.
+    /// Removes the job; its quarantine stays.
     pub fn finish(self) -> Result<(), Error> {
-        // Without this one the rest means nothing, so it goes first.
+        // Without `job.json` the rest has no meaning, so it is removed first.
         for name in ["job.json", "documents", "journal", "lock"] {
             let path = self.directory.join(name);
             fs::remove_file(&path).map_err(|source| Error::io("remove", &path, source))?;
@@ -121,19 +121,19 @@ impl Job {
     }
 }
 
-/// Removes documents that a process had set aside when it was killed and had not noted: they are tried again.
-fn forget_unnoted(aside: &Path, journal: &Journal) -> Result<(), Error> {
-    let kept = aside::kept(aside)?;
+/// Removes documents that a killed process had quarantined without noting them in the journal: they are tried again.
+fn forget_unnoted(quarantined: &Path, journal: &Journal) -> Result<(), Error> {
+    let kept = quarantine::kept(quarantined)?;
     let mut noted = BTreeSet::new();
     if !kept.is_empty() {
         for row in journal.read()? {
             let row = row?;
-            if matches!(row.settled, Settled::SetAside(_)) && kept.contains_key(&row.number) {
+            if matches!(row.result, DocumentResult::Quarantined(_)) && kept.contains_key(&row.number) {
                 noted.insert(row.number);
             }
         }
     }
-    aside::keep_only(aside, &noted)
+    quarantine::keep_only(quarantined, &noted)
 }
 
 /// Finds the documents of a new job and pins them.
@@ -146,7 +146,7 @@ fn begin(
     for name in ["documents.part", "documents", "journal", "job.json.part"] {
         remove(&directory.join(name))?;
     }
-    // What an earlier job set aside is none of this one's.
+    // The quarantine of an earlier job does not belong to this one.
     clear(&directory.join("aside"))?;
     let part = directory.join("documents.part");
     let mut writer = PointerWriter::create(disk, &part)?;
@@ -180,7 +180,7 @@ fn remove(path: &Path) -> Result<(), Error> {
 }
 
 /// Makes the directory for scratch directories, without what an earlier process left in it. Programs of a process that was
-/// killed may be on their way out and still write there; they are in nobody's way.
+/// killed may still be ending and write there; that does no harm.
 fn make_scratch(path: &Path) -> Result<(), Error> {
     let _ = clear(path);
     create_private_directory(path).map_err(|source| Error::io("make", path, source))
@@ -194,7 +194,7 @@ fn clear(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// How a job was asked for and how many documents it has; nothing if it was not begun.
+/// The request and the number of documents of a job; none if it was not begun.
 fn read(path: &Path) -> Result<Option<(String, u64)>, Error> {
     let text = match fs::read_to_string(path) {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -203,8 +203,10 @@ fn read(path: &Path) -> Result<Option<(String, u64)>, Error> {
     let known = serde_json::from_str::<Value>(&text).ok().filter(|job| job["form"] == FORM);
     let job =
         known.and_then(|job| Some((job.get("asked")?.as_str()?.to_owned(), job.get("documents")?.as_u64()?)));
-    job.map(Some)
-        .ok_or_else(|| Error::Damaged { path: path.to_owned(), what: "it describes no job of this version" })
+    job.map(Some).ok_or_else(|| Error::Damaged {
+        path: path.to_owned(),
+        what: "it does not describe a job of this version; start the scan again with another output",
+    })
 }
 
 fn lock(path: &Path) -> Result<File, Error> {
@@ -225,39 +227,39 @@ fn lock(path: &Path) -> Result<File, Error> {
     Ok(file)
 }
 
-/// What a job that nobody works on holds of pages: for who must remove some (D13).
+/// A job on disk that no process works on, opened to remove pages from it (D13).
 #[derive(Debug)]
-pub struct Kept {
+pub struct StoredJob {
     directory: PathBuf,
 }
 
-impl Kept {
+impl StoredJob {
     /// The job in `directory`, finished or not.
     #[must_use]
     pub fn at(directory: &Path) -> Self {
         Self { directory: directory.to_owned() }
     }
 
-    /// Removes every document whose URL `is_gone`: results and set-aside files. Says how many of each went.
+    /// Removes every document whose URL `is_gone`: results and quarantined files. Returns the number of each.
     pub fn remove(&self, is_gone: impl Fn(&str) -> bool) -> Result<(u64, u64), Error> {
         let lock = self.directory.join("lock");
         let _lock = if lock.exists() { Some(self::lock(&lock)?) } else { None };
         let results = self.remove_results(&is_gone)?;
         let aside = self.directory.join("aside");
-        let set_aside = aside::remove(&aside, &is_gone)?;
+        let quarantined = quarantine::remove(&aside, &is_gone)?;
         // They go only if they are empty.
         let _ = fs::remove_dir(aside).and_then(|()| fs::remove_dir(&self.directory));
-        Ok((results, set_aside))
+        Ok((results, quarantined))
     }
 
-    /// Writes the list and the journal anew without them.
+    /// Rewrites the list and the journal without them.
     fn remove_results(&self, is_gone: &impl Fn(&str) -> bool) -> Result<u64, Error> {
         let (disk, at) = (RealDisk, |name: &str| self.directory.join(name));
         for part in ["documents.part", "journal.part", "job.json.part"] {
             remove(&at(part))?;
         }
         if read(&at("job.json"))?.is_none() {
-            // It was not begun, or is done: nobody needs the rest.
+            // It was not begun, or is done: the rest is not needed.
             ["documents", "journal"].into_iter().try_for_each(|name| remove(&at(name)))?;
             return Ok(0);
         }

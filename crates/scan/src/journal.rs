@@ -1,114 +1,118 @@
-//! What a job has found out so far: a frame for each document that is settled, in the order in which they were (D14).
+//! The results of a job so far: a frame per settled document, in order of arrival (D14).
 //!
-//! **Invariant:** a document is settled at most once; what is in the journal is not analysed again.
+//! **Invariant:** a document is settled at most once; a document in the journal is not analysed again.
 
 use crate::error::Error;
 use crate::frames::{self, Frames, Writer};
-use crate::wire::{Answer, Cause, Fault, Rest, put_bytes};
+use crate::wire::{AnalysisAnswer, AnalysisFailure, FailureCause, Rest, put_bytes};
 use base::Timestamp;
 use base::disk::Disk;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A document that is settled.
+/// A settled document and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Row {
+pub struct ScanRow {
     /// Its number in the job.
     pub number: u64,
-    /// What was asked for, as it was requested.
+    /// The URL as requested.
     pub url: String,
     /// When it was captured.
     pub at: Timestamp,
-    /// What became of it.
-    pub settled: Settled,
+    /// The result.
+    pub result: DocumentResult,
 }
 
-impl Row {
-    /// The row as bytes, to be kept elsewhere for a while.
+impl ScanRow {
+    /// The row as bytes, for temporary storage.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         encode(self)
     }
-    /// Reads what [`Row::to_bytes`] wrote.
+    /// Reads what [`ScanRow::to_bytes`] wrote.
     #[must_use]
     pub fn from_bytes(bytes: &[u8]) -> Option<Self> {
         decode(bytes)
     }
 }
 
-/// What became of a document.
+/// The result of a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Settled {
+pub enum DocumentResult {
     /// It was answered.
-    Answered(Answer),
-    /// It was set aside.
-    SetAside(Fault),
+    Answered(AnalysisAnswer),
+    /// It was quarantined.
+    Quarantined(AnalysisFailure),
     /// It was taken down after it was answered.
     Removed,
 }
 
 const ANSWERED: u8 = 0;
-const SET_ASIDE: u8 = 1;
+const QUARANTINED: u8 = 1;
 const REMOVED: u8 = 2;
 
-fn encode(row: &Row) -> Vec<u8> {
+fn encode(row: &ScanRow) -> Vec<u8> {
     let mut frame = Vec::new();
     encode_into(row, &mut frame);
     frame
 }
 
-fn encode_into(row: &Row, frame: &mut Vec<u8>) {
-    frame.push(match row.settled {
-        Settled::Answered(_) => ANSWERED,
-        Settled::SetAside(_) => SET_ASIDE,
-        Settled::Removed => REMOVED,
+fn encode_into(row: &ScanRow, frame: &mut Vec<u8>) {
+    frame.push(match row.result {
+        DocumentResult::Answered(_) => ANSWERED,
+        DocumentResult::Quarantined(_) => QUARANTINED,
+        DocumentResult::Removed => REMOVED,
     });
     frame.extend_from_slice(&row.number.to_le_bytes());
     frame.extend_from_slice(&row.at.as_micros().to_le_bytes());
     put_bytes(frame, row.url.as_bytes());
-    match &row.settled {
-        Settled::Answered(answer) => answer.put(frame),
-        Settled::SetAside(fault) => {
-            frame.push(fault.cause.code());
-            put_bytes(frame, fault.what.as_bytes());
-            put_bytes(frame, fault.words.as_bytes());
+    match &row.result {
+        DocumentResult::Answered(answer) => answer.put(frame),
+        DocumentResult::Quarantined(failure) => {
+            frame.push(failure.cause.code());
+            put_bytes(frame, failure.what.as_bytes());
+            put_bytes(frame, failure.words.as_bytes());
         }
-        Settled::Removed => {}
+        DocumentResult::Removed => {}
     }
 }
 
-fn decode(frame: &[u8]) -> Option<Row> {
+fn decode(frame: &[u8]) -> Option<ScanRow> {
     let mut rest = Rest(frame);
     let [kind] = rest.chunk()?;
     let number = u64::from_le_bytes(rest.chunk()?);
     let at = Timestamp::from_micros(i64::from_le_bytes(rest.chunk()?))?;
     let url = rest.text()?.to_owned();
-    let settled = match kind {
-        ANSWERED => Settled::Answered(Answer::read(rest.0)?),
-        SET_ASIDE => {
+    let result = match kind {
+        ANSWERED => DocumentResult::Answered(AnalysisAnswer::read(rest.0)?),
+        QUARANTINED => {
             let [code] = rest.chunk()?;
-            let cause = Cause::ALL.into_iter().find(|cause| cause.code() == code)?;
-            Settled::SetAside(Fault { cause, what: rest.text()?.to_owned(), words: rest.text()?.to_owned() })
+            let cause = FailureCause::ALL.into_iter().find(|cause| cause.code() == code)?;
+            DocumentResult::Quarantined(AnalysisFailure {
+                cause,
+                what: rest.text()?.to_owned(),
+                words: rest.text()?.to_owned(),
+            })
         }
-        REMOVED => Settled::Removed,
+        REMOVED => DocumentResult::Removed,
         _ => return None,
     };
-    Some(Row { number, url, at, settled })
+    Some(ScanRow { number, url, at, result })
 }
 
 /// Which documents are settled: a bit each.
 #[derive(Clone, Debug, Default)]
-pub struct Done {
+pub struct SettledSet {
     bits: Vec<u64>,
-    /// How many were answered.
+    /// Number of answered documents.
     pub answered: u64,
-    /// How many were set aside.
-    pub set_aside: u64,
-    /// How many were taken down.
+    /// Number of quarantined documents.
+    pub quarantined: u64,
+    /// Number of documents taken down.
     pub removed: u64,
 }
 
-impl Done {
+impl SettledSet {
     /// Whether a document is settled.
     #[must_use]
     pub fn holds(&self, number: u64) -> bool {
@@ -118,10 +122,10 @@ impl Done {
     /// How many are settled.
     #[must_use]
     pub fn count(&self) -> u64 {
-        self.answered + self.set_aside + self.removed
+        self.answered + self.quarantined + self.removed
     }
     /// Settles a document; false if it was.
-    pub(crate) fn add(&mut self, number: u64, settled: &Settled) -> bool {
+    pub(crate) fn add(&mut self, number: u64, settled: &DocumentResult) -> bool {
         let (word, bit) = place(number);
         if self.bits.len() <= word {
             self.bits.resize(word + 1, 0);
@@ -129,9 +133,9 @@ impl Done {
         let Some(bits) = self.bits.get_mut(word).filter(|bits| **bits & bit == 0) else { return false };
         *bits |= bit;
         match settled {
-            Settled::Answered(_) => self.answered += 1,
-            Settled::SetAside(_) => self.set_aside += 1,
-            Settled::Removed => self.removed += 1,
+            DocumentResult::Answered(_) => self.answered += 1,
+            DocumentResult::Quarantined(_) => self.quarantined += 1,
+            DocumentResult::Removed => self.removed += 1,
         }
         true
     }
@@ -152,14 +156,14 @@ pub(crate) struct Journal {
 
 impl Journal {
     /// Opens the journal at `path`, or begins one, and says what is settled.
-    pub(crate) fn open(disk: Arc<dyn Disk>, path: &Path) -> Result<(Self, Done), Error> {
-        let mut done = Done::default();
+    pub(crate) fn open(disk: Arc<dyn Disk>, path: &Path) -> Result<(Self, SettledSet), Error> {
+        let mut done = SettledSet::default();
         let writer = match Frames::open(&*disk, path) {
             Ok(mut frames) => {
                 let mut end = 0;
                 while let Some(frame) = frames.next()? {
                     let Some(row) = decode(frame) else { break };
-                    done.add(row.number, &row.settled);
+                    done.add(row.number, &row.result);
                     end = frames.position();
                 }
                 Writer::resume(&*disk, path, end)?
@@ -171,7 +175,7 @@ impl Journal {
         };
         Ok((Self { disk, path: path.to_owned(), writer, room: Vec::new() }, done))
     }
-    pub(crate) fn push(&mut self, row: &Row) -> Result<(), Error> {
+    pub(crate) fn push(&mut self, row: &ScanRow) -> Result<(), Error> {
         self.room.clear();
         encode_into(row, &mut self.room);
         self.writer.push(&[&self.room])
@@ -185,16 +189,16 @@ impl Journal {
         self.writer.sync()
     }
     /// Everything in it, in order.
-    pub(crate) fn read(&self) -> Result<Entries, Error> {
-        Ok(Entries { frames: Frames::open(&*self.disk, &self.path)?, done: Done::default() })
+    pub(crate) fn read(&self) -> Result<JournalRows, Error> {
+        Ok(JournalRows { frames: Frames::open(&*self.disk, &self.path)?, done: SettledSet::default() })
     }
 }
 
-/// Writes the journal at `path` anew: of the documents `gone` nothing is told but that they were taken down.
+/// Rewrites the journal at `path`: documents in `gone` are recorded only as taken down.
 pub(crate) fn rewrite(disk: &dyn Disk, path: &Path, gone: &[u64]) -> Result<(), Error> {
     let removed = |number: &u64| {
         let (number, url, at) = (*number, String::new(), Timestamp::MIN);
-        encode(&Row { number, url, at, settled: Settled::Removed })
+        encode(&ScanRow { number, url, at, result: DocumentResult::Removed })
     };
     let removed: Vec<Vec<u8>> = gone.iter().map(removed).collect();
     frames::rewrite(disk, path, &removed, |frame| {
@@ -205,13 +209,13 @@ pub(crate) fn rewrite(disk: &dyn Disk, path: &Path, gone: &[u64]) -> Result<(), 
 
 /// A walk through a journal.
 #[derive(Debug)]
-pub struct Entries {
+pub struct JournalRows {
     frames: Frames,
-    done: Done,
+    done: SettledSet,
 }
 
-impl Iterator for Entries {
-    type Item = Result<Row, Error>;
+impl Iterator for JournalRows {
+    type Item = Result<ScanRow, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -219,7 +223,7 @@ impl Iterator for Entries {
                 Ok(frame) => decode(frame?)?,
                 Err(error) => return Some(Err(error)),
             };
-            if self.done.add(row.number, &row.settled) {
+            if self.done.add(row.number, &row.result) {
                 return Some(Ok(row));
             }
         }
@@ -231,19 +235,23 @@ mod tests {
     use super::*;
     use base::disk::SimulatedDisk;
 
-    fn rows() -> Vec<Row> {
-        let row = |number, settled| Row {
+    fn rows() -> Vec<ScanRow> {
+        let row = |number, result| ScanRow {
             number,
             url: "http://a.example/写し".to_owned(),
             at: Timestamp::from_micros(7).unwrap(),
-            settled,
+            result,
         };
-        let fault = Fault { cause: Cause::Greedy, what: "写し".to_owned(), words: "\"\n".to_owned() };
+        let failure = AnalysisFailure {
+            cause: FailureCause::Greedy,
+            what: "写し".to_owned(),
+            words: "\"\n".to_owned(),
+        };
         vec![
-            row(3, Settled::Answered(Answer::Json("{}".to_owned()))),
-            row(200, Settled::SetAside(fault)),
-            row(0, Settled::Answered(Answer::Bytes(vec![255]))),
-            row(64, Settled::Removed),
+            row(3, DocumentResult::Answered(AnalysisAnswer::Json("{}".to_owned()))),
+            row(200, DocumentResult::Quarantined(failure)),
+            row(0, DocumentResult::Answered(AnalysisAnswer::Bytes(vec![255]))),
+            row(64, DocumentResult::Removed),
         ]
     }
 
@@ -254,10 +262,10 @@ mod tests {
         assert_eq!(done.count(), 0);
         rows().iter().for_each(|row| journal.push(row).unwrap());
         // A document that comes twice counts once.
-        journal.push(&Row { settled: Settled::Removed, ..rows()[0].clone() }).unwrap();
+        journal.push(&ScanRow { result: DocumentResult::Removed, ..rows()[0].clone() }).unwrap();
         journal.sync().unwrap();
         let (journal, done) = Journal::open(disk, path).unwrap();
-        assert_eq!((done.answered, done.set_aside, done.removed), (2, 1, 1));
+        assert_eq!((done.answered, done.quarantined, done.removed), (2, 1, 1));
         assert!(
             [0, 3, 64, 200].into_iter().all(|number| done.holds(number))
                 && !done.holds(1)

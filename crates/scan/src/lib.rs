@@ -1,11 +1,11 @@
-//! Runs an analysis over a snapshot, in parallel, whatever the documents do to it (P1–P5).
+//! Runs an analysis over a snapshot, in parallel, and survives documents that crash it (P1–P5).
 //!
 //! A [`Job`] pins which documents there are. [`run`] reads them, compressed, in the order in which they lie on disk, and
 //! hands them to worker processes, which unpack them and feed the analysis: one that is [built in](analyses) or any
-//! program that speaks the [protocol]. What comes of each document is handed on once.
+//! program that speaks the [protocol]. The result of each document is delivered once.
 //!
-//! **Invariant:** every document of a job is settled exactly once: answered, or set aside with what is known of why. No
-//! document, however it is made, ends the job or holds up others beyond its limits.
+//! **Invariant:** every document of a job is settled exactly once: answered, or quarantined with the reason. No
+//! document, whatever its content, ends the job or delays others beyond its limits.
 //!
 //! **Invariant:** memory is bounded whatever the sizes of documents and answers.
 //!
@@ -13,7 +13,6 @@
 #![warn(clippy::indexing_slicing)]
 
 pub mod analyses;
-mod aside;
 mod bound;
 mod check;
 mod dispatch;
@@ -27,6 +26,7 @@ mod journal;
 mod open;
 mod pointers;
 pub mod protocol;
+mod quarantine;
 pub mod role;
 mod run;
 mod sandbox;
@@ -36,12 +36,13 @@ pub mod trace;
 mod tree;
 mod wire;
 mod worker;
+mod worker_config;
 
-pub use document::Document;
+pub use document::ScanDocument;
 pub use error::Error;
-pub use job::{Job, Kept};
-pub use journal::{Done, Entries, Row, Settled};
+pub use job::{Job, StoredJob};
+pub use journal::{DocumentResult, JournalRows, ScanRow, SettledSet};
 pub use pointers::{Pointer, PointerWriter, Pointers, beside};
-pub use run::{Sink, State, Summary, run};
-pub use settings::{Confinement, Limits, Settings, Supply, Work};
-pub use wire::{Answer, Cause, Fault};
+pub use run::{ResultSink, ScanProgress, ScanSummary, run};
+pub use settings::{AnalysisCommand, Confinement, ProgramLimits, Settings, SupplyMode};
+pub use wire::{AnalysisAnswer, AnalysisFailure, FailureCause};

@@ -1,6 +1,6 @@
 //! A parcel becomes a document: its member unpacked, its codings removed, within bounds (H5).
 
-use crate::document::Document;
+use crate::document::ScanDocument;
 use crate::wire::Arrived;
 use archive::split_answer;
 use base::http::{self, Framing};
@@ -23,7 +23,7 @@ pub(crate) struct Opener {
 pub(crate) struct Unfit(pub(crate) String);
 
 impl Opener {
-    /// Opens documents of at most so many bytes.
+    /// Opens documents of at most `bytes_max` bytes.
     pub(crate) fn new(document_bytes_max: usize) -> Self {
         let block_bytes_max = document_bytes_max.saturating_add(limits::HEAD_BYTES_MAX).saturating_add(1);
         Self { unpacker: Unpacker::new(block_bytes_max), document_bytes_max }
@@ -33,7 +33,7 @@ impl Opener {
     pub(crate) fn open<T>(
         &mut self,
         parcel: &Arrived<'_>,
-        use_it: impl FnOnce(&Document<'_>, Option<&str>) -> T,
+        use_it: impl FnOnce(&ScanDocument<'_>, Option<&str>) -> T,
     ) -> Result<T, Unfit> {
         let bytes_max = self.document_bytes_max;
         if parcel.sum.is_some_and(|sum| sum != crc32c::crc32c(parcel.member)) {
@@ -74,7 +74,7 @@ impl Opener {
         if content.len() > bytes_max {
             return Err(too_long(bytes_max));
         }
-        let document = Document {
+        let document = ScanDocument {
             number: parcel.number,
             url: parcel.url,
             fields: parcel.fields,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub struct Pointer {
     /// Its place in the list.
     pub number: u64,
-    /// What was asked for, as it was requested.
+    /// The URL as requested.
     pub url: String,
     /// When it was captured.
     pub at: Timestamp,
@@ -25,7 +25,7 @@ pub struct Pointer {
     pub(crate) own: Option<Own>,
     /// The version with what stands beside it, as [`Version::from_bytes`] reads it.
     version: Box<[u8]>,
-    /// So many bytes at the end of what stands beside it are what is known of its content.
+    /// Number of bytes, at the end of the attached fields, that describe its content.
     facts_bytes: usize,
 }
 
@@ -131,12 +131,12 @@ fn decode(frame: &[u8], number: u64, file: &mut Arc<str>) -> Option<Pointer> {
     Some(Pointer { number, url, at, own, facts_bytes, version: frame.into() })
 }
 
-/// What stands behind the last document. No version is so short.
+/// The end marker of the list. No version is this short.
 const END: &[u8] = b"end";
 /// What stands in place of a document that was taken down.
 const GONE: &[u8] = b"gone";
 
-/// Writes the list at `path` anew, without the documents whose URLs `is_gone`. The others keep their numbers.
+/// Rewrites the list at `path` without the documents whose URLs `is_gone`. The others keep their numbers.
 pub(crate) fn rewrite(disk: &dyn Disk, path: &Path, is_gone: impl Fn(&str) -> bool) -> Result<(), Error> {
     crate::frames::rewrite(disk, path, &[], |frame| {
         let pointer = decode(frame, 0, &mut Arc::from(""));
@@ -156,8 +156,8 @@ impl Pointers {
         Self { disk, path }
     }
     /// All documents in their order.
-    pub fn read(&self) -> Result<Reading, Error> {
-        Ok(Reading {
+    pub fn read(&self) -> Result<PointerReader, Error> {
+        Ok(PointerReader {
             frames: Frames::open(&*self.disk, &self.path)?,
             path: self.path.clone(),
             next: 0,
@@ -169,7 +169,7 @@ impl Pointers {
 
 /// A walk through the list.
 #[derive(Debug)]
-pub struct Reading {
+pub struct PointerReader {
     frames: Frames,
     path: PathBuf,
     next: u64,
@@ -177,7 +177,7 @@ pub struct Reading {
     file: Arc<str>,
 }
 
-impl Reading {
+impl PointerReader {
     /// The next document that is not `skipped`; whatever is skipped is not looked at.
     pub fn next_but(&mut self, skipped: impl Fn(u64) -> bool) -> Result<Option<Pointer>, Error> {
         while !self.is_over {
@@ -201,7 +201,7 @@ impl Reading {
     }
 }
 
-impl Iterator for Reading {
+impl Iterator for PointerReader {
     type Item = Result<Pointer, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {

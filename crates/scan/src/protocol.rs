@@ -1,4 +1,4 @@
-//! What a program is told and what it answers; `docs/reference/scan-protocol.md` is the same for people.
+//! What a program is sent and what it answers; documented in `docs/reference/scan-protocol.md`.
 //!
 //! ```
 //! use std::io::Cursor;
@@ -19,14 +19,14 @@
 //!
 //! **Invariant:** an answer is bounded, whole and well-formed, or it is garbage; there is nothing between.
 
-use crate::document::Document;
-use crate::wire::Answer;
+use crate::document::ScanDocument;
+use crate::wire::AnalysisAnswer;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use std::io::{self, BufWriter, Read, Write};
 
-/// Writes the head of a document, with the line feed behind it. `coding` is one that could not be removed.
-pub(crate) fn put_head(document: &Document<'_>, coding: Option<&str>, out: &mut Vec<u8>) {
+/// Writes the head of a document and a line feed. `coding` is one that could not be removed.
+pub(crate) fn put_head(document: &ScanDocument<'_>, coding: Option<&str>, out: &mut Vec<u8>) {
     let _ = write!(out, "{{\"document\":{},{}", document.number, document.fields);
     if let Some(coding) = coding {
         out.extend_from_slice(b",\"coding\":");
@@ -46,7 +46,7 @@ pub(crate) fn put_head(document: &Document<'_>, coding: Option<&str>, out: &mut 
     let _ = writeln!(out, "],\"length\":{}}}", document.body.len());
 }
 
-/// The fields of a head behind its first line, names and values as they are, blanks around them removed.
+/// The fields of a head after its first line, names and values as they are, blanks around them removed.
 fn header_lines(head: &[u8]) -> impl Iterator<Item = (&[u8], &[u8])> {
     head.split(|byte| *byte == b'\n').skip(1).filter_map(|line| {
         let colon = line.iter().position(|byte| *byte == b':')?;
@@ -71,7 +71,7 @@ fn put_text(text: &str, out: &mut Vec<u8>) {
 #[derive(Debug)]
 pub(crate) struct Answers {
     buffer: Vec<u8>,
-    /// So much of the buffer was taken already.
+    /// Number of bytes of the buffer already used.
     taken: usize,
     /// Up to here there is no line feed.
     searched: usize,
@@ -82,7 +82,7 @@ pub(crate) struct Answers {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Garbage(pub(crate) String);
 
-/// So much of the head of a block is looked at: `=`, two numbers and a blank.
+/// Maximum bytes of the head of a block: `=`, two numbers and a blank.
 const BLOCK_HEAD_BYTES_MAX: usize = 64;
 
 impl Answers {
@@ -105,7 +105,7 @@ impl Answers {
     }
 
     /// The next answer, which must be to the document `number`; nothing while it is not whole.
-    pub(crate) fn next(&mut self, number: u64) -> Result<Option<Answer>, Garbage> {
+    pub(crate) fn next(&mut self, number: u64) -> Result<Option<AnalysisAnswer>, Garbage> {
         let searched = self.buffer.get(self.searched..).unwrap_or_default();
         let Some(found) = searched.iter().position(|byte| *byte == b'\n') else {
             self.searched = self.buffer.len();
@@ -123,7 +123,7 @@ impl Answers {
     }
 
     /// The answer whose head ends at `line_end`. It is found again each time, until all of it is there.
-    fn block(&mut self, line_end: usize, number: u64) -> Result<Option<Answer>, Garbage> {
+    fn block(&mut self, line_end: usize, number: u64) -> Result<Option<AnalysisAnswer>, Garbage> {
         let line = self.buffer.get(self.taken + 1..line_end).unwrap_or_default();
         let length = block_length(line, number)?;
         self.check_length(length)?;
@@ -132,7 +132,7 @@ impl Answers {
             self.searched = line_end;
             return Ok(None);
         };
-        let answer = Answer::of_block(block.to_vec());
+        let answer = AnalysisAnswer::of_block(block.to_vec());
         (self.taken, self.searched) = (start + length, start + length);
         Ok(Some(answer))
     }
@@ -143,7 +143,7 @@ impl Answers {
     }
 }
 
-fn json(line: &[u8], number: u64) -> Result<Answer, Garbage> {
+fn json(line: &[u8], number: u64) -> Result<AnalysisAnswer, Garbage> {
     let text = std::str::from_utf8(line).map_err(|_| garbage("a line that is not UTF-8", line))?;
     let text = text.trim();
     if serde_json::from_str::<IgnoredAny>(text).is_err() {
@@ -153,7 +153,7 @@ fn json(line: &[u8], number: u64) -> Result<Answer, Garbage> {
         let said = serde_json::from_str::<Said>(text).ok().and_then(|said| said.document);
         said.map_or(Ok(()), |said| check_number(said, number))?;
     }
-    Ok(Answer::Json(text.to_owned()))
+    Ok(AnalysisAnswer::Json(text.to_owned()))
 }
 
 /// What an answer may say of itself.
@@ -187,15 +187,15 @@ fn garbage(what: &str, line: &[u8]) -> Garbage {
     Garbage(format!("it answered with {what}: `{}`", base::printable(&start)))
 }
 
-/// What a program is told of a document.
+/// The head of a document, as a program gets it.
 #[derive(Clone, Copy, Debug)]
-pub struct Head<'a> {
+pub struct DocumentHead<'a> {
     line: &'a str,
     /// Its number in the job.
     pub document: u64,
 }
 
-impl<'a> Head<'a> {
+impl<'a> DocumentHead<'a> {
     /// The whole line of JSON.
     #[must_use]
     pub fn as_str(&self) -> &'a str {
@@ -216,7 +216,7 @@ struct Frame {
     length: usize,
 }
 
-/// So much is read and written at once.
+/// Maximum bytes of one read or write.
 const BUFFER_BYTES: usize = 256 * 1024;
 
 /// Reads documents from `input` until it ends and writes what `analyse` says of each, which must be one line of JSON, to
@@ -224,7 +224,7 @@ const BUFFER_BYTES: usize = 256 * 1024;
 pub fn serve(
     input: impl Read,
     output: impl Write,
-    mut analyse: impl FnMut(Head<'_>, &[u8]) -> String,
+    mut analyse: impl FnMut(DocumentHead<'_>, &[u8]) -> String,
 ) -> io::Result<()> {
     serve_with(input, output, |head, body, output| {
         output.write_all(analyse(head, body).as_bytes())?;
@@ -236,7 +236,7 @@ pub fn serve(
 pub(crate) fn serve_with(
     input: impl Read,
     output: impl Write,
-    mut answer: impl FnMut(Head<'_>, &[u8], &mut dyn Write) -> io::Result<()>,
+    mut answer: impl FnMut(DocumentHead<'_>, &[u8], &mut dyn Write) -> io::Result<()>,
 ) -> io::Result<()> {
     let mut input = Given { input, buffer: vec![0; BUFFER_BYTES], taken: 0, filled: 0 };
     let mut output = BufWriter::with_capacity(BUFFER_BYTES, output);
@@ -246,7 +246,7 @@ pub(crate) fn serve_with(
         let length = line_end.saturating_add(frame.length);
         input.fill(length, &mut output)?;
         let line = std::str::from_utf8(input.get(0..line_end)).map_err(io::Error::other)?;
-        let head = Head { line: line.trim_end(), document: frame.document };
+        let head = DocumentHead { line: line.trim_end(), document: frame.document };
         answer(head, input.get(line_end..length), &mut output)?;
         input.taken += length;
     }
@@ -256,7 +256,7 @@ pub(crate) fn serve_with(
 struct Given<R> {
     input: R,
     buffer: Vec<u8>,
-    /// So much of the buffer was answered,
+    /// Number of bytes of the buffer already answered,
     taken: usize,
     /// and up to here there is something.
     filled: usize,
@@ -283,7 +283,7 @@ impl<R: Read> Given<R> {
         }
     }
 
-    /// Sees to it that so many bytes are there.
+    /// Reads until this many bytes are there.
     fn fill(&mut self, bytes: usize, output: &mut impl Write) -> io::Result<()> {
         while self.filled - self.taken < bytes {
             if !self.read(bytes, output)? {
@@ -293,7 +293,7 @@ impl<R: Read> Given<R> {
         Ok(())
     }
 
-    /// Reads more, of `wanted` bytes in all; says whether there was more. Whoever waits for an answer gets it first.
+    /// Reads more, of `wanted` bytes in all; says whether there was more. Answers still in the buffer are sent first.
     fn read(&mut self, wanted: usize, output: &mut impl Write) -> io::Result<bool> {
         output.flush()?;
         self.buffer.copy_within(self.taken..self.filled, 0);
@@ -318,9 +318,9 @@ impl<R: Read> Given<R> {
 mod tests {
     use super::*;
 
-    fn document<'a>(http_head: &'a [u8], body: &'a [u8]) -> Document<'a> {
+    fn document<'a>(http_head: &'a [u8], body: &'a [u8]) -> ScanDocument<'a> {
         let fields = r#""url":"http://a.example/""#;
-        Document {
+        ScanDocument {
             number: 3,
             url: "http://a.example/",
             fields,
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(head, expected);
     }
 
-    /// What comes of `said` in one piece, and byte by byte: answers, and the garbage behind them.
+    /// The result of `said` in one piece, and byte by byte: answers, and the garbage after them.
     #[track_caller]
     fn check(said: &[u8], expected: &[&str], garbage: Option<&str>) {
         for step in [1, 3, said.len().max(1)] {
@@ -356,9 +356,9 @@ mod tests {
                 answers.push(piece);
                 loop {
                     match answers.next(7) {
-                        Ok(Some(Answer::Json(text))) => found.push(text),
-                        Ok(Some(Answer::Text(text))) => found.push(format!("text {text}")),
-                        Ok(Some(Answer::Bytes(bytes))) => found.push(format!("bytes {bytes:?}")),
+                        Ok(Some(AnalysisAnswer::Json(text))) => found.push(text),
+                        Ok(Some(AnalysisAnswer::Text(text))) => found.push(format!("text {text}")),
+                        Ok(Some(AnalysisAnswer::Bytes(bytes))) => found.push(format!("bytes {bytes:?}")),
                         Ok(None) => break,
                         Err(Garbage(what)) => {
                             wrong = Some(what);

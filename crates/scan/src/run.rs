@@ -1,4 +1,4 @@
-//! A scan: one thread reads, two for each worker send and hear, and this one hands on what comes (P1–P3).
+//! A scan: one thread reads, two per worker send and receive, and the calling thread delivers the results (P1–P3).
 //!
 //! ```text
 //! feeder ──> Dispatch ──> sender ──pipe──> worker ──pipes──> program
@@ -7,8 +7,8 @@
 //!                     └──> caller's sink
 //! ```
 //!
-//! **Invariant:** all decisions are [`Dispatch`]'s; the threads move bytes. Whatever waits has a bound: what is read and
-//! not settled, what is on its way to a worker, what is on its way to the sink.
+//! **Invariant:** [`Dispatch`] makes all decisions; the threads move bytes. Every queue has a bound: what is read and
+//! not settled, what is being sent to a worker, what is being sent to the sink.
 
 mod crew;
 mod feeder;
@@ -16,20 +16,19 @@ mod hear;
 mod send;
 mod watch;
 
-use crate::aside;
 use crate::dispatch::Dispatch;
 use crate::error::Error;
 use crate::feed::Feed;
-use crate::journal::{Done, Row, Settled};
+use crate::journal::{DocumentResult, ScanRow, SettledSet};
 use crate::pointers::Pointers;
-use crate::settings::{Settings, Work};
-use crate::trace::{Lane, Sampler, Trace};
+use crate::quarantine;
+use crate::settings::{AnalysisCommand, Settings};
+use crate::trace::{Sampler, Trace, WorkerTrace};
 use crate::wire::Parcel;
 use crate::{bound, check, scratch, tree};
 use archive::Reader;
 use base::clock::RealClock;
 use crew::Crew;
-pub(crate) use crew::spoken;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -37,61 +36,61 @@ use std::thread;
 use std::time::Duration;
 
 /// Where the results of a scan go.
-pub trait Sink {
-    /// A document is settled; each is, once.
-    fn settled(&mut self, row: Row) -> Result<(), Error>;
-    /// Some time has passed: how far it has come. Called several times a second.
-    fn tick(&mut self, state: &State) -> Result<(), Error>;
+pub trait ResultSink {
+    /// Takes the result of a document. Called exactly once per document.
+    fn settled(&mut self, row: ScanRow) -> Result<(), Error>;
+    /// Takes the progress. Called several times a second.
+    fn tick(&mut self, state: &ScanProgress) -> Result<(), Error>;
 }
 
-/// How far a scan has come.
+/// The progress of a scan.
 #[derive(Clone, Debug, Default)]
-pub struct State {
+pub struct ScanProgress {
     /// How long it runs.
     pub elapsed: Duration,
-    /// Documents that were answered by now, in this run.
+    /// Documents answered so far, in this run.
     pub answered: u64,
-    /// Documents that were set aside by now, in this run.
-    pub set_aside: u64,
-    /// What each worker does, in a word.
+    /// Documents quarantined so far, in this run.
+    pub quarantined: u64,
+    /// The state of each worker, in a word.
     pub workers: Vec<&'static str>,
 }
 
-/// What a scan came to.
+/// The result of a scan.
 #[derive(Clone, Debug, Default)]
-pub struct Summary {
+pub struct ScanSummary {
     /// Documents that were answered in this run.
     pub answered: u64,
-    /// Documents that were set aside in this run.
-    pub set_aside: u64,
-    /// How often a program was started anew because it failed.
+    /// Documents quarantined in this run.
+    pub quarantined: u64,
+    /// Number of restarts of a program after a failure.
     pub failures: u64,
-    /// How often a worker was.
+    /// Number of restarts of a worker.
     pub worker_deaths: u64,
     /// What each worker did.
     pub trace: Trace,
 }
 
-/// So much is read ahead of what is settled, beside what the workers have.
+/// Maximum bytes read ahead of the results, besides the part per worker,
 const HELD_BYTES: usize = 8 * 1024 * 1024;
-/// And so much for each worker.
+/// and the part per worker.
 const HELD_BYTES_EACH: usize = 4 * 1024 * 1024;
-/// So many documents, for each worker.
+/// Maximum number of documents read ahead, per worker.
 const HELD_DOCUMENTS_EACH: usize = 2_048;
-/// When the feeder waits for room, it waits until so many hundredths of it are free.
+/// When the feeder waits for room, it waits until this percentage of it is free.
 const ENOUGH_ROOM: usize = 25;
-/// So many batches of results are on their way to the sink.
+/// Maximum number of batches of results on their way to the sink.
 const BATCHES_MAX: usize = 8;
-/// How often the sink is told how far it has come.
+/// Interval between two progress reports to the sink.
 const TICK: Duration = Duration::from_millis(100);
-/// A look that comes so much later than the last one says nothing about workers.
+/// After a longer gap between two checks, the time since a worker's last report is not meaningful.
 const LATE: Duration = Duration::from_secs(1);
 
-/// What all threads see.
+/// State shared by all threads.
 pub(super) struct Shared<'a> {
     settings: &'a Settings,
     state: Mutex<Live>,
-    /// One for each seat: something changed that its keeper or sender may wait for.
+    /// One per seat: notified when something changes that its keeper or sender may wait for.
     bells: Vec<Condvar>,
     /// There is room for more documents.
     room: Condvar,
@@ -102,13 +101,13 @@ pub(super) struct Shared<'a> {
 /// The part that changes.
 pub(super) struct Live {
     dispatch: Dispatch,
-    lanes: Vec<Lane>,
-    /// When a worker was last heard of, or given something.
+    lanes: Vec<WorkerTrace>,
+    /// When a worker last reported, or was given something.
     heard: Vec<Duration>,
-    /// For whom the bell must be rung.
+    /// Which seats must be notified.
     waiting: Vec<bool>,
     is_feeder_waiting: bool,
-    /// Nothing is to be begun any more.
+    /// No new work is to be started.
     is_over: bool,
     failure: Option<Error>,
     failures: u64,
@@ -117,8 +116,8 @@ pub(super) struct Live {
 
 /// Documents that were settled, on their way to the sink.
 pub(super) enum Event {
-    /// Rows, each with its document if it was set aside.
-    Rows(Vec<(Row, Option<Arc<Parcel>>)>),
+    /// Rows, each with its document if it was quarantined.
+    Rows(Vec<(ScanRow, Option<Arc<Parcel>>)>),
     /// A worker's keeper has nothing more to do.
     Gone,
 }
@@ -142,17 +141,17 @@ impl Shared<'_> {
         live.is_feeder_waiting = false;
         live
     }
-    /// Something changed for a seat that concerns nobody else, and there may be room.
+    /// Something changed for one seat only, and there may be room.
     fn ring(&self, seat: usize, live: &Live) {
         if live.waiting.get(seat) == Some(&true) {
             self.bells.iter().skip(seat).take(1).for_each(Condvar::notify_all);
         }
-        // Not for each document: there is much to read when there is some room.
+        // Not for every document: reading is cheaper in larger steps.
         if live.is_feeder_waiting && live.has_room(ENOUGH_ROOM) {
             self.room.notify_all();
         }
     }
-    /// Something changed for everyone.
+    /// Something changed for all seats.
     fn ring_all(&self, live: &Live) {
         for (bell, _) in self.bells.iter().zip(&live.waiting).filter(|(_, is_waiting)| **is_waiting) {
             bell.notify_all();
@@ -162,7 +161,7 @@ impl Shared<'_> {
     fn now(&self) -> Duration {
         self.clock.real_elapsed()
     }
-    /// Ends everything, because of `failure`.
+    /// Ends the scan because of `failure`.
     fn fail(&self, failure: Error) {
         let mut live = self.lock();
         live.failure.get_or_insert(failure);
@@ -183,24 +182,24 @@ impl Live {
     }
 }
 
-/// A little patience costs nothing and makes up for a word that was missed.
+/// The time-out makes up for a missed notification.
 fn patiently<'g>(bell: &Condvar, live: MutexGuard<'g, Live>) -> MutexGuard<'g, Live> {
     let waited = bell.wait_timeout(live, Duration::from_millis(200));
     waited.unwrap_or_else(PoisonError::into_inner).0
 }
 
-/// Runs the analysis over all documents of `pointers` that are not `done`, and hands what comes of each to `sink`. What is
-/// set aside is kept in `aside`.
+/// Runs the analysis over all documents of `pointers` that are not `done`, and passes each result to `sink`. Quarantined
+/// documents are stored in `quarantine`.
 ///
-/// The calling process becomes the parent of whatever the workers leave behind, and ends it: it must have no other children
+/// The calling process becomes the parent of orphaned processes of the workers, and kills them: it must have no other children
 /// while this runs.
 pub fn run(
     settings: &Settings,
-    (reader, pointers, done): (&Reader, &Pointers, &Done),
-    aside: &Path,
-    sink: &mut dyn Sink,
+    (reader, pointers, done): (&Reader, &Pointers, &SettledSet),
+    quarantine: &Path,
+    sink: &mut dyn ResultSink,
     should_stop: &dyn Fn() -> bool,
-) -> Result<Summary, Error> {
+) -> Result<ScanSummary, Error> {
     let mut settings = settings.clone();
     let wanted = std::mem::take(&mut settings.scratch);
     settings.scratch = scratch::make(&wanted).map_err(|source| Error::io("make", &wanted, source))?;
@@ -212,13 +211,13 @@ pub fn run(
     bound::sweep();
     let jobs = settings.jobs.max(1);
     let mut dispatch = Dispatch::new(jobs, settings.supply, settings.strikes_max);
-    // What is built in answers, and what has answered before it was stopped.
-    if matches!(settings.work, Work::Builtin(_)) || done.answered > 0 {
+    // A built-in analysis is known to answer, and so is a program that answered before the scan was stopped.
+    if matches!(settings.work, AnalysisCommand::Builtin(_)) || done.answered > 0 {
         dispatch.trust();
     }
     let live = Live {
         dispatch,
-        lanes: vec![Lane::default(); jobs],
+        lanes: vec![WorkerTrace::default(); jobs],
         heard: vec![Duration::ZERO; jobs],
         waiting: vec![false; jobs],
         is_feeder_waiting: false,
@@ -230,16 +229,16 @@ pub fn run(
     let (state, room) = (Mutex::new(live), Condvar::new());
     let bells = (0..jobs).map(|_| Condvar::new()).collect();
     let shared = Shared { settings, state, bells, room, clock: RealClock::start(), crew: Crew::new(jobs) };
-    let has_fields = !matches!(settings.work, Work::Builtin(_));
+    let has_fields = !matches!(settings.work, AnalysisCommand::Builtin(_));
     let caps = (has_fields, settings.limits.document_bytes as u64);
     let feed = Feed::new(reader, pointers, done, (settings.supply, jobs), caps)?;
     let (events, received) = sync_channel(BATCHES_MAX);
     let mut run = Run {
         shared: &shared,
         sink,
-        aside: aside.to_owned(),
+        quarantine: quarantine.to_owned(),
         reader,
-        summary: Summary::default(),
+        summary: ScanSummary::default(),
         ticked: Duration::ZERO,
         gone: 0,
         jobs,
@@ -270,7 +269,7 @@ pub fn run(
     }
 }
 
-/// A directory that is removed at the end: workers that were killed did not tidy up after their programs.
+/// A directory that is removed at the end: killed workers do not remove the scratch directories of their programs.
 struct Removed(PathBuf);
 
 impl Drop for Removed {
@@ -279,20 +278,20 @@ impl Drop for Removed {
     }
 }
 
-/// What the calling thread holds.
+/// The state of the calling thread.
 struct Run<'a, 's> {
     shared: &'a Shared<'a>,
-    sink: &'s mut dyn Sink,
-    aside: PathBuf,
+    sink: &'s mut dyn ResultSink,
+    quarantine: PathBuf,
     reader: &'a Reader,
-    summary: Summary,
+    summary: ScanSummary,
     ticked: Duration,
     gone: usize,
     jobs: usize,
 }
 
 impl Run<'_, '_> {
-    /// Hands on what comes until every keeper is gone.
+    /// Delivers results until every keeper has ended.
     fn receive(&mut self, events: &Receiver<Event>, should_stop: &dyn Fn() -> bool) -> Result<(), Error> {
         let mut sampler = Sampler::new(self.jobs);
         let mut next_tick = TICK;
@@ -319,7 +318,7 @@ impl Run<'_, '_> {
         self.drain(events)?;
         let seconds = self.shared.now().as_secs_f64();
         let mut live = self.shared.lock();
-        let documents = self.summary.answered + self.summary.set_aside;
+        let documents = self.summary.answered + self.summary.quarantined;
         let (supply, workers) = (self.shared.settings.supply.as_str(), std::mem::take(&mut live.lanes));
         self.summary.trace = Trace { supply, seconds, documents, workers };
         (self.summary.failures, self.summary.worker_deaths) = (live.failures, live.worker_deaths);
@@ -327,7 +326,7 @@ impl Run<'_, '_> {
         ended
     }
 
-    /// What was settled before the end is settled.
+    /// Delivers the results that arrived before the end.
     fn drain(&mut self, events: &Receiver<Event>) -> Result<(), Error> {
         while let Ok(event) = events.try_recv() {
             if let Event::Rows(rows) = event {
@@ -337,17 +336,17 @@ impl Run<'_, '_> {
         Ok(())
     }
 
-    fn hand_on(&mut self, rows: Vec<(Row, Option<Arc<Parcel>>)>) -> Result<(), Error> {
+    fn hand_on(&mut self, rows: Vec<(ScanRow, Option<Arc<Parcel>>)>) -> Result<(), Error> {
         for (row, parcel) in rows {
-            match row.settled {
-                Settled::Answered(_) => self.summary.answered += 1,
+            match row.result {
+                DocumentResult::Answered(_) => self.summary.answered += 1,
                 _ => {
-                    self.summary.set_aside += 1;
+                    self.summary.quarantined += 1;
                     let member = parcel.as_ref().and_then(|parcel| {
                         self.reader.member_at(&parcel.location).ok().map(|member| (parcel, member))
                     });
                     let kept = member.as_ref().map(|(parcel, member)| (&***parcel, &**member));
-                    aside::keep(&self.aside, &row, kept)?;
+                    quarantine::keep(&self.quarantine, &row, kept)?;
                 }
             }
             self.sink.settled(row)?;
@@ -356,7 +355,7 @@ impl Run<'_, '_> {
     }
 
     fn tick(&mut self, now: Duration, sampler: &mut Sampler) -> Result<(), Error> {
-        // Whoever was kept from looking, by a slow reader of the results or a stopped process, has not seen anyone hang.
+        // After a pause, because of a slow reader of the results or a stopped process, no worker is known to hang.
         if now.saturating_sub(self.ticked) > LATE {
             self.shared.lock().heard.fill(now);
         }
@@ -366,10 +365,10 @@ impl Run<'_, '_> {
             let used = self.shared.crew.cpu_seconds();
             sampler.take(now.as_secs_f64(), &used, &mut self.shared.lock().lanes);
         }
-        let state = State {
+        let state = ScanProgress {
             elapsed: now,
             answered: self.summary.answered,
-            set_aside: self.summary.set_aside,
+            quarantined: self.summary.quarantined,
             workers: watch::in_words(self.shared),
         };
         self.sink.tick(&state)

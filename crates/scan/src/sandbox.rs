@@ -13,7 +13,7 @@ mod calls;
 mod identity;
 
 use crate::bound;
-use crate::settings::{Confinement, Limits};
+use crate::settings::{Confinement, ProgramLimits};
 use landlock::{
     ABI, Access as _, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible as _, LandlockStatus,
     PathBeneath, PathFd, Ruleset, RulesetAttr as _, RulesetCreatedAttr as _, RulesetStatus, Scope,
@@ -48,7 +48,7 @@ pub(crate) enum Error {
 /// it, `scratch` the directory that becomes its own. Says whether the program has another user than this process had.
 pub(crate) fn enter(
     worker: u32,
-    limits: &Limits,
+    limits: &ProgramLimits,
     confinement: &Confinement,
     scratch: Option<&Path>,
 ) -> Result<bool, Error> {
@@ -107,7 +107,7 @@ pub(crate) const OPEN_FILES_MAX: u64 = 256;
 /// Signals that wait, and timers.
 const SIGNALS_MAX: u64 = 1_024;
 
-fn limit(limits: &Limits) -> Result<(), Error> {
+fn limit(limits: &ProgramLimits) -> Result<(), Error> {
     let bounds = [
         (Resource::Data, limits.memory_bytes.saturating_mul(UNUSED_MEMORY_FACTOR)),
         (Resource::Fsize, limits.file_bytes),
@@ -153,7 +153,7 @@ fn restrict_files(confinement: &Confinement, scratch: Option<&Path>) -> Result<A
         ruleset = ruleset.handle_access(AccessNet::from_all(ABI_WANTED))?;
     }
     let mut ruleset = ruleset.create()?;
-    // Nobody makes devices: they lead to disks.
+    // No devices: they give access to disks.
     let granted = writing & !(AccessFs::MakeBlock | AccessFs::MakeChar);
     for directory in scratch.into_iter().chain(confinement.writable.iter().map(PathBuf::as_path)) {
         ruleset = ruleset.add_rule(beneath(directory, granted)?)?;

@@ -1,6 +1,6 @@
 //! Where programs get their scratch directories.
 //!
-//! That is in the directory of the scan. A program that root runs has a user of its own, to whom the data directory may be
+//! That is in the directory of the scan. A program started by root runs as another user, for which the data directory may be
 //! closed: then it is in the directory for temporary files that outlive a restart, which is on a disk.
 //!
 //! **Invariant:** what a scan that was killed left there is removed by the next one.

@@ -1,4 +1,4 @@
-//! What a scan is asked to do, and what a program may take.
+//! The settings of a scan, and the limits of a program.
 
 use crate::analyses::Analysis;
 use std::ffi::OsString;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 /// What is run over each document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Work {
+pub enum AnalysisCommand {
     /// An analysis that is built in.
     Builtin(Analysis),
     /// A program and its arguments, which speaks the [protocol](crate::protocol).
@@ -18,21 +18,21 @@ pub enum Work {
 
 /// How documents get to the workers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Supply {
-    /// To each worker its part of the list, fixed beforehand.
+pub enum SupplyMode {
+    /// Each worker gets a fixed part of the list.
     Static,
-    /// To a worker that has nothing, the next one, when its last answer is in.
+    /// A worker gets the next document after its last answer has arrived.
     Synchronous,
-    /// To a worker with nothing unsent, the next one, before its last answer is in.
+    /// A worker gets the next document before its last answer has arrived.
     #[default]
     Pipelined,
 }
 
-impl Supply {
-    /// Every way.
+impl SupplyMode {
+    /// All modes.
     pub const ALL: [Self; 3] = [Self::Static, Self::Synchronous, Self::Pipelined];
 
-    /// The way in a word.
+    /// The name of the mode.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -43,26 +43,26 @@ impl Supply {
     }
 }
 
-/// What one analysis may take.
+/// The limits of one analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// It may do nothing for so long: neither take a byte nor give one.
+pub struct ProgramLimits {
+    /// Maximum time without progress: without reading or writing a byte.
     pub progress: Duration,
-    /// It may have one document for so long.
+    /// Maximum time for one document.
     pub document: Duration,
-    /// All its processes together may hold so much.
+    /// Maximum memory of all its processes together.
     pub memory_bytes: u64,
-    /// So many processes may it be.
+    /// Maximum number of its processes.
     pub processes: usize,
-    /// An answer may be so long.
+    /// Maximum bytes of an answer.
     pub answer_bytes: usize,
-    /// A document may be so long.
+    /// Maximum bytes of a document.
     pub document_bytes: usize,
-    /// A file in its scratch directory may be so long.
+    /// Maximum bytes of a file in its scratch directory.
     pub file_bytes: u64,
 }
 
-impl Default for Limits {
+impl Default for ProgramLimits {
     fn default() -> Self {
         Self {
             progress: Duration::from_secs(60),
@@ -76,12 +76,12 @@ impl Default for Limits {
     }
 }
 
-/// What a program is kept from.
+/// The restrictions of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Confinement {
-    /// It is not kept from anything but its limits.
+    /// Only the limits apply.
     pub is_lifted: bool,
-    /// It keeps the user of the caller, also that of root; it has no capabilities all the same. A scan sets this itself
+    /// It keeps the caller's user, even root, but without capabilities. A scan sets this itself
     /// where another user could not reach the program.
     pub keeps_user: bool,
     /// It may use the network.
@@ -90,25 +90,25 @@ pub struct Confinement {
     pub writable: Vec<PathBuf>,
 }
 
-/// Everything that is asked for.
+/// The settings of a scan.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// What is run.
-    pub work: Work,
-    /// How many workers there are.
+    /// The analysis.
+    pub work: AnalysisCommand,
+    /// Number of workers.
     pub jobs: usize,
     /// How documents get to them.
-    pub supply: Supply,
-    /// What one analysis may take.
-    pub limits: Limits,
-    /// What it is kept from.
+    pub supply: SupplyMode,
+    /// The limits of one analysis.
+    pub limits: ProgramLimits,
+    /// The restrictions of its program.
     pub confinement: Confinement,
-    /// After so many documents a program is started anew.
+    /// Number of documents after which a program is restarted.
     pub restart_every: u64,
-    /// A document that failed so often alone is set aside.
+    /// Number of failures alone after which a document is quarantined.
     pub strikes_max: u32,
-    /// The program that plays the [roles](crate::role) of workers: this one.
+    /// The executable that runs the [roles](crate::role) of workers: this program.
     pub executable: PathBuf,
-    /// Where scratch directories are made.
+    /// Where scratch directories are created.
     pub scratch: PathBuf,
 }

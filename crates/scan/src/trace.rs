@@ -4,7 +4,7 @@ mod draw;
 
 pub use draw::svg;
 
-use crate::settings::Supply;
+use crate::settings::SupplyMode;
 use serde_json::{Value, json};
 
 /// A run, worker by worker.
@@ -17,12 +17,12 @@ pub struct Trace {
     /// How many documents were settled.
     pub documents: u64,
     /// The workers.
-    pub workers: Vec<Lane>,
+    pub workers: Vec<WorkerTrace>,
 }
 
 /// What one worker did.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Lane {
+pub struct WorkerTrace {
     /// How long it had a document in hand.
     pub busy_seconds: f64,
     /// When its last answer came.
@@ -36,14 +36,14 @@ pub struct Lane {
 impl Trace {
     /// The share of the run in which a worker had a document in hand.
     #[must_use]
-    pub fn busy(&self, lane: &Lane) -> f64 {
+    pub fn busy(&self, lane: &WorkerTrace) -> f64 {
         if self.seconds > 0.0 { (lane.busy_seconds / self.seconds).min(1.0) } else { 0.0 }
     }
 
     /// The trace for programs.
     #[must_use]
     pub fn to_json(&self) -> Value {
-        let worker = |(number, lane): (usize, &Lane)| {
+        let worker = |(number, lane): (usize, &WorkerTrace)| {
             let cpu: Vec<Value> =
                 lane.cpu.iter().map(|(at, percent)| json!([round(*at), round(*percent)])).collect();
             json!({
@@ -59,12 +59,12 @@ impl Trace {
 
     /// Reads what [`Trace::to_json`] wrote.
     #[must_use]
-    pub fn from_json(told: &Value) -> Option<Self> {
-        let supply = told.get("supply")?.as_str()?;
-        let supply = Supply::ALL.into_iter().map(Supply::as_str).find(|known| *known == supply)?;
+    pub fn from_json(json: &Value) -> Option<Self> {
+        let supply = json.get("supply")?.as_str()?;
+        let supply = SupplyMode::ALL.into_iter().map(SupplyMode::as_str).find(|known| *known == supply)?;
         let sample = |sample: &Value| Some((sample.get(0)?.as_f64()?, sample.get(1)?.as_f64()?));
         let lane = |lane: &Value| {
-            Some(Lane {
+            Some(WorkerTrace {
                 busy_seconds: lane.get("busy_seconds")?.as_f64()?,
                 finished: lane.get("finished")?.as_f64()?,
                 documents: lane.get("documents")?.as_u64()?,
@@ -73,9 +73,9 @@ impl Trace {
         };
         Some(Self {
             supply,
-            seconds: told.get("seconds")?.as_f64()?,
-            documents: told.get("documents")?.as_u64()?,
-            workers: told.get("workers")?.as_array()?.iter().map(lane).collect::<Option<_>>()?,
+            seconds: json.get("seconds")?.as_f64()?,
+            documents: json.get("documents")?.as_u64()?,
+            workers: json.get("workers")?.as_array()?.iter().map(lane).collect::<Option<_>>()?,
         })
     }
 }
@@ -84,7 +84,7 @@ fn round(value: f64) -> f64 {
     (value * 10_000.0).round() / 10_000.0
 }
 
-/// So many moments are kept of a worker; then every second one goes, and the next ones come half as often.
+/// Maximum number of samples per worker; then every second one is dropped and the interval doubles.
 const SAMPLES_MAX: usize = 1_000;
 
 /// Samples the use of the processor, less often the longer it lasts.
@@ -105,7 +105,7 @@ impl Sampler {
         seconds >= self.next
     }
     /// Takes what each worker has used so far.
-    pub(crate) fn take(&mut self, seconds: f64, used: &[f64], lanes: &mut [Lane]) {
+    pub(crate) fn take(&mut self, seconds: f64, used: &[f64], lanes: &mut [WorkerTrace]) {
         let past = (seconds - self.last).max(1e-6);
         for ((used, before), lane) in used.iter().zip(&mut self.used).zip(lanes.iter_mut()) {
             // A new worker begins at nothing.
@@ -142,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_long_run_is_sampled_less_often_and_tells_the_same() {
-        let (mut sampler, mut lanes) = (Sampler::new(1), vec![Lane::default()]);
+        let (mut sampler, mut lanes) = (Sampler::new(1), vec![WorkerTrace::default()]);
         let (mut seconds, mut used) = (0.0, 0.0);
         while seconds < 2_000.0 {
             seconds += 0.1;
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn a_trace_tells_how_busy_each_worker_was() {
-        let lane = Lane { busy_seconds: 1.9, finished: 2.0, documents: 7, cpu: vec![(1.0, 99.5)] };
+        let lane = WorkerTrace { busy_seconds: 1.9, finished: 2.0, documents: 7, cpu: vec![(1.0, 99.5)] };
         let trace = Trace { supply: "pipelined", seconds: 2.0, documents: 7, workers: vec![lane] };
         let told = trace.to_json();
         assert_eq!((&told["workers"][0]["busy"], &told["jobs"]), (&json!(0.95), &json!(1)));

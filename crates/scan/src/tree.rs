@@ -21,7 +21,7 @@ pub(crate) fn adopt() -> io::Result<()> {
     Ok(set_child_subreaper(Some(getpid()))?)
 }
 
-/// Whether the system tells which processes are below which: a kernel can be built without.
+/// Whether the system lists the children of a process: a kernel can be built without this.
 pub(crate) fn can_see() -> bool {
     fs::exists("/proc/thread-self/children").unwrap_or(false)
 }
@@ -42,7 +42,7 @@ pub(crate) fn below(pid: Pid) -> Vec<Pid> {
     up_to(pid, PROCESSES_WALKED_MAX)
 }
 
-/// The same, and no more than about so many.
+/// The same, at most about `most` of them.
 fn up_to(pid: Pid, most: usize) -> Vec<Pid> {
     let mut found = vec![pid];
     let mut next = 0;
@@ -59,7 +59,7 @@ fn up_to(pid: Pid, most: usize) -> Vec<Pid> {
 const PROCESSES_WALKED_MAX: usize = 10_000;
 
 /// How many processes there are below this one, orphans that it adopted among them, and the memory they hold together; of
-/// more than `most`, those that are found first. Whoever starts so many has to be ended soon, not counted well.
+/// more than `most`, those that are found first. A program with that many must be killed soon, not counted exactly.
 pub(crate) fn weigh(most: usize, bytes_max: u64) -> (usize, u64) {
     let mut processes = up_to(getpid(), most.saturating_add(2));
     processes.remove(0);
@@ -74,7 +74,7 @@ pub(crate) fn weigh(most: usize, bytes_max: u64) -> (usize, u64) {
 /// What a pipe holds at most, and what a socket can have on its way to another.
 const PIPE_BYTES: u64 = 64 * 1024;
 const SOCKET_BYTES: u64 = 208 * 1024;
-/// So many descriptors a process may have, if it does not show them.
+/// Assumed number of descriptors of a process that does not show them.
 const DESCRIPTORS_MAX: u64 = crate::sandbox::OPEN_FILES_MAX;
 
 /// What the kernel may hold in the pipes and sockets of these processes.
@@ -140,7 +140,7 @@ fn group(pid: Pid) -> Option<Pid> {
     Pid::from_raw(stat(pid).split_ascii_whitespace().nth(2)?.parse().ok()?)
 }
 
-/// What the system tells of a process, behind its name, which may hold anything.
+/// The fields of `/proc/PID/stat` after the name, which may contain anything.
 fn stat(pid: Pid) -> String {
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
     stat.rsplit_once(')').map_or_else(String::new, |(_, fields)| fields.to_owned())
@@ -157,7 +157,7 @@ pub(crate) fn end_all(spared: &[Pid]) {
         if found.is_empty() {
             return;
         }
-        // A group ends at one blow, whatever it starts meanwhile; it is in a session of its own, so that nobody else is in it.
+        // A signal to the group kills all of it, whatever it starts meanwhile; its session is its own, so no other process is in it.
         let (own, groups) = (group(getpid()), found.iter().filter_map(|pid| group(*pid)));
         for group in groups.filter(|group| Some(*group) != own).collect::<HashSet<_>>() {
             let _ = kill_process_group(group, Signal::KILL);

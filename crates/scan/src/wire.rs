@@ -69,7 +69,7 @@ impl Parcel {
         usize::try_from(self.location.length).unwrap_or(usize::MAX / 2)
     }
 
-    /// Everything but the member, which stands at `place` of what goes behind.
+    /// Everything but the member, which is at `place` of the bytes that follow.
     fn put_front(&self, place: usize, is_alone: bool, out: &mut Vec<u8>) {
         let bits = [
             (is_alone, IS_ALONE),
@@ -91,7 +91,7 @@ impl Parcel {
     }
 }
 
-/// Parcels that lie close to one another in one file, and go together: what is said of each, and behind it the stretch of
+/// Parcels that are close together in one file and are sent together: their descriptions, then the range of
 /// the file that holds them all.
 #[derive(Debug)]
 pub(crate) struct Batch<'a> {
@@ -141,7 +141,7 @@ impl<'a> Batch<'a> {
 
 impl<'a> Arrived<'a> {
     /// The next document of a message without its length; `from` says how much of what is said of them was read. Nothing
-    /// behind the last.
+    /// after the last.
     pub(crate) fn next(message: &'a [u8], from: &mut usize) -> Result<Option<Self>, TooLong> {
         let mut whole = Rest(message);
         let fronts = whole.bytes().ok_or(TooLong)?;
@@ -170,18 +170,18 @@ impl<'a> Arrived<'a> {
     }
 }
 
-/// What an analysis said of a document.
+/// The answer of an analysis about one document.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Answer {
+pub enum AnalysisAnswer {
     /// A JSON value on one line.
     Json(String),
     /// Text of any shape.
     Text(String),
-    /// Bytes that are no text.
+    /// Bytes that are not text.
     Bytes(Vec<u8>),
 }
 
-impl Answer {
+impl AnalysisAnswer {
     /// A block of bytes, which may be text.
     pub(crate) fn of_block(bytes: Vec<u8>) -> Self {
         String::from_utf8(bytes).map_or_else(|error| Self::Bytes(error.into_bytes()), Self::Text)
@@ -206,7 +206,7 @@ impl Answer {
         out.push(self.code());
         out.extend_from_slice(self.as_bytes());
     }
-    /// Reads what [`Answer::put`] wrote, up to the end.
+    /// Reads what [`AnalysisAnswer::put`] wrote, up to the end.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (code, rest) = bytes.split_first()?;
         let text = || String::from_utf8(rest.to_vec()).ok();
@@ -219,15 +219,15 @@ impl Answer {
     }
 }
 
-/// What a worker tells.
+/// A report of a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
     /// What the analysis said of a document.
-    Answered(u64, Answer),
+    Answered(u64, AnalysisAnswer),
     /// A document that cannot be handed to any analysis, and why.
     Unfit(u64, String),
     /// The program ended; it had been given these and had not answered. The worker goes on with what it has.
-    Died { fault: Fault, suspects: Vec<u64> },
+    Died { failure: AnalysisFailure, suspects: Vec<u64> },
     /// How long the worker has had a document in hand so far, in microseconds.
     Busy(u64),
     /// The worker cannot work at all.
@@ -236,35 +236,35 @@ pub(crate) enum Report {
 
 /// How an analysis failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fault {
-    /// In what way.
-    pub cause: Cause,
-    /// The same in words.
+pub struct AnalysisFailure {
+    /// The kind of failure.
+    pub cause: FailureCause,
+    /// A description of the failure.
     pub what: String,
-    /// The end of what the program wrote to its standard error.
+    /// The end of the program's standard error.
     pub words: String,
 }
 
-/// In what way an analysis failed.
+/// The kind of an analysis failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cause {
-    /// It ended by itself without an answer.
+pub enum FailureCause {
+    /// It exited without an answer.
     Ended,
     /// It was ended by a signal, its own or from outside.
     Crashed,
     /// It did nothing for too long, or took too long for one document.
     Hung,
-    /// It took too much memory, or too many processes.
+    /// It exceeded its limit of memory or processes.
     Greedy,
-    /// It said something that is no answer.
+    /// It wrote something that is not an answer.
     Garbage,
     /// Its worker ended.
     Worker,
-    /// The document could not be handed to it.
+    /// The document could not be given to it.
     Unfit,
 }
 
-impl Cause {
+impl FailureCause {
     /// Every cause, in the order of their codes.
     pub(crate) const ALL: [Self; 7] =
         [Self::Ended, Self::Crashed, Self::Hung, Self::Greedy, Self::Garbage, Self::Worker, Self::Unfit];
@@ -315,10 +315,10 @@ impl Report {
                 out.extend_from_slice(&number.to_le_bytes());
                 out.extend_from_slice(why.as_bytes());
             }
-            Self::Died { fault, suspects } => {
-                out.extend_from_slice(&[DIED, fault.cause.code()]);
-                put_bytes(out, fault.what.as_bytes());
-                put_bytes(out, fault.words.as_bytes());
+            Self::Died { failure, suspects } => {
+                out.extend_from_slice(&[DIED, failure.cause.code()]);
+                put_bytes(out, failure.what.as_bytes());
+                put_bytes(out, failure.words.as_bytes());
                 suspects.iter().for_each(|number| out.extend_from_slice(&number.to_le_bytes()));
             }
             Self::Busy(micros) => {
@@ -338,17 +338,19 @@ impl Report {
         let mut rest = Rest(message);
         let [tag] = rest.chunk()?;
         match tag {
-            ANSWERED => Some(Self::Answered(u64::from_le_bytes(rest.chunk()?), Answer::read(rest.0)?)),
+            ANSWERED => {
+                Some(Self::Answered(u64::from_le_bytes(rest.chunk()?), AnalysisAnswer::read(rest.0)?))
+            }
             UNFIT => Some(Self::Unfit(u64::from_le_bytes(rest.chunk()?), rest.all()?)),
             DIED => {
                 let [code] = rest.chunk()?;
-                let cause = Cause::ALL.into_iter().find(|cause| cause.code() == code)?;
+                let cause = FailureCause::ALL.into_iter().find(|cause| cause.code() == code)?;
                 let (what, words) = (rest.text()?.to_owned(), rest.text()?.to_owned());
                 let mut suspects = Vec::new();
                 while !rest.0.is_empty() {
                     suspects.push(u64::from_le_bytes(rest.chunk()?));
                 }
-                Some(Self::Died { fault: Fault { cause, what, words }, suspects })
+                Some(Self::Died { failure: AnalysisFailure { cause, what, words }, suspects })
             }
             BUSY => Some(Self::Busy(u64::from_le_bytes(rest.chunk()?))),
             BROKEN => rest.all().map(Self::Broken),
@@ -448,7 +450,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A parcel of so many bytes.
+    /// A parcel of `bytes` bytes.
     pub(crate) fn small(length: u64) -> Parcel {
         let (disk, path) = (SimulatedDisk::new(1), Path::new("/a.warc.gz"));
         Parcel {
@@ -483,13 +485,14 @@ pub(crate) mod tests {
     }
 
     fn reports() -> Vec<Report> {
-        let fault = Fault { cause: Cause::Hung, what: "still".to_owned(), words: "ぐ".to_owned() };
+        let failure =
+            AnalysisFailure { cause: FailureCause::Hung, what: "still".to_owned(), words: "ぐ".to_owned() };
         vec![
-            Report::Answered(1, Answer::Json("{}".to_owned())),
-            Report::Answered(2, Answer::Text(String::new())),
-            Report::Answered(3, Answer::Bytes(vec![255])),
+            Report::Answered(1, AnalysisAnswer::Json("{}".to_owned())),
+            Report::Answered(2, AnalysisAnswer::Text(String::new())),
+            Report::Answered(3, AnalysisAnswer::Bytes(vec![255])),
             Report::Unfit(4, "why".to_owned()),
-            Report::Died { fault, suspects: vec![5, 6] },
+            Report::Died { failure, suspects: vec![5, 6] },
             Report::Busy(7),
             Report::Broken("no".to_owned()),
         ]
@@ -562,7 +565,7 @@ pub(crate) mod tests {
 
     #[test]
     fn causes_are_read_as_they_are_written() {
-        for (place, cause) in Cause::ALL.into_iter().enumerate() {
+        for (place, cause) in FailureCause::ALL.into_iter().enumerate() {
             assert_eq!(usize::from(cause.code()), place, "{}", cause.as_str());
         }
     }

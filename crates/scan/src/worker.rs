@@ -1,7 +1,7 @@
 //! A worker: takes parcels from the dispatcher, unpacks them, has them analysed, and reports (P1).
 //!
-//! It is a process of its own, so that whatever a document does to the unpacking or to a built-in analysis hits nobody
-//! else. A program is looked after by [`external`]; what is built in runs here ([`builtin`]).
+//! It is a separate process, so that a document that crashes the decoding or a built-in analysis affects no
+//! other worker. A program is supervised by [`external`]; a built-in analysis runs here ([`builtin`]).
 
 mod builtin;
 mod external;
@@ -11,23 +11,23 @@ mod program;
 mod reports;
 
 use crate::analyses::Analysis;
-use crate::role::Spoken;
 use crate::wire::Report;
+use crate::worker_config::WorkerConfig;
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::ExitCode;
 
-/// So much is read from the dispatcher at once.
+/// Maximum bytes of one read from the dispatcher.
 const READ_BYTES: usize = 256 * 1024;
 
-/// Works until the dispatcher has nothing more, or is gone.
-pub(crate) fn run(spoken: &Spoken, program: &[OsString]) -> ExitCode {
-    let worked = match &spoken.builtin {
+/// Works until the dispatcher closes the pipe.
+pub(crate) fn run(config: &WorkerConfig, program: &[OsString]) -> ExitCode {
+    let worked = match &config.builtin {
         Some(name) => match Analysis::named(name) {
-            Some(analysis) => builtin::run(spoken, analysis),
+            Some(analysis) => builtin::run(config, analysis),
             None => Err(format!("there is no analysis `{name}`")),
         },
-        None => external::run(spoken, program),
+        None => external::run(config, program),
     };
     let Err(why) = worked else { return ExitCode::SUCCESS };
     let mut report = Vec::new();

@@ -127,7 +127,7 @@ pub(crate) struct Scan {
     /// How many workers there are; 0 for one on each processor.
     pub(crate) jobs: usize,
     /// What a program may take.
-    pub(crate) limits: ::scan::Limits,
+    pub(crate) limits: ::scan::ProgramLimits,
     /// After so many documents a program is started anew.
     pub(crate) restart_every: u64,
     /// A document that failed so often alone is set aside.
@@ -216,9 +216,9 @@ pub(crate) struct Guard {
     /// Where it listens.
     pub(crate) listen: Option<SocketAddr>,
     /// Special addresses that are open all the same.
-    pub(crate) allow_addresses: Vec<guard::Range>,
+    pub(crate) allow_addresses: Vec<guard::AddressBlock>,
     /// How much is let through.
-    pub(crate) limits: guard::Limits,
+    pub(crate) limits: guard::TrafficLimits,
 }
 
 /// `[sim]`

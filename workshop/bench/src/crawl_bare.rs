@@ -2,7 +2,7 @@
 //!
 //! One thread, blocking sockets, kept connections with one request under way on each. Links are read by the same crate
 //! as ours reads them with; what is done with an answer is what ours does: SHA-1 of block and payload, BLAKE3 of the
-//! content, two records compressed by libdeflate at the same level, a sync every so many pages. What was seen is a set in
+//! content, two records compressed by libdeflate at the same level, a sync after a fixed number of pages. What was seen is a set in
 //! memory and what is to be asked a list: there is no frontier, no politeness, no index, nothing to find again.
 
 use crate::fetch_bare::{Connection, Records};
@@ -14,7 +14,7 @@ use std::collections::{HashSet, VecDeque};
 use std::hint::black_box;
 use std::path::PathBuf;
 
-/// What the bare loop is told.
+/// The arguments of the bare loop.
 #[derive(Debug, clap::Args)]
 pub(crate) struct BareArgs {
     /// Where it begins

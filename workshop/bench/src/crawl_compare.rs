@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     Ok(verdicts.iter().all(Verdict::is_met))
 }
 
-/// Every turn has another order: who comes behind whom matters to the memory of the machine.
+/// Every turn has another order: the order matters to the memory of the machine.
 fn take_turns(contests: &mut [Contest], turns: usize, server: &Server, tree: &Tree) -> Result<()> {
     let (mut chance, mut order) = (Chance::new(1), (0..contests.len()).collect::<Vec<_>>());
     for turn in 1..=turns {

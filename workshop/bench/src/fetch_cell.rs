@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tokio::task::LocalSet;
 use warc::{Compression, Level, ZstdLevel};
 
-/// What our side and the bare loop are told.
+/// The arguments of our side and of the bare loop.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CellArgs {
     /// The list of pages
@@ -34,13 +34,13 @@ pub(crate) struct CellArgs {
     /// How records are compressed
     #[arg(long)]
     pub(crate) compression: Packing,
-    /// Whom to trust, in PEM
+    /// Trusted certificates, in PEM
     #[arg(long)]
     pub(crate) roots: Option<PathBuf>,
 }
 
 impl CellArgs {
-    /// Whom to trust, in PEM; empty for nobody in particular.
+    /// Trusted certificates, in PEM; empty if none are given.
     pub(crate) fn roots_pem(&self) -> Result<Vec<u8>> {
         let read = |path: &PathBuf| std::fs::read(path).with_context(|| cannot("read", path));
         self.roots.as_ref().map_or_else(|| Ok(Vec::new()), read)

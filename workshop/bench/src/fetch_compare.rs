@@ -7,7 +7,7 @@
 //! * utsushi: our door and our archive, one connection a server, all servers at once, no pauses.
 //! * bare loop: the same bytes, the same records, and nothing else.
 //! * wget, wget2, spider: as their manuals have them do it. wget2 knows no WARC and saves files; spider compresses
-//!   nothing, makes no digests, keeps no requests, and reads links, which it cannot be told not to.
+//!   nothing, makes no digests, keeps no requests, and reads links, which cannot be switched off.
 //!
 //! Compression is more than half of what ours does, and wget2 and spider do without: so there are ours and the bare loop
 //! with plain records, and the parts of spider that fetch and write without its crawl.
@@ -91,7 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     Ok(verdicts.iter().all(Verdict::is_met))
 }
 
-/// Every round has another order: who comes behind whom matters to the memory of the machine, which the kernel finds warm or
+/// Every round has another order: the order matters to the memory of the machine, which the kernel finds warm or
 /// not.
 fn take_turns(contests: &mut [Contest], rounds: usize, server: &Server, list: &List) -> Result<()> {
     let (mut chance, mut order) = (Chance::new(1), (0..contests.len()).collect::<Vec<_>>());

@@ -14,7 +14,7 @@ use std::path::Path;
 /// What is to be fetched.
 #[derive(Debug)]
 pub(crate) struct List {
-    /// All URLs, those of one server behind one another.
+    /// All URLs, grouped by server.
     pub(crate) urls: Vec<String>,
     /// How long all bodies are together.
     pub(crate) body_bytes: u64,

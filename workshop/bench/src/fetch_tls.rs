@@ -14,7 +14,7 @@ use std::sync::Arc;
 /// Files in PEM.
 #[derive(Clone, Debug)]
 pub(crate) struct Certificates {
-    /// Whom the clients trust.
+    /// The certificates that the clients trust.
     pub(crate) authority: PathBuf,
     /// Who the servers say they are.
     pub(crate) server: PathBuf,
@@ -42,7 +42,7 @@ impl Certificates {
     }
 }
 
-/// A connection over `stream` to the server called `host`, trusting nobody but the authority in `roots_pem`.
+/// A connection over `stream` to the server called `host`, trusting only the authority in `roots_pem`.
 pub(crate) fn connect(
     stream: TcpStream,
     host: &str,

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// One request: whom to ask and for what.
+/// One request: its server and its target.
 #[derive(Clone, Debug)]
 pub(crate) struct Target {
     pub(crate) to: SocketAddr,

@@ -90,7 +90,7 @@ pub(crate) struct Used {
 /// How often a process is asked for its memory.
 const WATCH: Duration = Duration::from_millis(20);
 
-/// Runs a command to its end; an error if it fails. Nobody else may wait for a child of ours meanwhile.
+/// Runs a command to its end; an error if it fails. No other code may wait for a child of ours meanwhile.
 pub(crate) fn measure(command: &mut Command) -> Result<Used> {
     measure_any(command, &[0])
 }

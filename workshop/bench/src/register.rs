@@ -11,7 +11,7 @@ use std::sync::Arc;
 use workload::Offers;
 use workload::usage::resident_bytes_max;
 
-/// How fast new keys are told from known ones and kept, against LMDB, RocksDB and others
+/// How fast new keys are distinguished from known ones and stored, against LMDB, RocksDB and others
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask bench register

@@ -155,7 +155,7 @@ fn joined(thread: std::thread::ScopedJoinHandle<'_, Result<()>>) -> Result<()> {
     thread.join().map_err(|_| anyhow::anyhow!("a thread panicked"))?
 }
 
-/// Reads until so many reads were done, by all threads together.
+/// Reads until all threads together have done this many reads.
 fn read_until(files: &[Arc<dyn DiskFile>], plan: Plan, next: &AtomicU64, until: u64) -> Result<()> {
     let mut buffer = AlignedBytes::zeroed(usize::try_from(plan.read_bytes)?);
     while let Ok(turn) =

@@ -1,7 +1,7 @@
 //! One run of one variant of the store in a process of its own: `bench sat-load` and `bench sat-cell`.
 //!
 //! Loading makes the steady state of the workload at minute 0; a cell runs on from there. Every record is handed out
-//! when it is due and written back unchanged, due again after its interval. A commit is begun every so many records and
+//! when it is due and written back unchanged, due again after its interval. A commit begins after a fixed number of records and
 //! is durable before the one after the next is begun.
 
 use crate::meter::Meter;
@@ -15,7 +15,7 @@ use workload::limits::Limits;
 use workload::usage::{drop_page_cache, resident_bytes_max};
 use workload::{Dataset, Deliveries, Workload};
 
-/// A store is warm after so many deliveries, however few minutes they took.
+/// A store is warm after this many deliveries, however few minutes they took.
 const WARM_RECORDS_MAX: u64 = 15_000_000;
 
 /// Which records, and where.
@@ -230,7 +230,7 @@ impl<'a> Run<'a> {
         }
         Ok(())
     }
-    /// Runs so many minutes, or fewer where so many records are due that the store is warm before.
+    /// Runs this many minutes, or fewer if the store is warm earlier.
     fn warm(&mut self, minutes: u32) -> Result<()> {
         for _ in 0..minutes {
             if self.deliveries.count >= WARM_RECORDS_MAX {

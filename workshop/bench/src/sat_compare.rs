@@ -1,6 +1,6 @@
 //! The comparison of paper 001, section 4: `bench sat`.
 //!
-//! Every result is kept in a file, one object a line, and a cell that stands there is not run again unless told: a run
+//! Every result is kept in a file, one object a line, and a cell that is already there is not run again unless requested: a run
 //! of the whole matrix takes hours and can be stopped and gone on with. Figures 7 to 9 of the paper are drawn from the
 //! same file.
 
@@ -160,7 +160,7 @@ impl Comparison<'_> {
     fn is_wanted(&self, system: &str) -> bool {
         self.args.systems.is_empty() || self.args.systems.iter().any(|wanted| wanted == system)
     }
-    /// What tells this cell's result for a system from others.
+    /// The key of this cell's result for a system.
     fn name(&self, system: &str, cell: &Cell) -> Value {
         json!([
             system,

@@ -66,7 +66,7 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     print(args, &rivals);
     drop(rivals);
-    // What nginx served is made anew by the next run; a directory that cannot be removed harms nobody.
+    // The next run rebuilds what nginx served; a directory that cannot be removed does no harm.
     let _ = std::fs::remove_dir_all(scratch());
     Ok(())
 }
@@ -167,8 +167,10 @@ fn simulated(args: &Args, pages: &[PageUrl]) -> Result<Rival> {
     let mut first = String::new();
     BufReader::new(stdout).read_line(&mut first)?;
     let said: Value = serde_json::from_str(&first).with_context(|| format!("`sim serve` said `{first}`"))?;
-    let port =
-        said["http_port"].as_u64().and_then(|port| u16::try_from(port).ok()).context("it tells its port")?;
+    let port = said["http_port"]
+        .as_u64()
+        .and_then(|port| u16::try_from(port).ok())
+        .context("it reports its port")?;
     let web =
         Web::new(Plan { seed: 1, pages: args.pages, servers: args.servers, hostile: 0, ..Plan::default() });
     let targets = pages.iter().map(|url| {

@@ -5,7 +5,7 @@
 //!
 //! * read: all records from the page cache, heads parsed, content decompressed whole. Ours holds the block in memory
 //!   and has proved its checksum; FastWARC, in Python and in Rust, discards the content piece by piece; warcio makes it
-//!   bytes of Python. HTTP is parsed by nobody.
+//!   bytes of Python. None of them parses HTTP.
 //! * bare: the members of the same file, whose lengths are known, decompressed one after the other. The gzip loop is
 //!   libdeflate, the zstd loop libzstd; nothing looks at what comes out.
 //! * write: the same pages as responses, with the digests of block and payload.

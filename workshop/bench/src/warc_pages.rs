@@ -29,7 +29,7 @@ pub(crate) enum Layout {
     LongestLast,
 }
 
-/// Puts `records` pages from below `directory` into the file `to`, one behind the other.
+/// Puts `records` pages from below `directory` into the file `to`, one after the other.
 pub(crate) fn gather(directory: &Path, records: usize, to: &Path, layout: Layout) -> Result<()> {
     let mut paths = Vec::new();
     find_html(directory, &mut paths)?;

@@ -2,7 +2,7 @@
 
 use crate::chance::{mix, printable, unit};
 
-/// Every so many offers one is a repeat: 20 % of them.
+/// One offer in this many is a repeat: 20 % of them.
 const REPEAT_EVERY: u32 = 5;
 
 /// A sequence of random 60-byte keys, of which 20 % were offered before.

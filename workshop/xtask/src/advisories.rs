@@ -1,6 +1,6 @@
 //! `cargo xtask advisories`: whether something we use is known to be faulty.
 //!
-//! The check needs no network: it reads a dated table that is checked in and made anew with `--refresh`.
+//! The check needs no network: it reads a dated table that is checked in and rebuilt with `--refresh`.
 
 mod range;
 mod refresh;
@@ -40,7 +40,7 @@ const ALLOWED: &[Allowed] = &[];
   git clone https://github.com/RustSec/advisory-db
   cargo xtask advisories --refresh advisory-db")]
 pub(crate) struct Args {
-    /// Make the table anew from a clone of the RustSec advisory database, bare or not.
+    /// Rebuild the table from a clone of the RustSec advisory database, bare or not.
     #[arg(long, value_name = "DIR")]
     refresh: Option<PathBuf>,
 }
@@ -85,7 +85,7 @@ fn print_age(table: &Table) -> Result<()> {
     let age_days = clock::today()? - clock::day(&table.date)?;
     if age_days > TABLE_AGE_DAYS_MAX {
         println!(
-            "note: the table is {age_days} days old: make it anew with `cargo xtask advisories --refresh DIR`"
+            "note: the table is {age_days} days old: rebuild it with `cargo xtask advisories --refresh DIR`"
         );
     }
     Ok(())

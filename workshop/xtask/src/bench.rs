@@ -168,7 +168,7 @@ fn build() -> Result<()> {
     ]))
 }
 
-/// Unpacks `peer`, makes sure that it runs, and tells `bench` where it is.
+/// Unpacks `peer`, checks that it runs, and passes its path to `bench`.
 fn lead_to(peer: &Peer, workspace: &Workspace, bench: &mut Command) -> Result<()> {
     let tree = debian::tree(workspace, peer.name, peer.packages)?;
     let program = program_of(peer, &tree)?;

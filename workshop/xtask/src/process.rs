@@ -8,7 +8,7 @@ use anyhow::{Context, Result, ensure};
 
 /// The cargo that runs this task.
 ///
-/// What it told this process about the package `xtask` is not passed on: a build script that watches such a variable
+/// Variables about the package `xtask` are not passed on: a build script that watches such a variable
 /// would be run again at every change between `cargo xtask test` and plain `cargo test`.
 pub(crate) fn cargo() -> Command {
     let mut cargo = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));

@@ -34,8 +34,8 @@ async fn guard(directory: &Path, wait_max: Duration) -> Guard {
         listen: "127.0.0.1:0".parse().unwrap(),
         public_listen: false,
         directory: directory.join("guard"),
-        addresses: guard::Policy { opened: vec!["127.0.0.0/8".parse().unwrap()] },
-        limits: guard::Limits { pause: PAUSE, wait_max, ..guard::Limits::default() },
+        addresses: guard::AddressRules { opened: vec!["127.0.0.0/8".parse().unwrap()] },
+        limits: guard::TrafficLimits { pause: PAUSE, wait_max, ..guard::TrafficLimits::default() },
     };
     Guard::start(settings, RealClock::start()).await.unwrap()
 }

@@ -151,13 +151,13 @@ fn survives_h1_behind_the_guard_with_no_check_of_its_own() {
 
 /// A guard that judges addresses and limits nothing.
 fn unhurried(directory: &Path) -> guard::Settings {
-    let (all, limits) = (u64::MAX, guard::Limits::default());
+    let (all, limits) = (u64::MAX, guard::TrafficLimits::default());
     guard::Settings {
         listen: walks::GUARD.parse().unwrap(),
         public_listen: false,
         directory: directory.to_owned(),
-        addresses: guard::Policy::default(),
-        limits: guard::Limits {
+        addresses: guard::AddressRules::default(),
+        limits: guard::TrafficLimits {
             pause: Duration::ZERO,
             server_requests_per_day: all,
             address_requests_per_day: all,

@@ -2,13 +2,13 @@ use super::*;
 
 fn judge(address: &str, opened: &[&str]) -> Result<(), &'static str> {
     let opened = opened.iter().map(|text| text.parse().unwrap()).collect();
-    Policy { opened }.judge(address.parse().unwrap()).map_err(|forbidden| forbidden.why)
+    AddressRules { opened }.judge(address.parse().unwrap()).map_err(|forbidden| forbidden.why)
 }
 
 /// The addresses of a block are closed, from its first to its last, whatever the neighbours are.
 #[track_caller]
 fn closed(block: &str, why: &str) {
-    let range: Range = block.parse().unwrap();
+    let range: AddressBlock = block.parse().unwrap();
     let (first, last) = range.span().into_inner();
     for bits in [first, last, first + (last - first) / 2] {
         let address = IpAddr::V6(bits.into()).to_canonical();
@@ -211,6 +211,6 @@ fn nonsense_is_no_block() {
         "::1/8/8",
         "fe80::1%lo",
     ] {
-        assert!(text.parse::<Range>().is_err(), "{text}");
+        assert!(text.parse::<AddressBlock>().is_err(), "{text}");
     }
 }

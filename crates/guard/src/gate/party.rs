@@ -1,7 +1,7 @@
-//! Whom a request concerns, and what is known of them.
+//! The parties of a request, and the state of each.
 
 use super::{Moment, TunnelNumber, WishNumber};
-use crate::settings::Limits;
+use crate::settings::TrafficLimits;
 use base::ServerName;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::net::IpAddr;
 /// An address or a server: what the limits are kept for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Party {
-    /// Whatever is behind an address.
+    /// All servers on an address.
     Address(IpAddr),
     /// Whatever answers to a name.
     Server(ServerName),
@@ -111,7 +111,7 @@ impl State {
     }
 
     /// From when on `tunnel` may send a request; nothing while an answer is awaited. A doubtful one is given time.
-    pub(super) fn free_at(&self, tunnel: TunnelNumber, limits: &Limits) -> Option<Moment> {
+    pub(super) fn free_at(&self, tunnel: TunnelNumber, limits: &TrafficLimits) -> Option<Moment> {
         match self.progress {
             Progress::Open => None,
             Progress::Doubtful if self.holder != Some(tunnel) => {
@@ -148,7 +148,7 @@ impl State {
         }
     }
 
-    /// Whether nothing is known that matters beyond the pause. Who had the last turn matters while its tunnel stands.
+    /// Whether the state can be dropped once the delay has passed. The last tunnel matters while it is open.
     pub(super) fn is_blank(&self) -> bool {
         let Today { requests, bytes } = self.today;
         self.holder.is_none() && self.waiting.is_empty() && requests == 0 && bytes == 0

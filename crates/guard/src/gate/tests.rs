@@ -5,8 +5,8 @@ use std::net::{IpAddr, Ipv4Addr};
 const PAUSE: Duration = Duration::from_secs(10);
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-fn limits() -> Limits {
-    Limits { pause: PAUSE, wait_max: WAIT_MAX, ..Limits::default() }
+fn limits() -> TrafficLimits {
+    TrafficLimits { pause: PAUSE, wait_max: WAIT_MAX, ..TrafficLimits::default() }
 }
 
 fn target(address: u8, server: &str) -> Target {
@@ -17,7 +17,7 @@ fn at(seconds: u64) -> Now {
     Now { moment: Duration::from_secs(seconds), day: Day::default(), day_left: Duration::from_secs(3_600) }
 }
 
-fn gate(limits: Limits) -> Gate {
+fn gate(limits: TrafficLimits) -> Gate {
     Gate::new(limits, Day::default())
 }
 
@@ -28,7 +28,7 @@ fn go(gate: &mut Gate, tunnel: u64, target: &Target, now: Now) {
     assert!(matches!(gate.try_pass(wish, now), Ok(Turn::Go { .. })), "{now:?}");
 }
 
-/// A request that must wait until so many seconds.
+/// A request that must wait until this second.
 #[track_caller]
 fn waits(gate: &mut Gate, tunnel: u64, target: &Target, now: Now, until: u64) -> WishNumber {
     let wish = gate.enter(tunnel, target, now).unwrap();
@@ -157,7 +157,7 @@ fn a_server_that_speaks_when_another_has_its_turn_is_cut() {
 
 #[test]
 fn caps_hold_for_the_day_and_a_new_day_begins_at_nothing() {
-    let few = Limits { server_requests_per_day: 2, address_requests_per_day: 3, ..limits() };
+    let few = TrafficLimits { server_requests_per_day: 2, address_requests_per_day: 3, ..limits() };
     let (mut gate, mut second) = (gate(few), 100);
     let mut ask = |gate: &mut Gate, target: &Target, day: Day| {
         second += 10;
@@ -197,7 +197,7 @@ fn a_new_day_keeps_the_pause() {
 
 #[test]
 fn bytes_have_caps_too() {
-    let few = Limits { address_bytes_per_day: 150, bytes_per_day: 220, ..limits() };
+    let few = TrafficLimits { address_bytes_per_day: 150, bytes_per_day: 220, ..limits() };
     let mut gate = gate(few);
     go(&mut gate, 1, &target(1, "a"), at(100));
     answer(&mut gate, 1, &target(1, "a"), at(101));
@@ -210,7 +210,7 @@ fn bytes_have_caps_too() {
 
 #[test]
 fn what_went_before_a_restart_counts() {
-    let mut gate = gate(Limits { server_requests_per_day: 5, ..limits() });
+    let mut gate = gate(TrafficLimits { server_requests_per_day: 5, ..limits() });
     gate.restore(&target(1, "a"), 4, 1_000);
     assert_eq!(gate.bytes_today(), 1_000);
     let wish = waits(&mut gate, 1, &target(1, "a"), at(0), 10);
@@ -221,7 +221,7 @@ fn what_went_before_a_restart_counts() {
 
 #[test]
 fn a_full_table_refuses_whom_it_does_not_know() {
-    let mut gate = gate(Limits { parties_max: 3, ..limits() });
+    let mut gate = gate(TrafficLimits { parties_max: 3, ..limits() });
     go(&mut gate, 1, &target(1, "a"), at(100));
     for unknown in [target(2, "b"), target(3, "c")] {
         assert_eq!(gate.enter(2, &unknown, at(100)), Err(Refusal::Full));
@@ -278,8 +278,12 @@ fn model_nobody_is_ever_asked_too_soon() {
         |name: &str, otherwise: u64| std::env::var(name).map_or(otherwise, |value| value.parse().unwrap());
     let (rounds, seed) = (number("UTSUSHI_TORTURE_COUNT", 30_000), number("UTSUSHI_TORTURE_SEED", 1));
     let mut chance = Chance::new(seed);
-    let few =
-        Limits { server_requests_per_day: 40, address_requests_per_day: 60, parties_max: 8, ..limits() };
+    let few = TrafficLimits {
+        server_requests_per_day: 40,
+        address_requests_per_day: 60,
+        parties_max: 8,
+        ..limits()
+    };
     let (mut gate, mut seen, mut now) = (gate(few), Seen::default(), at(0));
     let mut tunnels: BTreeMap<u64, Player> = BTreeMap::new();
     let (mut passed, mut refused, mut last, mut days) = (0, 0, 0, 0_i64);

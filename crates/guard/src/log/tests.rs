@@ -108,7 +108,7 @@ fn a_log_that_was_moved_or_removed_is_noticed_and_found_again() {
     assert_eq!(fs::read_to_string(&path).unwrap(), "1\n3\n");
 
     fs::remove_dir_all(&directory).unwrap();
-    assert!(log.write(day(), "4").is_err(), "it does not make the directory anew");
+    assert!(log.write(day(), "4").is_err(), "it does not create the directory again");
     fs::create_dir(&directory).unwrap();
     log.check(day()).unwrap();
     log.write(day(), "5").unwrap();
@@ -120,7 +120,7 @@ fn a_log_that_was_moved_or_removed_is_noticed_and_found_again() {
 
     fs::remove_file(&path).unwrap();
     log.write(day(), "6").unwrap();
-    assert_eq!(fs::read_to_string(&path).unwrap(), "6\n", "a file that is removed alone is begun anew");
+    assert_eq!(fs::read_to_string(&path).unwrap(), "6\n", "a removed file is created again");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A client of the guard: by hand, or one that asks without any pause, over plain HTTP or TLS, directly or through it.
+//! A client of the guard: step by step, or one that sends requests without delay, over plain HTTP or TLS, directly or through it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ pub(crate) struct Goal {
     pub(crate) tls: bool,
 }
 
-/// A client that asks without any pause.
+/// A client that sends requests without delay.
 #[derive(Clone)]
 pub(crate) struct Impatient {
     /// The guard, or nothing.

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
-/// Nothing passes: who asks is told, and whoever has a tunnel has it no more.
+/// Nothing passes: requests are refused with a reason, and open tunnels are closed.
 async fn is_closed(guard: &Guard, server: &Server, hand: &mut Hand) {
     let before = server.requests();
     assert_eq!(hand.get("a.example").await, "", "the tunnel is cut");
     for _ in 0..3 {
-        let told = Hand::to(guard.address()).await.connect(server.address, "a.example").await;
-        assert!(told.starts_with("HTTP/1.1 503 ") && told.contains("cannot write its log"), "{told}");
+        let reply = Hand::to(guard.address()).await.connect(server.address, "a.example").await;
+        assert!(reply.starts_with("HTTP/1.1 503 ") && reply.contains("cannot write its log"), "{reply}");
     }
     assert_eq!((server.requests(), &guard.status()["writable"]), (before, &false.into()));
 }
@@ -44,7 +44,7 @@ async fn survives_m4_a_log_whose_directory_is_gone() {
     is_open(&place.guard, &server).await;
 }
 
-/// Nobody asks for anything, and all the same a tunnel does not outlive the log.
+/// A tunnel ends with the log even if there are no requests.
 #[tokio::test]
 async fn an_idle_tunnel_is_cut_when_the_log_fails() {
     let (place, server) = (Place::start(limits()).await, Server::start(ANSWER).await);

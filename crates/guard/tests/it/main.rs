@@ -1,4 +1,4 @@
-//! The guard as its clients and the servers behind it meet it, on loopback or in a network of its own.
+//! The guard as clients and servers see it, on loopback or in a network of its own.
 
 #![expect(
     clippy::unwrap_used,

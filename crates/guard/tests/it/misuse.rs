@@ -2,7 +2,7 @@
 
 use crate::client::Hand;
 use crate::place::{Place, Server, limits};
-use guard::Limits;
+use guard::TrafficLimits;
 use std::time::Duration;
 
 const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -36,9 +36,9 @@ async fn what_is_not_understood_is_refused_and_written_down() {
         (&many, 431),
     ];
     for (number, (said, status)) in cases.iter().enumerate() {
-        let told = answer(&place, said).await;
-        assert!(told.starts_with(&format!("HTTP/1.1 {status} ")), "{said:.60}: {told}");
-        assert!(told.contains("\r\nUtsushi-Reason: "), "{told}");
+        let reply = answer(&place, said).await;
+        assert!(reply.starts_with(&format!("HTTP/1.1 {status} ")), "{said:.60}: {reply}");
+        assert!(reply.contains("\r\nUtsushi-Reason: "), "{reply}");
         assert_eq!(place.lines("refused").len(), number + 1);
     }
     assert_eq!(place.lines("passed").len(), 0);
@@ -51,7 +51,7 @@ async fn survives_h1_no_spelling_of_a_forbidden_address_is_connected_to() {
     let port = canary.address.port();
     let directory = tempfile::tempdir().unwrap();
     let settings = guard::Settings {
-        addresses: guard::Policy::default(),
+        addresses: guard::AddressRules::default(),
         ..crate::place::settings(directory.path(), limits())
     };
     let strict = guard::Guard::start(settings, base::clock::RealClock::start()).await.unwrap();
@@ -88,46 +88,46 @@ async fn survives_h1_no_spelling_of_a_forbidden_address_is_connected_to() {
         ] {
             let mut hand = Hand::to(strict.address()).await;
             hand.say(&said).await;
-            let told = hand.rest().await;
-            assert!(told.starts_with("HTTP/1.1 403 "), "{said}: {told}");
-            assert!(told.contains("is not open: "), "{told}");
+            let reply = hand.rest().await;
+            assert!(reply.starts_with("HTTP/1.1 403 "), "{said}: {reply}");
+            assert!(reply.contains("is not open: "), "{reply}");
         }
     }
     assert_eq!(canary.requests(), 0);
     // The canary would have sung.
-    let told = answer(&place, &format!("GET http://localhost:{port}/ HTTP/1.1\r\n\r\n")).await;
-    assert!(told.ends_with("ok") && canary.requests() == 1, "{told}");
+    let reply = answer(&place, &format!("GET http://localhost:{port}/ HTTP/1.1\r\n\r\n")).await;
+    assert!(reply.ends_with("ok") && canary.requests() == 1, "{reply}");
     strict.stop().await;
 }
 
 #[tokio::test]
 async fn the_guard_does_not_ask_itself() {
     let place = Place::start(limits()).await;
-    let told = answer(&place, &format!("CONNECT {} HTTP/1.1\r\n\r\n", place.guard.address())).await;
-    assert!(told.starts_with("HTTP/1.1 403 ") && told.contains("the guard itself"), "{told}");
+    let reply = answer(&place, &format!("CONNECT {} HTTP/1.1\r\n\r\n", place.guard.address())).await;
+    assert!(reply.starts_with("HTTP/1.1 403 ") && reply.contains("the guard itself"), "{reply}");
 }
 
 #[tokio::test]
 async fn survives_h6_a_client_that_does_not_finish_its_sentence_is_not_waited_for() {
-    let place = Place::start(Limits { head_time_max: Duration::from_millis(50), ..limits() }).await;
-    let told = answer(&place, "CONNECT 127.0.0.1:80 HTTP/1.1\r\nX: ").await;
-    assert!(told.starts_with("HTTP/1.1 408 "), "{told}");
-    let told = answer(&place, "GET http://127.0.0.1/ HTTP/1.1\r\nContent-Length: 5\r\n\r\nabc").await;
-    assert!(told.starts_with("HTTP/1.1 408 "), "{told}");
+    let place = Place::start(TrafficLimits { head_time_max: Duration::from_millis(50), ..limits() }).await;
+    let reply = answer(&place, "CONNECT 127.0.0.1:80 HTTP/1.1\r\nX: ").await;
+    assert!(reply.starts_with("HTTP/1.1 408 "), "{reply}");
+    let reply = answer(&place, "GET http://127.0.0.1/ HTTP/1.1\r\nContent-Length: 5\r\n\r\nabc").await;
+    assert!(reply.starts_with("HTTP/1.1 408 "), "{reply}");
 }
 
 #[tokio::test]
 async fn more_clients_than_there_is_room_for_are_sent_away() {
-    let place = Place::start(Limits { clients_max: 2, ..limits() }).await;
+    let place = Place::start(TrafficLimits { clients_max: 2, ..limits() }).await;
     let mut silent = [Hand::to(place.guard.address()).await, Hand::to(place.guard.address()).await];
     // Both are in once they have been heard.
-    let told = loop {
-        let told = answer(&place, "GET /status HTTP/1.1\r\n\r\n").await;
-        if told.starts_with("HTTP/1.1 503 ") {
-            break told;
+    let reply = loop {
+        let reply = answer(&place, "GET /status HTTP/1.1\r\n\r\n").await;
+        if reply.starts_with("HTTP/1.1 503 ") {
+            break reply;
         }
     };
-    assert!(told.contains("too many clients"), "{told}");
+    assert!(reply.contains("too many clients"), "{reply}");
     silent[0].say("GET /status HTTP/1.1\r\n\r\n").await;
     assert!(silent[0].rest().await.starts_with("HTTP/1.1 200 OK"));
 }
@@ -135,22 +135,22 @@ async fn more_clients_than_there_is_room_for_are_sent_away() {
 #[tokio::test]
 async fn a_name_that_is_not_known_is_told() {
     let place = Place::start(limits()).await;
-    // `.invalid` is nobody's for ever (RFC 6761).
-    let told = answer(&place, "CONNECT nobody.invalid:443 HTTP/1.1\r\n\r\n").await;
-    assert!(told.starts_with("HTTP/1.1 502 ") || told.starts_with("HTTP/1.1 504 "), "{told}");
+    // `.invalid` is never registered (RFC 6761).
+    let reply = answer(&place, "CONNECT nobody.invalid:443 HTTP/1.1\r\n\r\n").await;
+    assert!(reply.starts_with("HTTP/1.1 502 ") || reply.starts_with("HTTP/1.1 504 "), "{reply}");
 }
 
 #[tokio::test]
 async fn the_status_shows_counts_and_limits() {
-    let place = Place::start(Limits { server_requests_per_day: 1, ..limits() }).await;
+    let place = Place::start(TrafficLimits { server_requests_per_day: 1, ..limits() }).await;
     let server = Server::start(ANSWER).await;
     let port = server.address.port();
     let url = format!("GET http://localhost:{port}/ HTTP/1.1\r\n\r\n");
     assert!(answer(&place, &url).await.ends_with("ok"));
-    let told = answer(&place, &url).await;
-    assert!(told.starts_with("HTTP/1.1 429 ") && told.contains("Retry-After: "), "{told}");
-    let told = answer(&place, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
-    let (_, body) = told.split_once("\r\n\r\n").unwrap();
+    let reply = answer(&place, &url).await;
+    assert!(reply.starts_with("HTTP/1.1 429 ") && reply.contains("Retry-After: "), "{reply}");
+    let reply = answer(&place, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").await;
+    let (_, body) = reply.split_once("\r\n\r\n").unwrap();
     let status: serde_json::Value = serde_json::from_str(body).unwrap();
     assert_eq!((&status["passed"], &status["refused"]), (&1.into(), &1.into()), "{status}");
     assert_eq!(status["limits"]["pause_ms"], 20);

@@ -1,10 +1,10 @@
-//! The point of the guard: a client without any pause behind it, and an observer on the servers' side that shares no
+//! The purpose of the guard: a client that sends without delay, and an observer on the servers' side that shares no
 //! code with it and counts violations. Without the guard the same client makes many.
 
 use crate::client::{Failed, Goal, Impatient, connector};
 use crate::place::{self, Inside, limits, not_tested, settings};
 use base::clock::RealClock;
-use guard::{Guard, Limits, Policy};
+use guard::{AddressRules, Guard, TrafficLimits};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
 use serde_json::Value;
 use std::io::{BufRead, BufReader, Read};
@@ -66,7 +66,7 @@ impl Observer {
     }
 }
 
-/// A test that failed leaves no process behind.
+/// A failed test leaves no process running.
 impl Drop for Observer {
     fn drop(&mut self) {
         let _ = self.process.kill();
@@ -134,10 +134,13 @@ fn violations(report: &Value) -> u64 {
 }
 
 /// A storm through the guard. Clients are sent away when they would wait longer than a quarter of a second.
-async fn through_the_guard(network: &str, addresses: Policy) {
+async fn through_the_guard(network: &str, addresses: AddressRules) {
     let place = tempfile::tempdir().unwrap();
-    let limits =
-        Limits { wait_max: Duration::from_millis(250), address_requests_per_day: 1_000_000, ..limits() };
+    let limits = TrafficLimits {
+        wait_max: Duration::from_millis(250),
+        address_requests_per_day: 1_000_000,
+        ..limits()
+    };
     let settings = guard::Settings { addresses, ..settings(place.path(), limits) };
     let guard = Guard::start(settings, RealClock::start()).await.unwrap();
     let observer = Observer::start(place.path(), limits.pause, network);
@@ -193,10 +196,10 @@ fn survives_h13_a_client_without_any_pause_behind_the_guard() {
     match place::inside("observed::survives_h13_a_client_without_any_pause_behind_the_guard", PREPARE) {
         Inside::Passed(said) => show(&said),
         // Public addresses need no permission.
-        Inside::Here => runtime().block_on(through_the_guard("11.0.1", Policy::default())),
+        Inside::Here => runtime().block_on(through_the_guard("11.0.1", AddressRules::default())),
         Inside::NotAllowed => {
             let opened = vec!["127.0.0.0/8".parse().unwrap()];
-            runtime().block_on(through_the_guard("127.0.1", Policy { opened }));
+            runtime().block_on(through_the_guard("127.0.1", AddressRules { opened }));
         }
     }
 }

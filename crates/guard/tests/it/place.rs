@@ -1,7 +1,7 @@
 //! Where tests take place: a guard with a log of its own, a server to ask, a network to do it in.
 
 use base::clock::RealClock;
-use guard::{Guard, Limits, Policy, Settings};
+use guard::{AddressRules, Guard, Settings, TrafficLimits};
 use serde_json::Value;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -16,18 +16,18 @@ use tokio::net::TcpListener;
 /// A pause that a test can wait for.
 pub(crate) const PAUSE: Duration = Duration::from_millis(20);
 
-/// Limits with a short pause.
-pub(crate) fn limits() -> Limits {
-    Limits { pause: PAUSE, doubt_time_max: Duration::from_secs(1), ..Limits::default() }
+/// Limits with a short delay.
+pub(crate) fn limits() -> TrafficLimits {
+    TrafficLimits { pause: PAUSE, doubt_time_max: Duration::from_secs(1), ..TrafficLimits::default() }
 }
 
-/// What a guard on loopback is told, its log in `directory`.
-pub(crate) fn settings(directory: &Path, limits: Limits) -> Settings {
+/// The settings of a guard on loopback with its log in `directory`.
+pub(crate) fn settings(directory: &Path, limits: TrafficLimits) -> Settings {
     Settings {
         listen: "127.0.0.1:0".parse().unwrap(),
         public_listen: false,
         directory: directory.join("guard"),
-        addresses: Policy { opened: vec!["127.0.0.0/8".parse().unwrap()] },
+        addresses: AddressRules { opened: vec!["127.0.0.0/8".parse().unwrap()] },
         limits,
     }
 }
@@ -40,7 +40,7 @@ pub(crate) struct Place {
 
 impl Place {
     /// A guard on loopback.
-    pub(crate) async fn start(limits: Limits) -> Self {
+    pub(crate) async fn start(limits: TrafficLimits) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let guard = Guard::start(settings(directory.path(), limits), RealClock::start()).await.unwrap();
         Self { guard, directory }
@@ -53,7 +53,7 @@ impl Place {
     pub(crate) fn lines(&self, event: &str) -> Vec<Value> {
         lines(&self.log_directory(), event)
     }
-    /// Waits until the log has so many lines of a kind.
+    /// Waits until the log has `count` lines of a kind.
     pub(crate) async fn wait_for(&self, event: &str, count: usize) -> Vec<Value> {
         loop {
             let lines = self.lines(event);

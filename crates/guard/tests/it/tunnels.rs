@@ -2,7 +2,7 @@
 
 use crate::client::{Hand, connector, request};
 use crate::place::{PAUSE, Place, Server, limits};
-use guard::Limits;
+use guard::TrafficLimits;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpListener;
@@ -12,7 +12,7 @@ const ANSWER: &str = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
 
 #[tokio::test]
 async fn requests_in_one_tunnel_keep_the_pause() {
-    let place = Place::start(Limits { pause: Duration::from_millis(60), ..limits() }).await;
+    let place = Place::start(TrafficLimits { pause: Duration::from_millis(60), ..limits() }).await;
     let server = Server::start(ANSWER).await;
     let begin = Instant::now();
     let mut hand = Hand::tunnel(place.guard.address(), server.address, "a.example").await;
@@ -35,7 +35,7 @@ async fn requests_in_one_tunnel_keep_the_pause() {
 
 #[tokio::test]
 async fn pipelined_requests_leave_one_by_one() {
-    let place = Place::start(Limits { pause: Duration::from_millis(80), ..limits() }).await;
+    let place = Place::start(TrafficLimits { pause: Duration::from_millis(80), ..limits() }).await;
     let server = Server::start(ANSWER).await;
     let mut hand = Hand::tunnel(place.guard.address(), server.address, "a.example").await;
     hand.say(&request("a.example").repeat(3)).await;
@@ -49,16 +49,16 @@ async fn pipelined_requests_leave_one_by_one() {
 
 #[tokio::test]
 async fn a_request_that_would_wait_too_long_ends_its_tunnel_and_the_next_is_told_when() {
-    let place = Place::start(Limits {
+    let place = Place::start(TrafficLimits {
         wait_max: Duration::from_millis(50),
         pause: Duration::from_millis(1_500),
         ..limits()
     });
     let (place, server) = (place.await, Server::start(ANSWER).await);
     let mut first = Hand::to(place.guard.address()).await;
-    let told = first.connect(server.address, "a.example").await;
-    assert!(told.starts_with("HTTP/1.1 429 ") && told.contains("\r\nRetry-After: 2\r\n"), "{told}");
-    assert!(told.contains("\r\nUtsushi-Reason: too soon"), "{told}");
+    let reply = first.connect(server.address, "a.example").await;
+    assert!(reply.starts_with("HTTP/1.1 429 ") && reply.contains("\r\nRetry-After: 2\r\n"), "{reply}");
+    assert!(reply.contains("\r\nUtsushi-Reason: too soon"), "{reply}");
     tokio::time::sleep(Duration::from_millis(1_500)).await;
     let mut hand = Hand::tunnel(place.guard.address(), server.address, "a.example").await;
     assert_eq!(hand.get("a.example").await, ANSWER);
@@ -70,7 +70,7 @@ async fn a_request_that_would_wait_too_long_ends_its_tunnel_and_the_next_is_told
 
 #[tokio::test]
 async fn a_client_that_leaves_while_it_waits_sends_nothing() {
-    let place = Place::start(Limits { pause: Duration::from_millis(200), ..limits() }).await;
+    let place = Place::start(TrafficLimits { pause: Duration::from_millis(200), ..limits() }).await;
     let server = Server::start(ANSWER).await;
     let mut hand = Hand::to(place.guard.address()).await;
     hand.say(&format!("CONNECT {} HTTP/1.1\r\n\r\n", server.address)).await;
@@ -132,7 +132,7 @@ async fn a_single_request_is_passed_on_and_its_connection_ends() {
 
 #[tokio::test]
 async fn two_servers_at_one_address_take_turns() {
-    let place = Place::start(Limits { pause: Duration::from_millis(100), ..limits() }).await;
+    let place = Place::start(TrafficLimits { pause: Duration::from_millis(100), ..limits() }).await;
     let server = Server::start(ANSWER).await;
     let mut first = Hand::tunnel(place.guard.address(), server.address, "a.example").await;
     let mut second = Hand::to(place.guard.address()).await;
@@ -146,7 +146,7 @@ async fn two_servers_at_one_address_take_turns() {
     assert!(answered.elapsed() >= Duration::from_millis(95), "{:?}", answered.elapsed());
 }
 
-/// A server that says `pieces`, with a pause after each.
+/// A server that sends `pieces`, with a wait after each.
 async fn dripping(pieces: Vec<Vec<u8>>, pause: Duration) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -176,7 +176,7 @@ fn why(line: &serde_json::Value, expected: &str) {
 
 #[tokio::test]
 async fn a_tunnel_has_a_number_of_bytes() {
-    let place = Place::start(Limits { tunnel_bytes_max: 100_000, ..limits() }).await;
+    let place = Place::start(TrafficLimits { tunnel_bytes_max: 100_000, ..limits() }).await;
     let server = dripping(vec![vec![b'x'; 60_000]; 5], Duration::ZERO).await;
     let mut hand = Hand::tunnel(place.guard.address(), server, "a.example").await;
     hand.say(&request("a.example")).await;
@@ -186,7 +186,7 @@ async fn a_tunnel_has_a_number_of_bytes() {
 
 #[tokio::test]
 async fn survives_h6_a_tunnel_has_a_time() {
-    let place = Place::start(Limits { tunnel_time_max: Duration::from_millis(150), ..limits() }).await;
+    let place = Place::start(TrafficLimits { tunnel_time_max: Duration::from_millis(150), ..limits() }).await;
     let server = dripping(vec![b"x".to_vec(); 1_000], Duration::from_millis(5)).await;
     let mut hand = Hand::tunnel(place.guard.address(), server, "a.example").await;
     let begin = Instant::now();
@@ -198,7 +198,7 @@ async fn survives_h6_a_tunnel_has_a_time() {
 
 #[tokio::test]
 async fn survives_h6_a_silent_tunnel_ends() {
-    let place = Place::start(Limits { tunnel_idle_max: Duration::from_millis(50), ..limits() }).await;
+    let place = Place::start(TrafficLimits { tunnel_idle_max: Duration::from_millis(50), ..limits() }).await;
     let server = dripping(Vec::new(), Duration::ZERO).await;
     for number in 1..=2 {
         let mut hand = Hand::tunnel(place.guard.address(), server, "a.example").await;
@@ -215,8 +215,8 @@ async fn a_server_that_cannot_be_reached_is_told_and_counted() {
     let place = Place::start(limits()).await;
     let free = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
     let mut hand = Hand::to(place.guard.address()).await;
-    let told = hand.connect(free, "a.example").await;
-    assert!(told.starts_with("HTTP/1.1 502 "), "{told}");
+    let reply = hand.connect(free, "a.example").await;
+    assert!(reply.starts_with("HTTP/1.1 502 "), "{reply}");
     assert_eq!(place.lines("passed").len(), 1);
     why(&place.lines("closed")[0], "cannot be reached");
 }

@@ -7,14 +7,14 @@ use html::kind::Kind;
 use html::{feed, sitemap};
 
 /// The name by which a page could ask a robot for something. Nothing is asked of an analysis, so it has none.
-pub(super) const NOBODY: &str = "";
+pub(super) const NO_AGENT: &str = "";
 
 /// Appends the links of a page, a feed or a sitemap.
 pub(super) fn write(subject: &Subject<'_>, out: &mut Vec<u8>) {
     let Some(url) = subject.url() else { return out.extend_from_slice(b"[]") };
     match subject.kind() {
         Kind::Page => {
-            let page = html::read(&url, subject.content_type, subject.body, NOBODY);
+            let page = html::read(&url, subject.content_type, subject.body, NO_AGENT);
             json::list(out, &page.links, |out, link| one(out, &link.url, link.kind.as_str(), link.nofollow));
         }
         Kind::Feed => {

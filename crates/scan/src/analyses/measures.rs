@@ -1,12 +1,12 @@
 //! What is measured of the bytes of a document, whatever they are.
 
 use super::json;
-use crate::Document;
+use crate::ScanDocument;
 use base::{ContentDigest, Sha1Digest};
 use sha2::Digest as _;
 
 /// Appends how many bytes there are of it.
-pub(super) fn sizes(document: &Document<'_>, out: &mut Vec<u8>) {
+pub(super) fn sizes(document: &ScanDocument<'_>, out: &mut Vec<u8>) {
     let content_bytes = document.body.len() as u64;
     out.extend_from_slice(b"{\"stored\":");
     json::number(out, document.stored_bytes);
@@ -18,7 +18,7 @@ pub(super) fn sizes(document: &Document<'_>, out: &mut Vec<u8>) {
 }
 
 /// Appends the digests of its body.
-pub(super) fn digests(document: &Document<'_>, out: &mut Vec<u8>) {
+pub(super) fn digests(document: &ScanDocument<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"sha1\":\"");
     hexadecimal(out, Sha1Digest::of(&[document.body]).as_bytes());
     out.extend_from_slice(b"\",\"sha256\":\"");

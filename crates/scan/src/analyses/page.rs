@@ -1,13 +1,13 @@
 //! What a page says of itself in a few words: its title, its language.
 
 use super::json;
-use super::links::NOBODY;
+use super::links::NO_AGENT;
 use super::subject::{Subject, domain};
 use base::PageUrl;
 use html::charset;
 use html::kind::Kind;
 
-/// As much of a page's text as its language is told by, as when it was crawled.
+/// Maximum bytes of text used for language detection, the same as in the crawler.
 const LANGUAGE_BYTES: usize = 2 * 1024;
 /// Where a page is taken to stand whose URL is none of a page: of its text, no more than the encoding depends on it.
 const NOWHERE: &str = "http://nowhere.invalid/";
@@ -26,7 +26,7 @@ pub(super) fn title(subject: &Subject<'_>, out: &mut Vec<u8>) {
 pub(super) fn language(subject: &Subject<'_>, out: &mut Vec<u8>) {
     let url = subject.url().or_else(|| PageUrl::parse(NOWHERE).ok());
     let Some(url) = url.filter(|_| subject.kind() == Kind::Page) else { return json::null(out) };
-    let page = html::read(&url, subject.content_type, subject.body, NOBODY);
+    let page = html::read(&url, subject.content_type, subject.body, NO_AGENT);
     let hint = page.lang.as_deref().or_else(|| japanese(page.charset));
     let sample = &page.text.sample;
     let start = sample.get(..sample.floor_char_boundary(LANGUAGE_BYTES)).unwrap_or_default();

@@ -1,6 +1,6 @@
 //! What is worked out of a document before it is analysed, each only when it is asked for.
 
-use crate::Document;
+use crate::ScanDocument;
 use base::PageUrl;
 use html::charset;
 use html::kind::{Kind, sniff};
@@ -14,7 +14,7 @@ pub(super) struct Subject<'a> {
 }
 
 impl<'a> Subject<'a> {
-    pub(super) fn of(document: &Document<'a>) -> Self {
+    pub(super) fn of(document: &ScanDocument<'a>) -> Self {
         let content_type = base::http::field(document.http_head, "content-type");
         Self { body: document.body, content_type, url: document.url }
     }
@@ -44,7 +44,7 @@ impl<'a> Subject<'a> {
     }
 }
 
-/// The top-level domain of a page, by which the reader of pages tells encodings that look alike.
+/// The top-level domain of a page, which helps to distinguish similar encodings.
 pub(super) fn domain(url: &PageUrl) -> Option<&str> {
     url.host().rsplit('.').next()
 }

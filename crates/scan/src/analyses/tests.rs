@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 
 const URL: &str = "http://a.example/dir/page";
 
-fn document<'a>(url: &'a str, head: &'a str, body: &'a [u8]) -> Document<'a> {
-    Document {
+fn document<'a>(url: &'a str, head: &'a str, body: &'a [u8]) -> ScanDocument<'a> {
+    ScanDocument {
         number: 7,
         url,
         fields: "",
@@ -20,7 +20,7 @@ fn document<'a>(url: &'a str, head: &'a str, body: &'a [u8]) -> Document<'a> {
 
 /// The answer, which is one line of JSON.
 #[track_caller]
-fn answer(analysis: Analysis, document: &Document<'_>) -> Value {
+fn answer(analysis: Analysis, document: &ScanDocument<'_>) -> Value {
     let mut line = b"before".to_vec();
     analysis.answer(document, &mut line);
     let line = line.strip_prefix(b"before").expect("an answer is appended");
@@ -46,7 +46,7 @@ fn analyses_are_known_by_their_names() {
     }
     assert_eq!(
         "wrods".parse::<Analysis>().unwrap_err().to_string(),
-        "`wrods` is no analysis that is built in; these are: links, text, words, language, titles, sizes, digests"
+        "no built-in analysis is called `wrods`; choose one of: links, text, words, language, titles, sizes, digests"
     );
     assert_eq!(Analysis::named("Links"), None);
 }

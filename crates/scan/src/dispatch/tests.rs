@@ -6,18 +6,18 @@ fn parcel(number: u64, bytes: u64) -> Parcel {
     Parcel { number, ..crate::wire::tests::small(bytes) }
 }
 
-fn fed(jobs: usize, supply: Supply, documents: u64) -> Dispatch {
+fn fed(jobs: usize, supply: SupplyMode, documents: u64) -> Dispatch {
     let mut dispatch = Dispatch::new(jobs, supply, 2);
     for number in 0..documents {
-        let seat = (supply == Supply::Static).then(|| usize::try_from(number).unwrap() % jobs);
+        let seat = (supply == SupplyMode::Static).then(|| usize::try_from(number).unwrap() % jobs);
         dispatch.offer(parcel(number, 1_000), seat);
     }
     dispatch.end_feed();
     dispatch
 }
 
-fn fault(cause: Cause) -> Fault {
-    Fault { cause, what: String::new(), words: String::new() }
+fn failure(cause: FailureCause) -> AnalysisFailure {
+    AnalysisFailure { cause, what: String::new(), words: String::new() }
 }
 
 fn taken(next: Next) -> Vec<u64> {
@@ -31,16 +31,16 @@ fn is_hopeless(outcome: &Outcome) -> bool {
     matches!(outcome, Outcome::Hopeless)
 }
 
-fn aside(outcome: Outcome) -> Vec<u64> {
+fn quarantined(outcome: Outcome) -> Vec<u64> {
     match outcome {
-        Outcome::SetAside(parcels) => parcels.iter().map(|parcel| parcel.number).collect(),
+        Outcome::Quarantined(parcels) => parcels.iter().map(|parcel| parcel.number).collect(),
         Outcome::Hopeless | Outcome::Barren(_) => panic!("the job goes on"),
     }
 }
 
 #[test]
 fn until_the_first_answer_one_worker_has_one_document() {
-    let mut dispatch = fed(2, Supply::Pipelined, 10);
+    let mut dispatch = fed(2, SupplyMode::Pipelined, 10);
     assert_eq!(taken(dispatch.next(1)), [0; 0]);
     assert_eq!(taken(dispatch.next(0)), [0]);
     assert_eq!(taken(dispatch.next(0)), [0; 0]);
@@ -51,41 +51,41 @@ fn until_the_first_answer_one_worker_has_one_document() {
 
 #[test]
 fn a_program_that_never_answers_is_given_up() {
-    let mut silent = fed(2, Supply::Pipelined, 10);
+    let mut silent = fed(2, SupplyMode::Pipelined, 10);
     taken(silent.next(0));
-    assert!(is_hopeless(&silent.failed(0, &fault(Cause::Hung), &[0])), "at its first document");
-    let mut ends = fed(2, Supply::Pipelined, 10);
+    assert!(is_hopeless(&silent.failed(0, &failure(FailureCause::Hung), &[0])), "at its first document");
+    let mut ends = fed(2, SupplyMode::Pipelined, 10);
     for number in 0..2 {
         assert_eq!(taken(ends.next(0)), [number], "another document is tried");
-        assert_eq!(aside(ends.failed(0, &fault(Cause::Ended), &[number])), [0; 0]);
+        assert_eq!(quarantined(ends.failed(0, &failure(FailureCause::Ended), &[number])), [0; 0]);
     }
     taken(ends.next(0));
-    assert!(is_hopeless(&ends.failed(0, &fault(Cause::Ended), &[2])));
-    let mut short = fed(1, Supply::Pipelined, 1);
+    assert!(is_hopeless(&ends.failed(0, &failure(FailureCause::Ended), &[2])));
+    let mut short = fed(1, SupplyMode::Pipelined, 1);
     taken(short.next(0));
-    assert!(is_hopeless(&short.failed(0, &fault(Cause::Crashed), &[0])), "there is no other");
+    assert!(is_hopeless(&short.failed(0, &failure(FailureCause::Crashed), &[0])), "there is no other");
 }
 
 #[test]
 fn a_program_that_never_answers_is_given_up_though_no_other_document_can_be_had() {
-    let mut full = Dispatch::new(1, Supply::Pipelined, 2);
+    let mut full = Dispatch::new(1, SupplyMode::Pipelined, 2);
     full.offer(parcel(0, 1 << 20), None);
     for _ in 0..2 {
         assert_eq!(taken(full.next(0)), [0], "the feeder has no room for another, so it is tried again");
-        assert!(!is_hopeless(&full.failed(0, &fault(Cause::Ended), &[0])));
+        assert!(!is_hopeless(&full.failed(0, &failure(FailureCause::Ended), &[0])));
     }
     taken(full.next(0));
-    assert!(is_hopeless(&full.failed(0, &fault(Cause::Ended), &[0])));
-    let mut fixed = Dispatch::new(2, Supply::Static, 2);
+    assert!(is_hopeless(&full.failed(0, &failure(FailureCause::Ended), &[0])));
+    let mut fixed = Dispatch::new(2, SupplyMode::Static, 2);
     fixed.offer(parcel(7, 1), Some(1));
     assert_eq!(taken(fixed.next(0)), [7], "the first to answer may be asked for the other's");
 }
 
 #[test]
 fn a_first_document_that_kills_is_tried_alone_when_another_was_answered() {
-    let mut dispatch = fed(1, Supply::Pipelined, 3);
+    let mut dispatch = fed(1, SupplyMode::Pipelined, 3);
     taken(dispatch.next(0));
-    assert_eq!(aside(dispatch.failed(0, &fault(Cause::Crashed), &[0])), [0; 0]);
+    assert_eq!(quarantined(dispatch.failed(0, &failure(FailureCause::Crashed), &[0])), [0; 0]);
     assert_eq!(taken(dispatch.next(0)), [1]);
     dispatch.trust();
     dispatch.settle(0, 1);
@@ -94,26 +94,30 @@ fn a_first_document_that_kills_is_tried_alone_when_another_was_answered() {
 
 #[test]
 fn the_unanswered_are_tried_alone_and_strikes_count_only_then() {
-    let mut dispatch = fed(2, Supply::Pipelined, 6);
+    let mut dispatch = fed(2, SupplyMode::Pipelined, 6);
     dispatch.trust();
     assert_eq!((taken(dispatch.next(0)), taken(dispatch.next(1))), (vec![0, 1], vec![2, 3]));
-    assert_eq!(aside(dispatch.failed(0, &fault(Cause::Crashed), &[0, 1])), [0; 0]);
+    assert_eq!(quarantined(dispatch.failed(0, &failure(FailureCause::Crashed), &[0, 1])), [0; 0]);
     assert_eq!(taken(dispatch.next(0)), [0]);
     assert_eq!(taken(dispatch.next(0)), [0; 0], "alone means alone");
-    assert_eq!(aside(dispatch.failed(0, &fault(Cause::Crashed), &[0])), [0; 0], "the first strike");
+    assert_eq!(
+        quarantined(dispatch.failed(0, &failure(FailureCause::Crashed), &[0])),
+        [0; 0],
+        "the first strike"
+    );
     assert_eq!(taken(dispatch.next(0)), [1]);
     assert!(dispatch.settle(0, 1).is_some());
     assert_eq!(taken(dispatch.next(0)), [0]);
-    assert_eq!(aside(dispatch.failed(0, &fault(Cause::Hung), &[0])), [0], "the last strike");
+    assert_eq!(quarantined(dispatch.failed(0, &failure(FailureCause::Hung), &[0])), [0], "the last strike");
     assert_eq!(taken(dispatch.next(0)), [4, 5]);
 }
 
 #[test]
 fn what_the_program_was_not_given_yet_stays_with_the_worker() {
-    let mut dispatch = fed(1, Supply::Pipelined, 4);
+    let mut dispatch = fed(1, SupplyMode::Pipelined, 4);
     dispatch.trust();
     assert_eq!(taken(dispatch.next(0)), [0, 1]);
-    assert_eq!(aside(dispatch.failed(0, &fault(Cause::Crashed), &[0])), [0; 0]);
+    assert_eq!(quarantined(dispatch.failed(0, &failure(FailureCause::Crashed), &[0])), [0; 0]);
     assert_eq!(taken(dispatch.next(0)), [0; 0], "it has to be empty first");
     assert!(dispatch.settle(0, 1).is_some());
     assert_eq!(taken(dispatch.next(0)), [0]);
@@ -121,37 +125,37 @@ fn what_the_program_was_not_given_yet_stays_with_the_worker() {
 
 #[test]
 fn a_worker_that_was_killed_from_outside_makes_no_strike() {
-    let mut dispatch = fed(1, Supply::Pipelined, 1);
+    let mut dispatch = fed(1, SupplyMode::Pipelined, 1);
     dispatch.trust();
     for _ in 0..WORKER_DEATHS_MAX {
         assert_eq!(taken(dispatch.next(0)), [0]);
-        assert_eq!(aside(dispatch.ended(0, false)), [0; 0]);
+        assert_eq!(quarantined(dispatch.ended(0, false)), [0; 0]);
     }
     assert_eq!(taken(dispatch.next(0)), [0]);
-    assert_eq!(aside(dispatch.ended(0, false)), [0], "but nobody dies for ever");
+    assert_eq!(quarantined(dispatch.ended(0, false)), [0], "but not without end");
     assert!(dispatch.is_done());
 }
 
 #[test]
 fn a_worker_that_was_killed_before_the_first_answer_is_no_fault_of_the_program() {
-    let mut dispatch = fed(1, Supply::Pipelined, 1);
+    let mut dispatch = fed(1, SupplyMode::Pipelined, 1);
     for _ in 1..WORKER_DEATHS_MAX {
         assert_eq!(taken(dispatch.next(0)), [0]);
-        assert_eq!(aside(dispatch.ended(0, false)), [0; 0]);
+        assert_eq!(quarantined(dispatch.ended(0, false)), [0; 0]);
     }
-    assert_eq!(aside(dispatch.ended(0, false)), [0; 0], "it had nothing in hand");
+    assert_eq!(quarantined(dispatch.ended(0, false)), [0; 0], "it had nothing in hand");
     assert_eq!(taken(dispatch.next(0)), [0]);
-    assert_eq!(aside(dispatch.ended(0, false)), [0]);
+    assert_eq!(quarantined(dispatch.ended(0, false)), [0]);
 }
 
-/// Sets documents aside one after the other until the job is given up; says how many that were.
+/// Quarantines documents one after the other until the job fails; returns their number.
 fn set_aside_in_a_row(dispatch: &mut Dispatch) -> usize {
     let mut count = 0;
     loop {
         let numbers = taken(dispatch.next(0));
         assert!(!numbers.is_empty(), "it is not given up");
-        match dispatch.failed(0, &fault(Cause::Ended), &numbers) {
-            Outcome::SetAside(parcels) => count += parcels.len(),
+        match dispatch.failed(0, &failure(FailureCause::Ended), &numbers) {
+            Outcome::Quarantined(parcels) => count += parcels.len(),
             Outcome::Barren(parcels) => return count + parcels.len(),
             Outcome::Hopeless => panic!("it has answered"),
         }
@@ -160,7 +164,7 @@ fn set_aside_in_a_row(dispatch: &mut Dispatch) -> usize {
 
 #[test]
 fn a_program_that_answers_nothing_any_more_is_given_up() {
-    let mut dispatch = fed(1, Supply::Synchronous, 3_000);
+    let mut dispatch = fed(1, SupplyMode::Synchronous, 3_000);
     dispatch.trust();
     assert_eq!(taken(dispatch.next(0)), [0]);
     dispatch.settle(0, 0);
@@ -171,10 +175,10 @@ fn a_program_that_answers_nothing_any_more_is_given_up() {
 
 #[test]
 fn each_way_of_supply_is_what_it_says() {
-    let mut one_by_one = fed(2, Supply::Synchronous, 4);
+    let mut one_by_one = fed(2, SupplyMode::Synchronous, 4);
     one_by_one.trust();
     assert_eq!((taken(one_by_one.next(0)), taken(one_by_one.next(0))), (vec![0], vec![]));
-    let mut fixed = fed(2, Supply::Static, 4);
+    let mut fixed = fed(2, SupplyMode::Static, 4);
     fixed.trust();
     assert_eq!((taken(fixed.next(0)), taken(fixed.next(1))), (vec![0, 2], vec![1, 3]));
     (0..2).for_each(|number| drop(fixed.settle(0, 2 * number)));
@@ -183,7 +187,7 @@ fn each_way_of_supply_is_what_it_says() {
 
 #[test]
 fn what_is_held_is_bounded_and_one_always_fits() {
-    let mut dispatch = Dispatch::new(1, Supply::Pipelined, 2);
+    let mut dispatch = Dispatch::new(1, SupplyMode::Pipelined, 2);
     assert!(dispatch.has_room(10, 10));
     dispatch.offer(parcel(0, 1 << 20), None);
     assert!(!dispatch.has_room(10, 10));
@@ -194,13 +198,13 @@ fn what_is_held_is_bounded_and_one_always_fits() {
     assert!(dispatch.has_room(10, 10));
 }
 
-/// Documents, some of which kill whoever has them, and workers that die by chance: every document is settled once, and
-/// exactly the killers are set aside.
+/// Documents, some of which kill their worker, and workers that die by chance: every document is settled once, and
+/// exactly the killers are quarantined.
 #[test]
 fn model_every_document_is_settled_once_whatever_dies() {
     for seed in 0..300 {
         let mut chance = Chance::new(seed);
-        let supply = Supply::ALL[usize::try_from(chance.below(3)).unwrap()];
+        let supply = SupplyMode::ALL[usize::try_from(chance.below(3)).unwrap()];
         let jobs = 1 + usize::try_from(chance.below(4)).unwrap();
         let documents = 1 + chance.below(120);
         let mut dispatch = fed(jobs, supply, documents);
@@ -219,13 +223,13 @@ fn model_every_document_is_settled_once_whatever_dies() {
             let Some(first) = with[seat].front().copied() else { continue };
             if chance.below(50) == 0 {
                 with[seat].clear();
-                aside(dispatch.ended(seat, false)).into_iter().for_each(|number| settle(number, true));
+                quarantined(dispatch.ended(seat, false)).into_iter().for_each(|number| settle(number, true));
             } else if is_killer(first) {
                 // The program was given some of what the worker has.
                 let given = 1 + usize::try_from(chance.below(with[seat].len() as u64)).unwrap();
                 let suspects: Vec<u64> = with[seat].drain(..given).collect();
-                let outcome = dispatch.failed(seat, &fault(Cause::Crashed), &suspects);
-                aside(outcome).into_iter().for_each(|number| settle(number, true));
+                let outcome = dispatch.failed(seat, &failure(FailureCause::Crashed), &suspects);
+                quarantined(outcome).into_iter().for_each(|number| settle(number, true));
             } else {
                 with[seat].pop_front();
                 assert_eq!(dispatch.settle(seat, first).map(|parcel| parcel.number), Some(first));

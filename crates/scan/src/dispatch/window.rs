@@ -1,13 +1,13 @@
 //! How many documents a worker may have at once.
 //!
 //! Enough that it never waits for an answer to travel and the next document to come, and no more than it works off in
-//! [`AHEAD`]: what it has, nobody else can take.
+//! [`AHEAD`]: no other worker can take what it has.
 
 use std::time::Duration;
 
-/// A worker has about so much work at hand.
+/// Target amount of work in a worker's window.
 const AHEAD: Duration = Duration::from_millis(20);
-/// One in work and one behind it, however long they take.
+/// One in progress and one waiting, however long they take.
 const DOCUMENTS_MIN: usize = 2;
 /// However short they are.
 const DOCUMENTS_MAX: usize = 1_024;
@@ -45,7 +45,7 @@ impl Pace {
         self.last = None;
     }
 
-    /// Whether a worker that has so much may have another document.
+    /// Whether a worker with this many documents and bytes may have another document.
     pub(super) fn allows(&self, documents: usize, bytes: usize) -> bool {
         documents < DOCUMENTS_MIN || (documents < self.window() && bytes < BYTES_MAX)
     }
@@ -83,7 +83,7 @@ mod tests {
         assert_eq!(after(1_000, 5).window(), DOCUMENTS_MIN);
         assert_eq!(after(2, 5).window(), 10);
         assert_eq!(after(0, 5).window(), DOCUMENTS_MAX);
-        assert!(after(1_000, 5).allows(1, usize::MAX), "one always waits behind another");
+        assert!(after(1_000, 5).allows(1, usize::MAX), "one always waits after another");
         assert!(!after(0, 5).allows(2, BYTES_MAX));
     }
 

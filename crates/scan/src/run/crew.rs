@@ -1,12 +1,12 @@
-//! The workers: started, looked after, and started anew when they end.
+//! The workers: started, supervised, and restarted when they end.
 
 use super::hear::Hearer;
 use super::send::send;
 use super::{Event, Shared};
 use crate::error::Error;
-use crate::role::{self, Spoken};
-use crate::settings::{Settings, Work};
-use crate::wire::{Cause, Fault};
+use crate::settings::{AnalysisCommand, Settings};
+use crate::wire::{AnalysisFailure, FailureCause};
+use crate::worker_config::{WORKER, WorkerConfig};
 use crate::{bound, tree};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs::File;
@@ -21,7 +21,7 @@ use std::thread;
 const PIPE_BYTES: usize = 1024 * 1024;
 /// A worker that ended so often in a row before it said anything is not started any more.
 const FALSE_STARTS_MAX: u32 = 5;
-/// So much of what a worker said before it ended is told.
+/// Maximum bytes reported of a worker's last output.
 const WORDS_BYTES_MAX: u64 = 4 * 1024;
 
 /// Which processes are workers.
@@ -47,7 +47,7 @@ impl Crew {
         self.seats.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Starts a worker. Nobody looks for stray processes meanwhile.
+    /// Starts a worker. No search for stray processes runs meanwhile.
     fn start(&self, seat: usize, command: &mut Command) -> io::Result<Child> {
         let mut seats = self.seats();
         let child = command.spawn()?;
@@ -136,7 +136,7 @@ fn run_worker(shared: &Shared<'_>, seat: usize, events: &SyncSender<Event>) -> i
     let mut child = shared.crew.start(seat, &mut command)?;
     let (input, output) = (child.stdin.take(), child.stdout.take());
     let (Some(input), Some(output)) = (input, output) else { return Err(io::ErrorKind::BrokenPipe.into()) };
-    // A system that gives less room is slower, and nothing else.
+    // A smaller pipe is only slower.
     let _ = rustix::pipe::fcntl_setpipe_size(&input, PIPE_BYTES);
     let _ = rustix::pipe::fcntl_setpipe_size(&output, PIPE_BYTES);
     let is_dead = Mutex::new(false);
@@ -155,13 +155,13 @@ fn run_worker(shared: &Shared<'_>, seat: usize, events: &SyncSender<Event>) -> i
     // One that ended with a document in hand has begun well: the document is tried elsewhere, and at last set aside.
     let has_begun = hearer.has_spoken || shared.lock().dispatch.with(seat) > 0;
     if !is_over && !hearer.is_done() {
-        let fault = fault_of(&status.to_string(), is_guilty, &mut words);
-        hearer.worker_ended(&fault, is_guilty);
+        let failure = fault_of(&status.to_string(), is_guilty, &mut words);
+        hearer.worker_ended(&failure, is_guilty);
     }
     Ok(has_begun)
 }
 
-fn fault_of(status: &str, is_guilty: bool, words: &mut File) -> Fault {
+fn fault_of(status: &str, is_guilty: bool, words: &mut File) -> AnalysisFailure {
     let what = if is_guilty {
         "its worker did nothing for too long".to_owned()
     } else {
@@ -171,32 +171,21 @@ fn fault_of(status: &str, is_guilty: bool, words: &mut File) -> Fault {
     let length = words.metadata().map_or(0, |metadata| metadata.len());
     let _ = words.seek(io::SeekFrom::Start(length.saturating_sub(WORDS_BYTES_MAX)));
     let _ = words.take(WORDS_BYTES_MAX).read_to_end(&mut said);
-    Fault { cause: Cause::Worker, what, words: String::from_utf8_lossy(&said).trim().to_owned() }
+    AnalysisFailure {
+        cause: FailureCause::Worker,
+        what,
+        words: String::from_utf8_lossy(&said).trim().to_owned(),
+    }
 }
 
 /// The command that is a worker.
 fn command(settings: &Settings) -> Command {
-    let spoken = spoken(settings);
+    let config = WorkerConfig::of(settings);
     let mut command = Command::new(&settings.executable);
     // Ctrl-C is for the dispatcher, which ends its workers when it has thought of it.
-    command.arg(role::WORKER).arg(spoken.write()).process_group(0);
-    if let Work::Program(program) | Work::Each(program) = &settings.work {
+    command.arg(WORKER).arg(config.write()).process_group(0);
+    if let AnalysisCommand::Program(program) | AnalysisCommand::Each(program) = &settings.work {
         command.args(program);
     }
     command
-}
-
-/// What a worker has to know.
-pub(crate) fn spoken(settings: &Settings) -> Spoken {
-    Spoken {
-        limits: settings.limits,
-        confinement: settings.confinement.clone(),
-        scratch: settings.scratch.clone(),
-        restart_every: settings.restart_every.max(1),
-        builtin: match &settings.work {
-            Work::Builtin(analysis) => Some(analysis.as_str().to_owned()),
-            Work::Program(_) | Work::Each(_) => None,
-        },
-        is_each: matches!(settings.work, Work::Each(_)),
-    }
 }

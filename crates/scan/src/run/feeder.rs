@@ -3,17 +3,17 @@
 use super::{Event, HELD_BYTES_EACH, Live, Shared};
 use crate::dispatch::Dispatch;
 use crate::feed::{Fed, Feed};
-use crate::settings::Supply;
+use crate::settings::SupplyMode;
 use base::disk::DiskFile;
 use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, Weak};
 
-/// So many are offered at once.
+/// Maximum number of documents offered at once.
 const OFFERED_AT_ONCE: usize = 128;
 
 /// Reads documents and offers them, as long as there is room.
 pub(super) fn feed_all(shared: &Shared<'_>, mut feed: Feed<'_>, events: &SyncSender<Event>) {
-    let is_static = shared.settings.supply == Supply::Static;
+    let is_static = shared.settings.supply == SupplyMode::Static;
     let jobs = shared.settings.jobs.max(1);
     let (mut files, lanes) = (OpenFiles::default(), if is_static { 2 * jobs } else { 2 });
     loop {
@@ -70,7 +70,7 @@ pub(super) fn feed_all(shared: &Shared<'_>, mut feed: Feed<'_>, events: &SyncSen
 #[derive(Default)]
 struct OpenFiles(Vec<Weak<dyn DiskFile>>);
 
-/// So many files are open at once, beside two for each stretch of the list that is read; a process may have a thousand, and
+/// Maximum number of open files, besides two for each stretch of the list that is read; a process may have a thousand, and
 /// more only if it is lucky.
 const FILES_MAX: usize = 256;
 

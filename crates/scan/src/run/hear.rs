@@ -3,8 +3,8 @@
 use super::{Event, Live, Shared};
 use crate::dispatch::Outcome;
 use crate::error::Error;
-use crate::journal::{Row, Settled};
-use crate::wire::{self, Cause, Fault, Parcel, Report};
+use crate::journal::{DocumentResult, ScanRow};
+use crate::wire::{self, AnalysisFailure, FailureCause, Parcel, Report};
 use std::io::{self, Read as _};
 use std::process::ChildStdout;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ pub(super) struct Hearer<'a, 'e> {
 }
 
 /// Rows and the documents of those that were set aside.
-type Rows = Vec<(Row, Option<Arc<Parcel>>)>;
+type Rows = Vec<(ScanRow, Option<Arc<Parcel>>)>;
 
 impl Hearer<'_, '_> {
     pub(super) fn hear(&mut self, mut output: ChildStdout) {
@@ -82,15 +82,18 @@ impl Hearer<'_, '_> {
                     rows.extend(parcel.map(|parcel| (answered(parcel, answer), None)));
                 }
                 Report::Unfit(number, what) => {
-                    let fault = Fault { cause: Cause::Unfit, what, words: String::new() };
+                    let failure = AnalysisFailure { cause: FailureCause::Unfit, what, words: String::new() };
                     let parcel = live.dispatch.settle(self.seat, number);
-                    rows.extend(parcel.map(|parcel| (row(&parcel, Settled::SetAside(fault)), Some(parcel))));
+                    rows.extend(
+                        parcel
+                            .map(|parcel| (row(&parcel, DocumentResult::Quarantined(failure)), Some(parcel))),
+                    );
                 }
-                Report::Died { fault, suspects } => {
+                Report::Died { failure, suspects } => {
                     live.failures += 1;
                     let first = suspects.first().and_then(|number| live.dispatch.url_of(self.seat, *number));
-                    let outcome = live.dispatch.failed(self.seat, &fault, &suspects);
-                    settle_failed(&mut live, outcome, &fault, first, &mut rows);
+                    let outcome = live.dispatch.failed(self.seat, &failure, &suspects);
+                    settle_failed(&mut live, outcome, &failure, first, &mut rows);
                 }
                 Report::Busy(micros) => {
                     let busy = self.busy_before + Duration::from_micros(micros).as_secs_f64();
@@ -122,14 +125,14 @@ impl Hearer<'_, '_> {
     }
 
     /// The worker ended though there was more to do.
-    pub(super) fn worker_ended(&self, fault: &Fault, is_guilty: bool) {
+    pub(super) fn worker_ended(&self, failure: &AnalysisFailure, is_guilty: bool) {
         let mut rows = Vec::new();
         {
             let mut live = self.shared.lock();
             live.worker_deaths += 1;
             let first = live.dispatch.first_url(self.seat);
             let outcome = live.dispatch.ended(self.seat, is_guilty);
-            settle_failed(&mut live, outcome, fault, first, &mut rows);
+            settle_failed(&mut live, outcome, failure, first, &mut rows);
             self.shared.ring_all(&live);
         }
         if !rows.is_empty() {
@@ -138,36 +141,42 @@ impl Hearer<'_, '_> {
     }
 }
 
-fn settle_failed(live: &mut Live, outcome: Outcome, fault: &Fault, first: Option<String>, rows: &mut Rows) {
+fn settle_failed(
+    live: &mut Live,
+    outcome: Outcome,
+    failure: &AnalysisFailure,
+    first: Option<String>,
+    rows: &mut Rows,
+) {
     match outcome {
-        Outcome::SetAside(parcels) => {
+        Outcome::Quarantined(parcels) => {
             rows.extend(
                 parcels
                     .into_iter()
-                    .map(|parcel| (row(&parcel, Settled::SetAside(fault.clone())), Some(parcel))),
+                    .map(|parcel| (row(&parcel, DocumentResult::Quarantined(failure.clone())), Some(parcel))),
             );
         }
         Outcome::Hopeless => {
             let url = first.unwrap_or_default();
-            live.failure.get_or_insert(Error::NeverAnswered { url, fault: fault.clone() });
+            live.failure.get_or_insert(Error::NeverAnswered { url, failure: failure.clone() });
             live.is_over = true;
         }
         Outcome::Barren(parcels) => {
-            settle_failed(live, Outcome::SetAside(parcels), fault, None, rows);
+            settle_failed(live, Outcome::Quarantined(parcels), failure, None, rows);
             let url = first.unwrap_or_default();
-            live.failure.get_or_insert(Error::StoppedAnswering { url, fault: fault.clone() });
+            live.failure.get_or_insert(Error::StoppedAnswering { url, failure: failure.clone() });
             live.is_over = true;
         }
     }
 }
 
-/// The row of an answer. Nobody else has the document any more, so nothing is copied.
-fn answered(parcel: Arc<Parcel>, answer: wire::Answer) -> Row {
-    let (number, at, settled) = (parcel.number, parcel.at, Settled::Answered(answer));
+/// The row of an answer. No other reference to the document is left, so nothing is copied.
+fn answered(parcel: Arc<Parcel>, answer: wire::AnalysisAnswer) -> ScanRow {
+    let (number, at, result) = (parcel.number, parcel.at, DocumentResult::Answered(answer));
     let url = Arc::try_unwrap(parcel).map_or_else(|shared| shared.url.clone(), |parcel| parcel.url);
-    Row { number, url, at, settled }
+    ScanRow { number, url, at, result }
 }
 
-pub(super) fn row(parcel: &Parcel, settled: Settled) -> Row {
-    Row { number: parcel.number, url: parcel.url.clone(), at: parcel.at, settled }
+pub(super) fn row(parcel: &Parcel, result: DocumentResult) -> ScanRow {
+    ScanRow { number: parcel.number, url: parcel.url.clone(), at: parcel.at, result }
 }

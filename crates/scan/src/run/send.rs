@@ -3,8 +3,8 @@
 use super::hear::row;
 use super::{Event, Shared};
 use crate::dispatch::Next;
-use crate::journal::Settled;
-use crate::wire::{Batch, Cause, Fault, Parcel};
+use crate::journal::DocumentResult;
+use crate::wire::{AnalysisFailure, Batch, FailureCause, Parcel};
 use rustix::pipe::{SpliceFlags, splice};
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -52,7 +52,7 @@ pub(super) fn send(
                     // The archive cannot be read there. The worker has half a message, and ends; of several documents
                     // each is then tried alone.
                     if let [only] = batch.parcels {
-                        set_aside(shared, seat, only, &error, events);
+                        quarantined(shared, seat, only, &error, events);
                     }
                     return;
                 }
@@ -61,8 +61,8 @@ pub(super) fn send(
     }
 }
 
-/// A document that cannot be read is nobody's fault but the disk's.
-fn set_aside(
+/// A document that cannot be read is a fault of the disk, not of the analysis.
+fn quarantined(
     shared: &Shared<'_>,
     seat: usize,
     parcel: &Parcel,
@@ -78,11 +78,12 @@ fn set_aside(
     let Some(settled) = settled else { return };
     let location = &settled.location;
     let what = format!("`{}` cannot be read at byte {}: {error}", location.file, location.offset);
-    let fault = Fault { cause: Cause::Unfit, what, words: String::new() };
-    let _ = events.send(Event::Rows(vec![(row(&settled, Settled::SetAside(fault)), Some(settled))]));
+    let failure = AnalysisFailure { cause: FailureCause::Unfit, what, words: String::new() };
+    let _ =
+        events.send(Event::Rows(vec![(row(&settled, DocumentResult::Quarantined(failure)), Some(settled))]));
 }
 
-/// Sends what is said of parcels that lie close together, and behind it the stretch of their file, from file to pipe.
+/// Sends the descriptions of parcels that lie close together, then the range of their file, from file to pipe.
 fn send_batch(input: &mut ChildStdin, batch: &Batch<'_>, front: &mut Vec<u8>) -> io::Result<()> {
     front.clear();
     batch.put_front(front);

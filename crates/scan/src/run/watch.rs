@@ -1,19 +1,21 @@
-//! What the workers are doing, and whether they are doing anything.
+//! The state of the workers, and the detection of hung ones.
 
 use super::Shared;
-use crate::settings::Work;
+use crate::settings::AnalysisCommand;
 use std::time::Duration;
 
-/// A worker that looks after a program has so much longer than the program.
+/// Extra time of a worker that supervises a program.
 const LONGER: Duration = Duration::from_secs(30);
 
-/// Ends workers that have documents and have said nothing for too long. Programs are watched by their workers, so this
-/// concerns what is built in, and workers that were stopped.
+/// Kills workers that have documents and have not reported for too long. Programs are watched by their workers, so this
+/// concerns built-in analyses and stopped workers.
 pub(super) fn hung_workers(shared: &Shared<'_>, now: Duration) {
     let limits = &shared.settings.limits;
     let most = match shared.settings.work {
-        Work::Builtin(_) => limits.progress,
-        Work::Program(_) | Work::Each(_) => limits.progress.max(limits.document) + LONGER,
+        AnalysisCommand::Builtin(_) => limits.progress,
+        AnalysisCommand::Program(_) | AnalysisCommand::Each(_) => {
+            limits.progress.max(limits.document) + LONGER
+        }
     };
     let hung: Vec<usize> = {
         let live = shared.lock();
@@ -25,12 +27,12 @@ pub(super) fn hung_workers(shared: &Shared<'_>, now: Duration) {
     };
     for seat in hung {
         shared.crew.end_hung(seat);
-        // The next one has as long again.
+        // The replacement gets the full time again.
         shared.lock().heard.iter_mut().skip(seat).take(1).for_each(|heard| *heard = now);
     }
 }
 
-/// What each worker does, in a word.
+/// The state of each worker, in a word.
 pub(super) fn in_words(shared: &Shared<'_>) -> Vec<&'static str> {
     let live = shared.lock();
     let word = |seat: usize| match (live.dispatch.with(seat), live.dispatch.is_alone(seat)) {

@@ -12,7 +12,7 @@ use rustix::thread::{
 };
 use std::path::Path;
 
-/// The user of the programs of a worker is this number and the worker's process id: nobody else has it, so that the kernel
+/// The user of the programs of a worker is this number and the worker's process id: no other process has it, so that the kernel
 /// counts the processes of each worker apart. It lies where no distribution gives numbers to users or containers.
 const FIRST_USER: u32 = 1_900_000_000;
 /// The group of all of them.

@@ -9,7 +9,7 @@ const RIGHT: f64 = 16.0;
 const PANEL: f64 = 150.0;
 const GAP: f64 = 64.0;
 const TOP: f64 = 34.0;
-/// Colours that are told apart without seeing red and green.
+/// Colours that can be distinguished without seeing red and green.
 const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
 /// Draws traces, all on the same axes.

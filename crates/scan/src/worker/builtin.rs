@@ -2,9 +2,9 @@
 
 use crate::analyses::Analysis;
 use crate::open::{Opener, Unfit};
-use crate::role::{Spoken, chain};
 use crate::sandbox;
-use crate::wire::{self, Answer, Arrived, Report};
+use crate::wire::{self, AnalysisAnswer, Arrived, Report};
+use crate::worker_config::{WorkerConfig, chain};
 use base::clock::RealClock;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::io::{self, Read, Write};
@@ -12,23 +12,25 @@ use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// So much is read from the dispatcher at once: all that the pipe holds, so that it is filled anew while this is worked off.
+/// Maximum bytes of one read from the dispatcher: all that the pipe holds, so that it refills meanwhile.
 const READ_BYTES: usize = 1024 * 1024;
-/// Reports are sent when there are so many bytes of them,
+/// Reports are sent when this many bytes are waiting,
 const REPORT_BYTES: usize = 64 * 1024;
-/// or so many, which is a part of what a worker may have at hand, so that more is on its way before it has nothing left;
+/// or this many reports: a part of a worker's window, so that more documents arrive before it runs out;
 const REPORTS_MAX: usize = 128;
 
-pub(super) fn run(spoken: &Spoken, analysis: Analysis) -> Result<(), String> {
+pub(super) fn run(config: &WorkerConfig, analysis: Analysis) -> Result<(), String> {
     // Its own unpacking takes memory that a program would not be charged for.
-    let unpacking = 3 * spoken.limits.document_bytes as u64;
-    let limits =
-        crate::Limits { memory_bytes: spoken.limits.memory_bytes.saturating_add(unpacking), ..spoken.limits };
-    sandbox::enter(std::process::id(), &limits, &spoken.confinement, None).map_err(|error| chain(&error))?;
+    let unpacking = 3 * config.limits.document_bytes as u64;
+    let limits = crate::ProgramLimits {
+        memory_bytes: config.limits.memory_bytes.saturating_add(unpacking),
+        ..config.limits
+    };
+    sandbox::enter(std::process::id(), &limits, &config.confinement, None).map_err(|error| chain(&error))?;
     let mut worker = Builtin {
         analysis,
-        opener: Opener::new(spoken.limits.document_bytes),
-        answer_bytes_max: spoken.limits.answer_bytes,
+        opener: Opener::new(config.limits.document_bytes),
+        answer_bytes_max: config.limits.answer_bytes,
         reports: Vec::new(),
         unsent: 0,
         clock: RealClock::start(),
@@ -103,7 +105,7 @@ impl Builtin {
             }
             Ok(()) => {
                 let answer = String::from_utf8(answer).expect("a built-in analysis answers in JSON");
-                Report::Answered(parcel.number, Answer::Json(answer))
+                Report::Answered(parcel.number, AnalysisAnswer::Json(answer))
             }
         };
         report.put(&mut self.reports);

@@ -2,7 +2,7 @@
 //!
 //! Documents go to the program as fast as it takes them, whether it has answered or not; how many may be on their way is
 //! the dispatcher's decision (P2). When the program fails, those that it was given and did not answer are reported, it is
-//! started anew with the next document, and the worker goes on (P3).
+//! restarted with the next document, and the worker continues (P3).
 //!
 //! **Invariant:** what was given and is not answered stands in `given`, in order; whatever is reported leaves it.
 //!
@@ -15,9 +15,9 @@ use super::program::{Heard, Program};
 use super::reports::{self, Reports};
 use crate::open::{Opener, Unfit};
 use crate::protocol::{Answers, Garbage, put_head};
-use crate::role::Spoken;
 use crate::tree;
-use crate::wire::{self, Answer, Arrived, Cause, Fault, Report};
+use crate::wire::{self, AnalysisAnswer, AnalysisFailure, Arrived, FailureCause, Report};
+use crate::worker_config::WorkerConfig;
 use base::clock::RealClock;
 use rustix::buffer::spare_capacity;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -38,12 +38,12 @@ const FAST: Duration = Duration::from_millis(10);
 /// has.
 const NAP: (Duration, Duration) = (Duration::from_micros(200), Duration::from_millis(2));
 const NAP_PART: u32 = 4;
-/// An answer that takes so many times as long as others is waited for without looking away.
+/// An answer that takes this many times as long as others is waited for without polling the dispatcher.
 const LATE_TIMES: u32 = 4;
-/// With so many documents at hand that the program was not given yet, the dispatcher is not listened to.
+/// Maximum number of documents not yet given to the program before reading from the dispatcher pauses.
 const WAITING_ENOUGH: usize = 64;
 
-pub(super) fn run(spoken: &Spoken, program: &[OsString]) -> Result<(), String> {
+pub(super) fn run(config: &WorkerConfig, program: &[OsString]) -> Result<(), String> {
     tree::adopt().map_err(|error| format!("cannot look after processes: {error}"))?;
     // A program that ends while it is written to is no reason to end with it: that is the default in Rust.
     for fd in [io::stdin().as_fd(), io::stdout().as_fd()] {
@@ -51,11 +51,11 @@ pub(super) fn run(spoken: &Spoken, program: &[OsString]) -> Result<(), String> {
         set.map_err(|error| format!("cannot use a pipe: {error}"))?;
     }
     let mut worker = External {
-        spoken,
+        config,
         command: program,
-        opener: Opener::new(spoken.limits.document_bytes),
+        opener: Opener::new(config.limits.document_bytes),
         program: None,
-        answers: Answers::new(spoken.limits.answer_bytes),
+        answers: Answers::new(config.limits.answer_bytes),
         unread: Vec::new(),
         waiting: VecDeque::new(),
         head: Vec::new(),
@@ -69,7 +69,7 @@ pub(super) fn run(spoken: &Spoken, program: &[OsString]) -> Result<(), String> {
         answer_every: 2 * FAST,
         is_lively: false,
         watched: Duration::ZERO,
-        greed: Greed::new(spoken.limits),
+        greed: Greed::new(config.limits),
         busy: Duration::ZERO,
         busy_since: None,
         room: vec![0; READ_BYTES],
@@ -84,7 +84,7 @@ pub(super) fn run(spoken: &Spoken, program: &[OsString]) -> Result<(), String> {
 }
 
 struct External<'a> {
-    spoken: &'a Spoken,
+    config: &'a WorkerConfig,
     command: &'a [OsString],
     opener: Opener,
     program: Option<Program>,
@@ -154,14 +154,14 @@ impl External<'_> {
             let parcel =
                 Arrived::next(&message, &mut from).ok().flatten().ok_or(io::ErrorKind::InvalidData)?;
             if parcel.is_alone {
-                // What it is blamed for must be its own doing, so nobody was with this program before.
+                // A document is blamed only for its own effects, so this program must have had no document before it.
                 self.dismiss();
             }
             let program = match &mut self.program {
                 Some(program) => program,
                 none => {
                     self.greed.begin();
-                    none.insert(patiently(|| Program::start(self.spoken, self.command))?)
+                    none.insert(patiently(|| Program::start(self.config, self.command))?)
                 }
             };
             let (outbox, head, is_lively) = (&mut self.outbox, &mut self.head, self.is_lively);
@@ -188,12 +188,12 @@ impl External<'_> {
     /// Lets the program go, which has answered everything.
     fn dismiss(&mut self) {
         self.program.take().into_iter().for_each(Program::dismiss);
-        self.answers = Answers::new(self.spoken.limits.answer_bytes);
+        self.answers = Answers::new(self.config.limits.answer_bytes);
         self.is_lively = false;
     }
 
     fn is_due_for_restart(&self) -> bool {
-        let every = self.spoken.restart_every;
+        let every = self.config.restart_every;
         let given = self.given.len() as u64;
         self.program.as_ref().is_some_and(|program| program.answered + given >= every)
     }
@@ -324,7 +324,7 @@ impl External<'_> {
         self.was_written(&written)
     }
 
-    /// The program took so much, or cannot take any more.
+    /// The program read this many bytes, or cannot read any more.
     fn was_written(&mut self, written: &io::Result<usize>) -> io::Result<()> {
         match written {
             Ok(0) => Ok(()),
@@ -359,7 +359,7 @@ impl External<'_> {
                     self.answers.push(self.room.get(..read).unwrap_or_default());
                     self.last_sign = self.clock.real_elapsed();
                     if let Err(Garbage(what)) = self.take_answers() {
-                        return self.fail(Cause::Garbage, what);
+                        return self.fail(FailureCause::Garbage, what);
                     }
                 }
                 Ok(Heard::Nothing) => return Ok(()),
@@ -384,13 +384,13 @@ impl External<'_> {
             self.report(&Report::Answered(number, answer));
         }
         if self.answers.is_begun() {
-            return Err(Garbage("it said something that nobody asked for".to_owned()));
+            return Err(Garbage("it answered a document that it was not given".to_owned()));
         }
         Ok(())
     }
 
     /// Looks whether the answer to the last document that was given can be one.
-    fn check_last(&self, answer: &Answer) -> Result<(), Garbage> {
+    fn check_last(&self, answer: &AnalysisAnswer) -> Result<(), Garbage> {
         let is_first = self.program.as_ref().is_some_and(|program| program.answered == 0);
         let is_unread = || self.program.as_ref().is_some_and(Program::has_unread);
         if !self.outbox.is_empty() || (is_first && is_unread()) {
@@ -412,7 +412,7 @@ impl External<'_> {
             let _ = poll(&mut fds, time.as_ref());
             program.ended()
         });
-        let (cause, what) = ended.unwrap_or((Cause::Ended, what));
+        let (cause, what) = ended.unwrap_or((FailureCause::Ended, what));
         self.fail(cause, what)
     }
 
@@ -421,39 +421,41 @@ impl External<'_> {
         if self.program.is_none() {
             return Ok(());
         }
-        let (now, limits) = (self.clock.real_elapsed(), &self.spoken.limits);
+        let (now, limits) = (self.clock.real_elapsed(), &self.config.limits);
         if self.given.is_empty() || self.reports.is_full() {
             (self.last_sign, self.in_hand_since) = (now, now);
         }
         if now.saturating_sub(self.last_sign) > limits.progress {
             let what = format!("it did nothing for {} s", limits.progress.as_secs_f64());
-            return self.fail(Cause::Hung, what);
+            return self.fail(FailureCause::Hung, what);
         }
         if now.saturating_sub(self.in_hand_since) > limits.document {
             let what = format!("it took longer than {} s for one document", limits.document.as_secs_f64());
-            return self.fail(Cause::Hung, what);
+            return self.fail(FailureCause::Hung, what);
         }
         if now.saturating_sub(self.watched) < WATCH_EVERY {
             return Ok(());
         }
         self.watched = now;
-        self.greed.watch().map_or(Ok(()), |what| self.fail(Cause::Greedy, what))
+        self.greed.watch().map_or(Ok(()), |what| self.fail(FailureCause::Greedy, what))
     }
 
-    /// The program has failed: it is ended, and what it had is reported. The next document starts it anew.
-    fn fail(&mut self, cause: Cause, what: String) -> io::Result<()> {
+    /// The program has failed: it is killed, and its documents are reported. The next document restarts it.
+    fn fail(&mut self, cause: FailureCause, what: String) -> io::Result<()> {
         let Some(program) = self.program.take() else { return Ok(()) };
         let words = program.end();
-        // Whoever got no more of something mostly ends in another way then.
+        // A program that hits a limit usually ends in another way afterwards.
         let (cause, what) = match self.greed.refused() {
-            Some(greed) if matches!(cause, Cause::Ended | Cause::Crashed) => (Cause::Greedy, greed),
+            Some(greed) if matches!(cause, FailureCause::Ended | FailureCause::Crashed) => {
+                (FailureCause::Greedy, greed)
+            }
             _ => (cause, what),
         };
         let suspects: Vec<u64> = self.given.drain(..).collect();
         self.outbox.clear();
         self.is_lively = false;
-        self.answers = Answers::new(self.spoken.limits.answer_bytes);
-        self.report(&Report::Died { fault: Fault { cause, what, words }, suspects });
+        self.answers = Answers::new(self.config.limits.answer_bytes);
+        self.report(&Report::Died { failure: AnalysisFailure { cause, what, words }, suspects });
         self.send_reports()
     }
 

@@ -1,20 +1,20 @@
-//! Whether a program takes more memory or more processes than it may: it is watched, and the kernel tells what it refused.
+//! Whether a program exceeds its memory or process limit: it is polled, and the kernel reports refusals.
 
 use crate::bound::{Groups, Refusals};
-use crate::settings::Limits;
+use crate::settings::ProgramLimits;
 use crate::tree;
 
 /// The watch of one worker.
 #[derive(Debug)]
 pub(super) struct Greed {
-    limits: Limits,
+    limits: ProgramLimits,
     groups: Groups,
     /// What the kernel had refused to earlier programs.
     before: Refusals,
 }
 
 impl Greed {
-    pub(super) fn new(limits: Limits) -> Self {
+    pub(super) fn new(limits: ProgramLimits) -> Self {
         Self { limits, groups: Groups::make(&limits), before: Refusals::default() }
     }
 

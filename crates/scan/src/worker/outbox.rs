@@ -7,7 +7,7 @@ use super::READ_BYTES;
 use super::program::Program;
 use std::io;
 
-/// A program that answers fast is given so much at once.
+/// Maximum bytes given at once to a program that answers fast.
 const AT_ONCE_BYTES: usize = 256 * 1024;
 
 /// Bytes that a program has not taken yet.

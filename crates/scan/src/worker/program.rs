@@ -1,8 +1,8 @@
-//! One run of the program: its pipes, what it says last, and its end.
+//! One run of the program: its pipes, the end of its standard error, and its exit.
 
-use crate::role::{self, Spoken};
 use crate::tree;
-use crate::wire::Cause;
+use crate::wire::FailureCause;
+use crate::worker_config::{WorkerConfig, sandboxed};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::process::{Pid, PidfdFlags, WaitOptions, WaitStatus, pidfd_open, waitpid};
@@ -16,11 +16,11 @@ use std::process::Stdio;
 use std::time::Duration;
 use tempfile::TempDir;
 
-/// The room of a pipe: some documents, so that neither side waits for the other at each.
+/// Size of a pipe: several documents, so that the two sides do not wait for each other at every document.
 const PIPE_BYTES: usize = 1024 * 1024;
-/// So much of the end of what it says on standard error is kept.
+/// Maximum bytes kept of the end of its standard error.
 const WORDS_BYTES_MAX: usize = 4 * 1024;
-/// A program that is not needed any more has so long to end by itself.
+/// Time that a program gets to exit when it is no longer needed.
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// A program that runs.
@@ -47,14 +47,14 @@ pub(super) enum Heard {
 
 impl Program {
     /// Starts it in its sandbox, with a scratch directory of its own.
-    pub(super) fn start(spoken: &Spoken, program: &[OsString]) -> io::Result<Self> {
+    pub(super) fn start(config: &WorkerConfig, program: &[OsString]) -> io::Result<Self> {
         let only_its_own = Permissions::from_mode(0o700);
         let scratch = tempfile::Builder::new()
             .prefix("program-")
             .permissions(only_its_own)
-            .tempdir_in(&spoken.scratch)?;
-        let spoken = Spoken { scratch: scratch.path().to_owned(), ..spoken.clone() };
-        let mut command = role::sandboxed(&spoken, program);
+            .tempdir_in(&config.scratch)?;
+        let config = WorkerConfig { scratch: scratch.path().to_owned(), ..config.clone() };
+        let mut command = sandboxed(&config, program);
         let mut child =
             command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw).ok_or(io::ErrorKind::InvalidData)?;
@@ -64,7 +64,7 @@ impl Program {
             Ok(File::from(pipe))
         };
         for pipe in [child.stdin.as_ref().map(AsFd::as_fd), child.stdout.as_ref().map(AsFd::as_fd)] {
-            // A system that gives less room is slower, and nothing else.
+            // A smaller pipe is only slower.
             let _ = pipe.map(|pipe| rustix::pipe::fcntl_setpipe_size(pipe, PIPE_BYTES));
         }
         Ok(Self {
@@ -92,7 +92,7 @@ impl Program {
         self.complaints.as_ref().map(AsFd::as_fd)
     }
 
-    /// Writes what fits into the pipe. An error means that nobody reads any more.
+    /// Writes what fits into the pipe. An error means that the program no longer reads.
     pub(super) fn write(&mut self, pieces: &[&[u8]]) -> io::Result<usize> {
         let Some(input) = &mut self.input else { return Err(io::ErrorKind::BrokenPipe.into()) };
         let pieces: Vec<IoSlice<'_>> = pieces.iter().map(|piece| IoSlice::new(piece)).collect();
@@ -111,7 +111,7 @@ impl Program {
     pub(super) fn hear(&mut self, room: &mut [u8]) -> io::Result<Heard> {
         heard(self.output.read(room))
     }
-    /// Reads what it complains of, and keeps the end of it.
+    /// Reads its standard error and keeps the end.
     pub(super) fn listen(&mut self, room: &mut [u8]) {
         let Some(complaints) = &mut self.complaints else { return };
         match heard(complaints.read(room)) {
@@ -126,14 +126,14 @@ impl Program {
     }
 
     /// How it ended, if it has.
-    pub(super) fn ended(&self) -> Option<(Cause, String)> {
+    pub(super) fn ended(&self) -> Option<(FailureCause, String)> {
         let (_, status) = waitpid(Some(self.pid), WaitOptions::NOHANG).ok().flatten()?;
         Some(in_words(status))
     }
 
-    /// Ends it with all its processes, and gives back the end of what it said.
+    /// Kills it with all its processes; returns the end of its standard error.
     pub(super) fn end(mut self) -> String {
-        // What it said just before it ended is in the pipe.
+        // Its last output is still in the pipe.
         let mut room = [0; WORDS_BYTES_MAX];
         for _ in 0..64 {
             if !self
@@ -150,7 +150,7 @@ impl Program {
         String::from_utf8_lossy(&words).trim().to_owned()
     }
 
-    /// Lets it end by itself, as there is nothing more for it, and ends it if it does not.
+    /// Closes its input, waits for it to exit, and kills it if it does not.
     pub(super) fn dismiss(mut self) {
         self.input = None;
         is_ready(self.alive.as_fd(), FAREWELL);
@@ -178,18 +178,18 @@ fn is_ready(fd: BorrowedFd<'_>, time: Duration) -> bool {
     poll(&mut fds, time.as_ref()).is_ok_and(|ready| ready > 0)
 }
 
-fn in_words(status: WaitStatus) -> (Cause, String) {
+fn in_words(status: WaitStatus) -> (FailureCause, String) {
     match (status.exit_status(), status.terminating_signal()) {
-        // As a shell and `--each` tell how what they ran has ended.
+        // The exit codes by which a shell and `--each` report a signal.
         (Some(code), _) if code > 128 && code < 160 => (
-            Cause::Crashed,
+            FailureCause::Crashed,
             format!("it ended with exit code {code}, which stands for signal {}", code - 128),
         ),
-        (Some(code), _) => (Cause::Ended, format!("it ended with exit code {code}")),
+        (Some(code), _) => (FailureCause::Ended, format!("it ended with exit code {code}")),
         (None, Some(signal)) => {
-            (Cause::Crashed, format!("it was ended by signal {signal}{}", name_of(signal)))
+            (FailureCause::Crashed, format!("it was ended by signal {signal}{}", name_of(signal)))
         }
-        (None, None) => (Cause::Crashed, "it ended".to_owned()),
+        (None, None) => (FailureCause::Crashed, "it ended".to_owned()),
     }
 }
 

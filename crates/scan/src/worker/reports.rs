@@ -7,11 +7,11 @@ use std::io;
 use std::os::fd::AsFd as _;
 use std::time::Duration;
 
-/// Reports wait until there are so many bytes of them,
+/// Reports are sent when this many bytes are waiting,
 const ENOUGH_BYTES: usize = 16 * 1024;
-/// or so long.
+/// or after this time.
 pub(super) const PATIENCE: Duration = Duration::from_millis(2);
-/// While there are so many, nothing is listened to that would make more.
+/// While this many bytes are waiting, no input is read that would produce more.
 const FULL_BYTES: usize = 4 * 1024 * 1024;
 
 /// Reports on their way.
@@ -45,7 +45,7 @@ impl Reports {
         self.answers += usize::from(matches!(report, Report::Answered(..)));
         report.put(&mut self.bytes);
     }
-    /// Many answers are sent at once, but not so many that the dispatcher could have sent more meanwhile: `left` are still at
+    /// Answers are sent in batches, small enough that the dispatcher need not wait to send more: `left` are still at
     /// hand.
     pub(super) fn are_due(&self, left: usize, now: Duration) -> bool {
         let is_enough = self.answers >= left || self.bytes.len() >= ENOUGH_BYTES;

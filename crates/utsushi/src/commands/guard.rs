@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use base::Interval;
 use base::clock::RealClock;
 use base::limits::SERVER_PAUSE_MAX;
-use guard::{Guard, Limits, Policy, Range, Settings};
+use guard::{AddressBlock, AddressRules, Guard, Settings, TrafficLimits};
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -48,7 +48,7 @@ pub(crate) struct Args {
     wait_max: Option<Interval>,
     /// Special addresses that may be connected to all the same, such as `192.168.7.0/24`; several times
     #[arg(long, value_name = "BLOCK")]
-    allow_address: Vec<Range>,
+    allow_address: Vec<AddressBlock>,
     /// Requests to one server a day
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     server_requests_per_day: Option<u64>,
@@ -103,14 +103,14 @@ fn settings(args: &Args, context: &Context) -> anyhow::Result<Settings> {
         listen,
         public_listen: args.public_listen,
         directory: context.data.join(directory::GUARD),
-        addresses: Policy { opened },
+        addresses: AddressRules { opened },
         limits: limits(args, config.limits),
     })
 }
 
 /// The configured limits with those of this run.
-fn limits(args: &Args, configured: Limits) -> Limits {
-    Limits {
+fn limits(args: &Args, configured: TrafficLimits) -> TrafficLimits {
+    TrafficLimits {
         pause: args.pause.map_or(configured.pause, Duration::from),
         wait_max: args.wait_max.map_or(configured.wait_max, Duration::from),
         server_requests_per_day: args.server_requests_per_day.unwrap_or(configured.server_requests_per_day),

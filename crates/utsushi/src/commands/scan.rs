@@ -16,7 +16,7 @@ use anyhow::Context as _;
 use documents::Finder;
 use place::Place;
 use results::{Output, Shown};
-use scan::{Done, Error, Job, Settings, Summary};
+use scan::{Error, Job, ScanSummary, Settings, SettledSet};
 use serde_json::json;
 use std::fs;
 use std::path::Path;
@@ -63,12 +63,18 @@ struct Scan<'a> {
 }
 
 impl Scan<'_> {
-    fn run(&self, job: Job, done: &Done, reader: &archive::Reader, place: &Place) -> anyhow::Result<Exit> {
+    fn run(
+        &self,
+        job: Job,
+        done: &SettledSet,
+        reader: &archive::Reader,
+        place: &Place,
+    ) -> anyhow::Result<Exit> {
         if job.is_resumed {
             let (settled, documents) = (grouped(done.count()), count_of(job.documents, "document"));
             self.context.output.note(format!("going on where it stopped: {settled} of {documents} are done"));
         }
-        let (documents, pointers, aside) = (job.documents, job.pointers(), job.aside());
+        let (documents, pointers, aside) = (job.documents, job.pointers(), job.quarantine());
         let mut shown = Shown::new(self.context, documents, done);
         let mut output = Output::new(self.args, self.context, job)?;
         let should_stop = || self.stop.is_asked();
@@ -89,10 +95,10 @@ impl Scan<'_> {
             explained(error, place)
         })?;
         flushed?;
-        let settled = done.count() + summary.answered + summary.set_aside;
+        let settled = done.count() + summary.answered + summary.quarantined;
         let (job, written) = output.finish(self.args, self.context, settled)?;
         self.draw(&summary)?;
-        let set_aside = done.set_aside + summary.set_aside;
+        let set_aside = done.quarantined + summary.quarantined;
         self.tell(&summary, done, documents, written);
         if set_aside > 0 {
             let what = format!(
@@ -107,7 +113,7 @@ impl Scan<'_> {
     }
 
     /// Writes the trace, if it is asked for.
-    fn draw(&self, summary: &Summary) -> anyhow::Result<()> {
+    fn draw(&self, summary: &ScanSummary) -> anyhow::Result<()> {
         let Some(path) = &self.args.trace else { return Ok(()) };
         let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
         let text = if is_svg {
@@ -118,13 +124,14 @@ impl Scan<'_> {
         fs::write(path, text).with_context(|| format!("cannot write `{}`", path.display()))
     }
 
-    fn tell(&self, summary: &Summary, done: &Done, documents: u64, written: Option<&Path>) {
+    fn tell(&self, summary: &ScanSummary, done: &SettledSet, documents: u64, written: Option<&Path>) {
         let trace = &summary.trace;
         #[expect(clippy::cast_precision_loss, reason = "a rate is told to the whole document")]
         let rate = if trace.seconds > 0.0 { trace.documents as f64 / trace.seconds } else { 0.0 };
         let busy: Vec<f64> =
             trace.workers.iter().map(|lane| (1_000.0 * trace.busy(lane)).round() / 1_000.0).collect();
-        let (answered, set_aside) = (done.answered + summary.answered, done.set_aside + summary.set_aside);
+        let (answered, set_aside) =
+            (done.answered + summary.answered, done.quarantined + summary.quarantined);
         let object = json!({
             "output": written.map(|path| path.to_string_lossy()), "documents": documents, "answered": answered,
             "set_aside": set_aside, "before": done.count(), "seconds": (trace.seconds * 1_000.0).round() / 1_000.0,

@@ -153,7 +153,7 @@ fn remove_from_scans(writer: &Writer, target: &Target) -> (FromScans, Option<any
     for scan in found {
         let removing = scan.map_err(anyhow::Error::new).and_then(|scan| {
             let is_scan = scan.file_type()?.is_dir();
-            let kept = is_scan.then(|| ::scan::Kept::at(&scan.path()));
+            let kept = is_scan.then(|| ::scan::StoredJob::at(&scan.path()));
             let removing = kept.map(|kept| kept.remove(|url| target.holds(&Key::of(url))));
             Ok(removing.transpose()?.unwrap_or_default())
         });

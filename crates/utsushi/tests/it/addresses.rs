@@ -25,7 +25,7 @@ const ONLY_THE_GUARD_OPENS: [&str; 4] =
 #[track_caller]
 fn compare(address: IpAddr) -> Option<&'static str> {
     let (crawler, guard) =
-        (::fetch::address::is_public(address), guard::Policy::default().judge(address).is_ok());
+        (::fetch::address::is_public(address), guard::AddressRules::default().judge(address).is_ok());
     if crawler == guard {
         return None;
     }

@@ -1,4 +1,4 @@
-//! The crawlers, how each is told to walk the site, and what its turns took.
+//! The crawlers, the command line of each, and what its turns took.
 
 use super::tree::Tree;
 use crate::fetch_compare::contest::{median, peer, remove};
@@ -28,7 +28,7 @@ pub(super) struct Contest {
     pub(super) turns: Vec<Turn>,
 }
 
-/// What a crawler leaves behind.
+/// The output of a crawler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
     /// WARC files in which the standard finds no fault.
@@ -53,11 +53,11 @@ pub(super) struct Turn {
     repeats: usize,
 }
 
-/// Pages end so; nobody is asked for anything else.
+/// File name endings of pages; nothing else is requested.
 const PAGES: &str = r"(/|\.html)$";
 /// Stands in arguments for the directory of the turn, in which every crawler is started.
 const HERE: &str = ".";
-/// Requests at once, for those who can be told.
+/// Concurrent requests, for crawlers that have such an option.
 const WIDTH: &str = "32";
 const SCRAPY: &str = include_str!("scrapy.py");
 
@@ -263,7 +263,7 @@ impl Turn {
 }
 
 impl Kept {
-    /// Makes sure that so many pages are below `directory`.
+    /// Checks that `pages` pages are below `directory`.
     fn check(self, directory: &Path, pages: usize) -> Result<()> {
         let mut files = Vec::new();
         files_below(directory, &mut files)?;

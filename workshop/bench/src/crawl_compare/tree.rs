@@ -33,7 +33,7 @@ pub(super) struct Tree {
 }
 
 impl Tree {
-    /// Makes the site in `to`, of at most so many pages below `from`.
+    /// Builds the site in `to` from at most this many pages below `from`.
     pub(super) fn make(from: &Path, pages_max: usize, to: &Path) -> Result<Self> {
         if to.exists() {
             fs::remove_dir_all(to).with_context(|| cannot("remove", to))?;

@@ -18,7 +18,7 @@ pub(super) struct Verdict {
 enum Bound {
     Most(f64),
     Least(f64),
-    /// It is told, and that is all: the two do not do the same.
+    /// It is reported but not judged: the two do not do the same work.
     None,
 }
 

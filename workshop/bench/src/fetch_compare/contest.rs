@@ -1,4 +1,4 @@
-//! The clients, how each is told to fetch the list, and what its turns took.
+//! The clients, the command line of each, and what its turns took.
 
 use super::kept::{self, Kept};
 use crate::fetch_pages::List;

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use warc::check::{Check, Severity};
 use warc::{Kind, Reader};
 
-/// What a client leaves behind.
+/// The output of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
     /// WARC files in which the standard finds no fault, with a response for every page.

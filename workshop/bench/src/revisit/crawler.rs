@@ -1,6 +1,6 @@
 //! The frontier itself over a trace, in simulated time: what it does must score like the replay.
 //!
-//! It is told what the replay tells its planner: a page when it appears, and what each visit finds. It asks for addresses and
+//! It gets the same events as the planner of the replay: a page when it appears, and what each visit finds. It asks for addresses and
 //! robots files on its way, and keeps its pause; the trace answers at once. That pages beside dead ones are spared (C16) is switched off:
 //! the replay has nothing like it, and a deletion that is not looked for is stale until it is seen.
 

@@ -23,7 +23,7 @@ const VISITS: u32 = 20;
 /// Intervals in means between changes.
 const INTERVAL_FROM: f64 = 0.3;
 const INTERVAL_TO: f64 = 2.0;
-/// Pages are found one after the other, within so many means between changes.
+/// Pages are found one after the other, within this many mean intervals between changes.
 const FOUND_WITHIN: f64 = 20.0;
 /// Half of all errors of a normal distribution are below this many standard deviations.
 const MEDIAN_DEVIATION: f64 = 0.6745;

@@ -201,7 +201,7 @@ impl Planner for Scheduled<'_> {
         let page = scheduled?;
         self.queue.pop();
         let turn = self.pages[page as usize].due;
-        // A page that was dropped has no turn; its visit is one that nobody else wanted.
+        // A page that was dropped has no turn; its visit is one that no other page claimed.
         self.visits(if turn < f64::MAX { Reason::Turn(turn) } else { Reason::First { spacing } }, now);
         Some(page)
     }

@@ -116,7 +116,7 @@ fn a_deletion_is_a_change_until_a_visit_sees_it_and_a_page_may_come_back() {
     about(score.staleness(), (4.0 + 1.0) / (14.0 + 10.0));
     about(score.yielded(), 1.0 / 2.0);
     about(score.captured(), 1.0);
-    // Never seen gone: it is stale from day 20 on until somebody looks.
+    // Never seen gone: it is stale from day 20 until the next visit.
     let score = visited(&trace((0.0, 40.0), 1, &events), &[(1.0, 0), (35.0, 0)]);
     about(score.staleness(), 15.0 / 30.0);
     about(score.yielded(), 1.0);

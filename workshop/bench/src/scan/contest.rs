@@ -69,7 +69,7 @@ pub(super) fn finish_spread(trace: &Trace) -> f64 {
     if trace.seconds > 0.0 { (last - first) / trace.seconds } else { 1.0 }
 }
 
-/// A scan of the whole archive by our program, which is told `arguments`. Its results go to a file, and are counted.
+/// A scan of the whole archive by our program with `arguments`. Its results go to a file, and are counted.
 pub(super) fn scan(corpus: &Corpus, arguments: &[&str]) -> Result<Turn> {
     let (output, trace) = (corpus.directory.join("results.jsonl"), corpus.directory.join("trace.json"));
     let mut command = corpus.utsushi()?;

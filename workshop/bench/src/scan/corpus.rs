@@ -56,7 +56,7 @@ impl Corpus {
     pub(super) fn members(&self) -> PathBuf {
         self.directory.join("members.tsv")
     }
-    /// Our program, told where the archive is.
+    /// Our program with the path of the archive.
     pub(super) fn utsushi(&self) -> Result<Command> {
         utsushi(&self.data())
     }

@@ -108,7 +108,7 @@ fn longest_seconds(corpus: &Corpus, analysis: &Analysis) -> Result<f64> {
         .args(["--prefix", &corpus.longest])
         .args(&analysis.arguments);
     let told = crate::compare::result_of(&mut command)?;
-    told["seconds"].as_f64().context("a scan tells how long it took")
+    told["seconds"].as_f64().context("a scan reports how long it took")
 }
 
 /// The medians, one below the other.

@@ -15,7 +15,7 @@ pub(super) struct Verdict {
 pub(super) enum Bound {
     AtLeast(f64),
     AtMost(f64),
-    /// It is told, and judged by nobody.
+    /// It is reported but not judged.
     None,
 }
 

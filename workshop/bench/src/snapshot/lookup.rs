@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Looks up so many keys in both, taking turns key by key.
+/// Looks up this many keys in both, alternating key by key.
 pub(super) fn compare(archive: &Path, size: Size, count: usize) -> Result<Vec<Value>> {
     let path = archive.join("index.cdxj");
     cdxj::ensure(&path, Histories::new(size))?;

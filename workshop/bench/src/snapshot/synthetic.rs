@@ -1,7 +1,7 @@
 //! The histories of many pages as a crawl of several years leaves them, without the archive.
 //!
 //! Servers are of very different sizes, and so are histories: most pages are seen once or twice, few very often. A
-//! visit finds the page changed, unchanged by its server's word or by its bytes, moved, gone, failing, or finds nobody.
+//! visit finds the page changed, unchanged by its server's word or by its bytes, moved, gone, failing, or gets no answer.
 //! Everything follows from the seed, so the same histories are made again wherever they are compared.
 
 use anyhow::{Context, Result};
@@ -334,7 +334,7 @@ pub(crate) fn ensure_index(directory: &std::path::Path, size: Size) -> Result<()
     let note = directory.join("made-of.txt");
     let disk = Arc::new(base::disk::RealDisk);
     let is_made_of_it = std::fs::read_to_string(&note).is_ok_and(|text| text == size.describe());
-    // One that was written in another format is made anew.
+    // One in another format is rebuilt.
     if is_made_of_it
         && Reader::open(disk.clone(), directory).is_ok_and(|reader| reader.count() == size.versions)
     {

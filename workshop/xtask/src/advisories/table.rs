@@ -47,7 +47,7 @@ pub(super) enum Kind {
     Vulnerability,
     /// Safe code that can break memory.
     Unsound,
-    /// Nobody looks after the package.
+    /// The package is unmaintained.
     Unmaintained,
     /// Something worth knowing.
     Notice,

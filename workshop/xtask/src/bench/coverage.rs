@@ -20,7 +20,7 @@ pub(super) const PACKAGES: &[&str] = &[
     "python3-doc",
 ];
 
-/// Unpacks the packages and tells `bench` where they are.
+/// Unpacks the packages and passes their paths to `bench`.
 pub(super) fn lead_to(workspace: &Workspace, bench: &mut Command) -> Result<()> {
     bench.env("UTSUSHI_SITES", debian::documentation(workspace, "coverage", PACKAGES)?);
     Ok(())

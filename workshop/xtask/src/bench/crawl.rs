@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 /// The benchmark.
 pub(super) const BENCH: &str = "crawl";
 
-/// Gets the pages and the peers, and tells `bench` where they are. A peer that cannot be had is said to be left out.
+/// Gets the pages and the peers, and passes their paths to `bench`. A missing peer is reported and left out.
 pub(super) fn lead_to(workspace: &Workspace, bench: &mut Command) -> Result<()> {
     bench.env(warc::PAGES_VARIABLE, warc::pages(workspace)?);
     for (variable, peer) in [

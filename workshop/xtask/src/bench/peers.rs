@@ -27,7 +27,7 @@ const BERKELEY_DB: &str = "libdb5.3-dev";
 /// The Debian packages that are unpacked to build them.
 pub(super) const PACKAGES: &[&str] = &[LIBCLANG, BERKELEY_DB];
 
-/// Builds the peers and tells `bench` where they are; says why if that cannot be done.
+/// Builds the peers and passes their paths to `bench`; returns the reason if that fails.
 pub(super) fn lead_to(workspace: &Workspace, bench: &mut Command) {
     match build_as_many_as_possible(workspace) {
         Ok(program) => {

@@ -12,7 +12,7 @@ use crate::workspace::Workspace;
 /// The benchmark.
 pub(super) const BENCH: &str = "scan";
 
-/// Gets the pages and Python, and tells `bench` where they are.
+/// Gets the pages and Python, and passes their paths to `bench`.
 pub(super) fn lead_to(workspace: &Workspace, bench: &mut Command) -> Result<()> {
     bench.env(warc::PAGES_VARIABLE, warc::pages(workspace)?);
     bench.env("UTSUSHI_PYTHON", python::python_with_resiliparse(workspace)?);

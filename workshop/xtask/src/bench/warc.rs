@@ -29,7 +29,7 @@ pub(super) const PACKAGES: &[&str] = &[
 /// The variable that leads a benchmark to the pages.
 pub(super) const PAGES_VARIABLE: &str = "UTSUSHI_PAGES";
 
-/// Gets the pages and the peers, and tells `bench` where they are. A peer that cannot be had is said to be left out.
+/// Gets the pages and the peers, and passes their paths to `bench`. A missing peer is reported and left out.
 pub(super) fn lead_to(workspace: &Workspace, bench: &mut Command) -> Result<()> {
     bench.env(PAGES_VARIABLE, pages(workspace)?);
     for (variable, peer) in

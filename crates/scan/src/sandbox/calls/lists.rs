@@ -48,7 +48,7 @@ pub(super) const PRCTL: &[u32] = &[
     libc::PR_SET_VMA as u32,
 ];
 pub(super) const PERSONALITY_QUERY: u32 = u32::MAX;
-/// The network is not the sockets of this machine, behind which others do what they are asked.
+/// The network is not the local sockets of this machine: other processes there act on requests.
 pub(super) const FAMILIES: &[u32] = &[libc::AF_INET as u32, libc::AF_INET6 as u32, libc::AF_NETLINK as u32];
 
 /// Calls that are allowed or refused by their arguments.
@@ -130,7 +130,7 @@ pub(super) const REFUSED: &[i64] = &[
     libc::SYS_ioprio_set,
     libc::SYS_migrate_pages,
     libc::SYS_move_pages,
-    // Locks of others: whoever can read a lock file could hold it.
+    // Locks of others: a process that can read a lock file could hold it.
     libc::SYS_flock,
     // The machine.
     libc::SYS_mount,

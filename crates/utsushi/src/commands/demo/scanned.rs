@@ -6,7 +6,10 @@ use archive::{Choice, Order, Reader, Sorter};
 use base::Timestamp;
 use base::disk::RealDisk;
 use scan::analyses::Analysis;
-use scan::{Answer, Confinement, Error, Job, Limits, Row, Settings, Settled, State, Supply, Work};
+use scan::{
+    AnalysisAnswer, AnalysisCommand, Confinement, DocumentResult, Error, Job, ProgramLimits, ScanProgress,
+    ScanRow, Settings, SupplyMode,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -47,10 +50,10 @@ pub(super) fn look(archive: &Path, at: Timestamp) -> anyhow::Result<Scanned> {
     })?;
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);
     let settings = Settings {
-        work: Work::Builtin(Analysis::Language),
+        work: AnalysisCommand::Builtin(Analysis::Language),
         jobs,
-        supply: Supply::Pipelined,
-        limits: Limits::default(),
+        supply: SupplyMode::Pipelined,
+        limits: ProgramLimits::default(),
         // It is our own code; on a kernel without a sandbox a demo should run all the same.
         confinement: Confinement { is_lifted: true, ..Confinement::default() },
         restart_every: u64::MAX,
@@ -60,7 +63,7 @@ pub(super) fn look(archive: &Path, at: Timestamp) -> anyhow::Result<Scanned> {
     };
     let mut counts = Counts::default();
     let summary =
-        scan::run(&settings, (&reader, &job.pointers(), &done), &job.aside(), &mut counts, &|| false)?;
+        scan::run(&settings, (&reader, &job.pointers(), &done), &job.quarantine(), &mut counts, &|| false)?;
     let mut languages: Vec<(String, u64)> = counts.0.into_iter().collect();
     languages.sort_by(|(one, few), (other, many)| many.cmp(few).then(one.cmp(other)));
     Ok(Scanned { documents: summary.answered, seconds: summary.trace.seconds, workers: jobs, languages })
@@ -70,16 +73,16 @@ pub(super) fn look(archive: &Path, at: Timestamp) -> anyhow::Result<Scanned> {
 #[derive(Default)]
 struct Counts(BTreeMap<String, u64>);
 
-impl scan::Sink for Counts {
-    fn settled(&mut self, row: Row) -> Result<(), Error> {
-        if let Settled::Answered(Answer::Json(language)) = row.settled {
+impl scan::ResultSink for Counts {
+    fn settled(&mut self, row: ScanRow) -> Result<(), Error> {
+        if let DocumentResult::Answered(AnalysisAnswer::Json(language)) = row.result {
             let language = language.trim_matches('"');
             let language = if language == "null" { "" } else { language };
             *self.0.entry(language.to_owned()).or_default() += 1;
         }
         Ok(())
     }
-    fn tick(&mut self, _: &State) -> Result<(), Error> {
+    fn tick(&mut self, _: &ScanProgress) -> Result<(), Error> {
         Ok(())
     }
 }

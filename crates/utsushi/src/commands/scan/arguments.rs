@@ -9,7 +9,7 @@ use base::Interval;
 use clap::ValueEnum;
 use formats::results::Form;
 use scan::analyses::Analysis;
-use scan::{Confinement, Limits, Settings, Supply, Work};
+use scan::{AnalysisCommand, Confinement, ProgramLimits, Settings, SupplyMode};
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
@@ -141,11 +141,11 @@ fn byte_count(text: &str) -> Result<u64, String> {
 
 impl Args {
     /// What is to be run.
-    pub(super) fn work(&self) -> anyhow::Result<Work> {
+    pub(super) fn work(&self) -> anyhow::Result<AnalysisCommand> {
         match (self.builtin, self.program.is_empty()) {
-            (Some(analysis), _) => Ok(Work::Builtin(analysis)),
-            (None, false) if self.each => Ok(Work::Each(self.program.clone())),
-            (None, false) => Ok(Work::Program(self.program.clone())),
+            (Some(analysis), _) => Ok(AnalysisCommand::Builtin(analysis)),
+            (None, false) if self.each => Ok(AnalysisCommand::Each(self.program.clone())),
+            (None, false) => Ok(AnalysisCommand::Program(self.program.clone())),
             (None, true) => {
                 let advice = "name a program behind `--`, as in `-- python3 titles.py`, or `--builtin NAME`";
                 Err(Advised::new("cannot run an analysis", advice, anyhow::anyhow!("none is named")).into())
@@ -194,7 +194,7 @@ impl Args {
     }
 
     /// Everything that is asked for.
-    pub(super) fn settings(&self, work: Work, context: &Context, scratch: PathBuf) -> Settings {
+    pub(super) fn settings(&self, work: AnalysisCommand, context: &Context, scratch: PathBuf) -> Settings {
         let (how, config) = (&self.how, &context.config.scan);
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = how
@@ -202,16 +202,16 @@ impl Args {
             .map(usize::from)
             .or(Some(config.jobs).filter(|jobs| *jobs > 0))
             .unwrap_or_else(processors);
-        let limits = Limits {
+        let limits = ProgramLimits {
             progress: how.progress_limit.map_or(config.limits.progress, Into::into),
             document: how.document_limit.map_or(config.limits.document, Into::into),
             memory_bytes: how.memory.unwrap_or(config.limits.memory_bytes),
             ..config.limits
         };
         let supply = match how.supply {
-            SupplyName::Pipelined => Supply::Pipelined,
-            SupplyName::Synchronous => Supply::Synchronous,
-            SupplyName::Static => Supply::Static,
+            SupplyName::Pipelined => SupplyMode::Pipelined,
+            SupplyName::Synchronous => SupplyMode::Synchronous,
+            SupplyName::Static => SupplyMode::Static,
         };
         let confinement = Confinement {
             is_lifted: self.sandbox.unsandboxed,

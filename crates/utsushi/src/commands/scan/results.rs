@@ -11,7 +11,7 @@ use anyhow::Context as _;
 use base::Interval;
 use clap::ValueEnum;
 use formats::results::{Answer, Form, InOrder, Row, Writer};
-use scan::{Done, Error, Job, Settled, State};
+use scan::{DocumentResult, Error, Job, ScanProgress, SettledSet};
 use std::collections::VecDeque;
 use std::fs;
 use std::io::{self, Write};
@@ -79,7 +79,7 @@ impl<'a> Output<'a> {
         Ok(Self { job, output: &context.output, at_once, is_kept, written: 0, synced: Duration::ZERO })
     }
 
-    fn take(&mut self, row: &scan::Row) -> Result<(), Error> {
+    fn take(&mut self, row: &scan::ScanRow) -> Result<(), Error> {
         if self.is_kept {
             self.job.keep(row)?;
         }
@@ -200,18 +200,18 @@ fn write_in_order(job: &Job, writer: &mut Writer<Destination<'_>>) -> anyhow::Re
     }
     let mut sorted = sorter.finish().context("cannot put the results in order")?;
     while let Some((_, bytes)) = sorted.next().context("cannot put the results in order")? {
-        let row = scan::Row::from_bytes(bytes).context("what was put in order is no result")?;
+        let row = scan::ScanRow::from_bytes(bytes).context("what was put in order is no result")?;
         push(writer, &row).context("cannot write the results")?;
     }
     Ok(count)
 }
 
-fn push(writer: &mut Writer<Destination<'_>>, row: &scan::Row) -> Result<(), formats::Error> {
-    let Settled::Answered(answer) = &row.settled else { return Ok(()) };
+fn push(writer: &mut Writer<Destination<'_>>, row: &scan::ScanRow) -> Result<(), formats::Error> {
+    let DocumentResult::Answered(answer) = &row.result else { return Ok(()) };
     let result = match answer {
-        scan::Answer::Json(text) => Answer::Json(text),
-        scan::Answer::Text(text) => Answer::Text(text),
-        scan::Answer::Bytes(bytes) => Answer::Bytes(bytes),
+        scan::AnalysisAnswer::Json(text) => Answer::Json(text),
+        scan::AnalysisAnswer::Text(text) => Answer::Text(text),
+        scan::AnalysisAnswer::Bytes(bytes) => Answer::Bytes(bytes),
     };
     writer.push(&Row { document: row.number, url: &row.url, at: row.at, result })
 }
@@ -229,13 +229,13 @@ pub(super) struct Shown {
 const RATE_OF: Duration = Duration::from_secs(10);
 
 impl Shown {
-    pub(super) fn new(context: &Context, documents: u64, done: &Done) -> Self {
+    pub(super) fn new(context: &Context, documents: u64, done: &SettledSet) -> Self {
         let progress = context.output.progress("scanning", Some(documents));
         Self { progress, documents, before: done.count(), recent: VecDeque::new() }
     }
 
-    fn show(&mut self, state: &State) {
-        let now = state.answered + state.set_aside;
+    fn show(&mut self, state: &ScanProgress) {
+        let now = state.answered + state.quarantined;
         self.recent.push_back((state.elapsed, now));
         while self.recent.front().is_some_and(|(at, _)| state.elapsed.saturating_sub(*at) > RATE_OF) {
             self.recent.pop_front();
@@ -245,15 +245,15 @@ impl Shown {
     }
 
     #[expect(clippy::cast_precision_loss, reason = "a rate is told to the whole document")]
-    fn in_words(&self, state: &State, now: u64) -> String {
+    fn in_words(&self, state: &ScanProgress, now: u64) -> String {
         let (since, then) = self.recent.front().copied().unwrap_or_default();
         let seconds = state.elapsed.saturating_sub(since).as_secs_f64();
         let rate = if seconds > 0.0 { (now - then) as f64 / seconds } else { 0.0 };
         let left = self.documents.saturating_sub(self.before + now) as f64;
         let time = if rate > 0.0 { Duration::try_from_secs_f64((left / rate).ceil()).ok() } else { None };
         let time = time.map_or_else(|| "?".to_owned(), |time| Interval::from(time).to_string());
-        let aside = if state.set_aside > 0 {
-            format!(", {} set aside", grouped(state.set_aside))
+        let aside = if state.quarantined > 0 {
+            format!(", {} set aside", grouped(state.quarantined))
         } else {
             String::new()
         };
@@ -270,11 +270,11 @@ pub(super) struct Sink<'a, 'o> {
     pub(super) shown: &'a mut Shown,
 }
 
-impl scan::Sink for Sink<'_, '_> {
-    fn settled(&mut self, row: scan::Row) -> Result<(), Error> {
+impl scan::ResultSink for Sink<'_, '_> {
+    fn settled(&mut self, row: scan::ScanRow) -> Result<(), Error> {
         self.output.take(&row)
     }
-    fn tick(&mut self, state: &State) -> Result<(), Error> {
+    fn tick(&mut self, state: &ScanProgress) -> Result<(), Error> {
         self.shown.show(state);
         self.output.tick(state.elapsed)
     }

@@ -137,7 +137,7 @@ fn set_aside_can_be_tried_again(rig: &Rig, kinds: &BTreeMap<String, &str>) {
         let (_, causes) = KINDS.iter().find(|(known, _)| *known == kind).unwrap();
         assert!(causes.contains(&about["cause"].as_str().unwrap()), "{kind}: {about}");
         assert!(!about["what"].as_str().unwrap().is_empty(), "{kind}: {about}");
-        let words = about["last_words"].as_str().unwrap();
+        let words = about["stderr"].as_str().unwrap();
         let is_loud = ["bomb", "complaint"].contains(&kind);
         assert!(words.contains(&format!("last words of {kind}")) || is_loud, "{kind}: {about}");
         assert!(words.len() <= 3 * 4_096, "{kind}: so much of it is kept");
@@ -192,7 +192,7 @@ fn a_filter_that_fails_on_a_document_costs_that_document() {
         .collect();
     let cause = |number| causes[&url(number)]["cause"].as_str().unwrap();
     assert_eq!([5, 13, 21, 29, 37].map(cause), ["ended", "crashed", "ended", "hung", "hung"]);
-    assert_eq!(causes[&url(21)]["last_words"], "oops");
+    assert_eq!(causes[&url(21)]["stderr"], "oops");
     none_left(&rig.mark);
 }
 

@@ -40,7 +40,7 @@ fn a_program_that_ends_without_an_answer_fails_at_once_with_its_last_words() {
     let rig = pages(50).import();
     refused(&rig, &["--", "true"], &["did not answer its first document", "exit code 0", "add `--each`"]);
     let script = ["--", "sh", "-c", "printf 'no model\\033[2J\\n' >&2; exit 3"];
-    refused(&rig, &script, &["exit code 3", "its last words: no model"]);
+    refused(&rig, &script, &["exit code 3", "the end of its standard error: no model"]);
     assert!(!rig.ended(&script).stderr.contains('\u{1b}'), "what a terminal obeys is not passed on");
     refused(&rig, &["--", "sh", "-c", "kill -SEGV $$"], &["signal 11 (SIGSEGV)"]);
     // A filter that finds nothing ends with 1 and says nothing: that is an answer.
@@ -48,7 +48,7 @@ fn a_program_that_ends_without_an_answer_fails_at_once_with_its_last_words() {
     refused(
         &rig,
         &["--each", "--", "sh", "-c", "echo oops >&2; exit 1"],
-        &["exit code 1", "last words: oops"],
+        &["exit code 1", "standard error: oops"],
     );
 }
 

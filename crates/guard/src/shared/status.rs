@@ -1,13 +1,13 @@
-//! How the guard is, for whoever asks.
+//! The status of the guard as JSON.
 
-use super::{House, millis};
-use crate::settings::Limits;
+use super::{Shared, millis};
+use crate::settings::TrafficLimits;
 use serde_json::{Value, json};
 
 /// How many blocked servers and addresses the status names.
 const BLOCKED_SHOWN_MAX: usize = 100;
 
-impl House {
+impl Shared {
     /// How the guard is.
     pub(crate) fn status(&self) -> Value {
         let desk = self.desk();
@@ -30,7 +30,7 @@ impl House {
     }
 }
 
-fn shown(limits: &Limits, opened: &[String]) -> Value {
+fn shown(limits: &TrafficLimits, opened: &[String]) -> Value {
     json!({
         "pause_ms": millis(limits.pause),
         "wait_max_ms": millis(limits.wait_max),

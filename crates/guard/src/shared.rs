@@ -1,7 +1,7 @@
-//! What all connections share: the gate, the log, and the order in which they are used.
+//! State shared by all connections: the gate, the log, and the order in which they are used.
 //!
-//! **Invariant:** a decision is written to the log before anyone learns of it. When that fails nothing passes: what
-//! is asked is refused, and every tunnel that stands is cut, until a line could be written again.
+//! **Invariant:** a decision is logged before it takes effect. If logging fails, nothing passes: new
+//! requests are refused and every open tunnel is closed, until a line can be written again.
 
 mod book;
 mod status;
@@ -15,21 +15,20 @@ use base::Clock;
 use serde_json::{Map, Value, json};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 use tokio::sync::{Notify, broadcast, watch};
 use tokio::time::Instant;
 
-/// Lines that a slow reader of decisions may lag behind.
+/// Maximum number of log lines buffered for a slow reader of decisions.
 const DECISIONS_KEPT_MAX: usize = 4_096;
 
-/// What all connections share.
+/// State shared by all connections.
 #[derive(Debug)]
-pub(crate) struct House {
+pub(crate) struct Shared {
     pub(crate) settings: Settings,
     pub(crate) listens_on: SocketAddr,
-    /// Changes when every tunnel that stands must end.
+    /// Changes when every open tunnel must end.
     pub(crate) cut: watch::Sender<u64>,
-    /// Told when someone's turn may have come.
+    /// Notified when a waiting request may go.
     changed: Notify,
     decisions: broadcast::Sender<Arc<str>>,
     clock: Arc<dyn Clock>,
@@ -37,7 +36,7 @@ pub(crate) struct House {
     desk: Mutex<Desk>,
 }
 
-/// What one connection at a time has in its hands.
+/// The part that one connection at a time may change.
 #[derive(Debug)]
 struct Desk {
     gate: Gate,
@@ -50,7 +49,7 @@ struct Desk {
     refused_unlisted: u64,
 }
 
-/// What happened since the start.
+/// Counts since the start.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counts {
     tunnels_open: u64,
@@ -88,7 +87,7 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-impl House {
+impl Shared {
     /// Opens the log and takes up the day where it was left.
     pub(crate) fn open(
         settings: Settings,
@@ -107,7 +106,7 @@ impl House {
         if day > Day::of(clock.now()) {
             tracing::warn!(%day, "the log is ahead of the clock; its last day is counted on until the clock is there");
         }
-        let house = Self {
+        let shared = Self {
             listens_on,
             cut: watch::Sender::new(0),
             changed: Notify::new(),
@@ -125,8 +124,8 @@ impl House {
             }),
             settings,
         };
-        house.note(json!({ "event": "started", "pid": std::process::id(), "listen": listens_on.to_string(), "unread": unread }));
-        Ok(house)
+        shared.note(json!({ "event": "started", "pid": std::process::id(), "listen": listens_on.to_string(), "unread": unread }));
+        Ok(shared)
     }
 
     /// The decisions from now on, as the log has them.
@@ -164,7 +163,7 @@ impl House {
         let mut desk = self.desk();
         let entered = desk.gate.enter(ride.number, &ride.target, self.now());
         drop(desk);
-        entered.map(|number| Waiting { house: self, ride, number }).map_err(denied)
+        entered.map(|number| Waiting { shared: self, ride, number }).map_err(denied)
     }
 
     fn try_pass(&self, wish: &Waiting<'_>, request: u64, bytes: u64) -> Result<Turn, Denied> {
@@ -228,7 +227,7 @@ impl House {
     }
 
     fn desk(&self) -> MutexGuard<'_, Desk> {
-        // Whoever panicked with the desk in hand left counts that are at worst too high.
+        // After a panic of a holder of the lock, the counts are at worst too high.
         self.desk.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -236,15 +235,15 @@ impl House {
 /// A request that waits, until this is dropped.
 #[derive(Debug)]
 struct Waiting<'h> {
-    house: &'h House,
+    shared: &'h Shared,
     ride: &'h Ride,
     number: WishNumber,
 }
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        self.house.desk().gate.leave(self.number);
-        self.house.changed.notify_waiters();
+        self.shared.desk().gate.leave(self.number);
+        self.shared.changed.notify_waiters();
     }
 }
 
@@ -258,9 +257,4 @@ fn denied(refusal: Refusal) -> Denied {
 
 pub(crate) fn millis(time: Moment) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// Whole seconds, rounded up, at least one.
-pub(crate) fn seconds_up(time: Duration) -> u64 {
-    time.as_secs().saturating_add(u64::from(time.subsec_nanos() > 0)).max(1)
 }

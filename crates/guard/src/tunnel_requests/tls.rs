@@ -116,7 +116,7 @@ impl<'b> Reader<'b> {
         self.0 = rest;
         Some(taken)
     }
-    /// A block whose length stands before it, in so many bytes.
+    /// A block after its length, which takes `bytes` bytes.
     fn block(&mut self, length_bytes: usize) -> Option<&'b [u8]> {
         let length = self.take(length_bytes)?.iter().fold(0, |sum, byte| sum * 256 + usize::from(*byte));
         self.take(length)
@@ -151,7 +151,7 @@ pub(super) struct Piece {
 #[derive(Debug, Default)]
 pub(super) struct Records {
     pub(super) hello_seen: bool,
-    /// So many bytes of a record have not come yet.
+    /// Number of bytes of a record that have not arrived yet.
     rest: usize,
     kind: Option<Kind>,
     other_records: u32,

@@ -1,7 +1,7 @@
 use super::*;
 
-fn speech() -> Speech {
-    Speech::new(ServerName::parse("www.example.jp").unwrap())
+fn requests() -> TunnelRequests {
+    TunnelRequests::new(ServerName::parse("www.example.jp").unwrap())
 }
 
 fn request(path: &str) -> String {
@@ -35,10 +35,10 @@ fn hello(name: Option<&str>, bytes: usize) -> Vec<u8> {
 }
 
 #[track_caller]
-fn sends(speech: &mut Speech, expected: &[u8]) {
+fn sends(requests: &mut TunnelRequests, expected: &[u8]) {
     let mut sent = Vec::new();
     while sent.len() < expected.len() {
-        match speech.next() {
+        match requests.next() {
             Step::Send(bytes) => sent.extend(bytes),
             other => panic!("{other:?} after {} of {} bytes", sent.len(), expected.len()),
         }
@@ -47,44 +47,44 @@ fn sends(speech: &mut Speech, expected: &[u8]) {
 }
 
 #[track_caller]
-fn cut(speech: &mut Speech, why: &str) {
-    let step = speech.next();
+fn cut(requests: &mut TunnelRequests, why: &str) {
+    let step = requests.next();
     assert!(matches!(step, Step::Cut(said) if said.contains(why)), "{step:?}");
 }
 
 #[test]
 fn a_plain_tunnel_lets_one_request_through_a_turn() {
-    let mut speech = speech();
+    let mut requests = requests();
     let (first, second) = (request("/1"), request("/2"));
-    speech.push(format!("{first}{second}{}", request("/3")).as_bytes());
-    sends(&mut speech, first.as_bytes());
-    assert_eq!(speech.next(), Step::Ask, "what comes in one burst is still several requests");
-    assert_eq!((speech.hear_server(9), speech.hear_server(9)), (Answer::Yes, Answer::No));
-    assert_eq!(speech.next(), Step::Ask);
-    speech.give_turn();
-    sends(&mut speech, second.as_bytes());
-    assert_eq!(speech.next(), Step::Ask);
-    speech.give_turn();
-    sends(&mut speech, request("/3").as_bytes());
-    assert_eq!(speech.next(), Step::Listen);
+    requests.push(format!("{first}{second}{}", request("/3")).as_bytes());
+    sends(&mut requests, first.as_bytes());
+    assert_eq!(requests.next(), Step::Ask, "what comes in one burst is still several requests");
+    assert_eq!((requests.hear_server(9), requests.hear_server(9)), (Answer::Yes, Answer::No));
+    assert_eq!(requests.next(), Step::Ask);
+    requests.give_turn();
+    sends(&mut requests, second.as_bytes());
+    assert_eq!(requests.next(), Step::Ask);
+    requests.give_turn();
+    sends(&mut requests, request("/3").as_bytes());
+    assert_eq!(requests.next(), Step::Listen);
 }
 
 #[test]
 fn a_plain_request_leaves_when_it_is_whole() {
-    let (mut speech, whole) = (speech(), request("/"));
+    let (mut requests, whole) = (requests(), request("/"));
     for byte in whole.bytes() {
-        assert_eq!(speech.next(), Step::Listen);
-        speech.push(&[byte]);
+        assert_eq!(requests.next(), Step::Listen);
+        requests.push(&[byte]);
     }
-    sends(&mut speech, whole.as_bytes());
+    sends(&mut requests, whole.as_bytes());
 }
 
 #[test]
 fn a_plain_tunnel_is_for_requests_without_body_to_its_server() {
     let check = |text: &str, why: &str| {
-        let mut speech = speech();
-        speech.push(text.as_bytes());
-        cut(&mut speech, why);
+        let mut requests = requests();
+        requests.push(text.as_bytes());
+        cut(&mut requests, why);
     };
     check("GET / HTTP/1.1\r\nHost: other.example\r\n\r\n", "Host");
     check("GET / HTTP/1.1\r\nHost: evil.www.example.jp\r\n\r\n", "Host");
@@ -99,10 +99,10 @@ fn a_plain_tunnel_is_for_requests_without_body_to_its_server() {
     check("\0\0\0nonsense", "no HTTP");
     check(&format!("GET / HTTP/1.1\r\nX: {}", "x".repeat(70_000)), "too large");
     for same in ["WWW.Example.JP", "www.example.jp.", "www.example.jp:8080"] {
-        let mut speech = speech();
+        let mut requests = requests();
         let text = format!("GET / HTTP/1.1\r\nHost: {same}\r\n\r\n");
-        speech.push(text.as_bytes());
-        sends(&mut speech, text.as_bytes());
+        requests.push(text.as_bytes());
+        sends(&mut requests, text.as_bytes());
     }
 }
 
@@ -117,15 +117,15 @@ fn the_name_in_a_hello_must_be_that_of_the_server() {
         (Some(""), false),
     ] {
         for bytes in [1, 7, 400] {
-            let (mut speech, hello) = (speech(), hello(name, bytes));
+            let (mut requests, hello) = (requests(), hello(name, bytes));
             for byte in &hello {
-                assert_eq!(speech.next(), Step::Listen);
-                speech.push(&[*byte]);
+                assert_eq!(requests.next(), Step::Listen);
+                requests.push(&[*byte]);
             }
             if fits && bytes == 400 {
-                sends(&mut speech, &hello);
+                sends(&mut requests, &hello);
             } else if !fits {
-                cut(&mut speech, "the TLS name");
+                cut(&mut requests, "the TLS name");
             }
         }
     }
@@ -138,12 +138,12 @@ fn a_hello_that_cannot_be_read_ends_the_tunnel() {
     for place in 0..good.len() {
         let mut bad = good.clone();
         bad[place] ^= 0x55;
-        let mut speech = speech();
-        speech.push(&bad);
-        refused += u32::from(matches!(speech.next(), Step::Cut(_)));
+        let mut requests = requests();
+        requests.push(&bad);
+        refused += u32::from(matches!(requests.next(), Step::Cut(_)));
     }
     assert!(refused > 20, "{refused}");
-    let mut long = speech();
+    let mut long = requests();
     long.push(&[22, 3, 1, 64, 0, 1, 0, 255, 255]);
     long.push(&[0; 40_000]);
     cut(&mut long, "hello");
@@ -152,89 +152,89 @@ fn a_hello_that_cannot_be_read_ends_the_tunnel() {
 /// TLS 1.3: the end of the handshake and the request are both application data.
 #[test]
 fn the_handshake_belongs_to_the_first_request() {
-    let (mut speech, hello, finished) =
-        (speech(), hello(Some("www.example.jp"), 4_000), [record(20, 1), record(23, 53)].concat());
-    speech.push(&hello);
-    sends(&mut speech, &hello);
-    assert_eq!(speech.hear_server(9), Answer::No, "a handshake is no answer");
-    speech.push(&finished);
-    sends(&mut speech, &finished);
-    assert_eq!(speech.hear_server(9), Answer::No, "session tickets are no answer");
-    speech.push(&record(23, 120));
-    sends(&mut speech, &record(23, 120));
-    speech.push(&record(23, 53));
-    sends(&mut speech, &record(23, 53));
-    assert_eq!(speech.hear_server(2_000), Answer::Yes);
-    speech.push(&record(23, 53));
-    assert_eq!(speech.next(), Step::Ask, "data after an answer is another request, whatever its length");
-    speech.give_turn();
-    sends(&mut speech, &record(23, 53));
-    assert_eq!(speech.hear_server(2_000), Answer::Yes);
+    let (mut requests, hello, finished) =
+        (requests(), hello(Some("www.example.jp"), 4_000), [record(20, 1), record(23, 53)].concat());
+    requests.push(&hello);
+    sends(&mut requests, &hello);
+    assert_eq!(requests.hear_server(9), Answer::No, "a handshake is no answer");
+    requests.push(&finished);
+    sends(&mut requests, &finished);
+    assert_eq!(requests.hear_server(9), Answer::No, "session tickets are no answer");
+    requests.push(&record(23, 120));
+    sends(&mut requests, &record(23, 120));
+    requests.push(&record(23, 53));
+    sends(&mut requests, &record(23, 53));
+    assert_eq!(requests.hear_server(2_000), Answer::Yes);
+    requests.push(&record(23, 53));
+    assert_eq!(requests.next(), Step::Ask, "data after an answer is another request, whatever its length");
+    requests.give_turn();
+    sends(&mut requests, &record(23, 53));
+    assert_eq!(requests.hear_server(2_000), Answer::Yes);
 }
 
 #[test]
 fn session_tickets_are_no_certain_answer() {
-    let (mut speech, hello) = (speech(), hello(None, 4_000));
+    let (mut requests, hello) = (requests(), hello(None, 4_000));
     let begin = [hello, record(23, 53), record(23, 300)].concat();
-    speech.push(&begin);
-    sends(&mut speech, &begin);
-    assert_eq!(speech.hear_server(510), Answer::Doubtful, "they may be tickets");
-    assert_eq!(speech.hear_server(200), Answer::Doubtful);
-    assert_eq!(speech.hear_server(900), Answer::Yes, "so much is an answer");
-    assert_eq!(speech.hear_server(10), Answer::No);
-    speech.push(&record(23, 300));
-    assert_eq!(speech.next(), Step::Ask);
-    speech.give_turn();
-    sends(&mut speech, &record(23, 300));
-    assert_eq!(speech.hear_server(10), Answer::Yes, "tickets come once");
+    requests.push(&begin);
+    sends(&mut requests, &begin);
+    assert_eq!(requests.hear_server(510), Answer::Doubtful, "they may be tickets");
+    assert_eq!(requests.hear_server(200), Answer::Doubtful);
+    assert_eq!(requests.hear_server(900), Answer::Yes, "so much is an answer");
+    assert_eq!(requests.hear_server(10), Answer::No);
+    requests.push(&record(23, 300));
+    assert_eq!(requests.next(), Step::Ask);
+    requests.give_turn();
+    sends(&mut requests, &record(23, 300));
+    assert_eq!(requests.hear_server(10), Answer::Yes, "tickets come once");
 }
 
 /// TLS 1.2: the handshake takes one burst more, and what is application data is no handshake.
 #[test]
 fn an_older_handshake_belongs_to_the_first_request_too() {
-    let (mut speech, hello) = (speech(), hello(Some("www.example.jp"), 4_000));
+    let (mut requests, hello) = (requests(), hello(Some("www.example.jp"), 4_000));
     let keys = [record(22, 70), record(20, 1), record(22, 40)].concat();
-    speech.push(&hello);
-    sends(&mut speech, &hello);
-    assert_eq!(speech.hear_server(9), Answer::No);
-    speech.push(&keys);
-    sends(&mut speech, &keys);
-    assert_eq!(speech.hear_server(9), Answer::No);
-    speech.push(&record(23, 53));
-    sends(&mut speech, &record(23, 53));
-    assert_eq!(speech.hear_server(2_000), Answer::Yes, "of this length or any other");
-    speech.push(&record(21, 26));
-    sends(&mut speech, &record(21, 26));
-    speech.push(&record(23, 200));
-    assert_eq!(speech.next(), Step::Ask);
+    requests.push(&hello);
+    sends(&mut requests, &hello);
+    assert_eq!(requests.hear_server(9), Answer::No);
+    requests.push(&keys);
+    sends(&mut requests, &keys);
+    assert_eq!(requests.hear_server(9), Answer::No);
+    requests.push(&record(23, 53));
+    sends(&mut requests, &record(23, 53));
+    assert_eq!(requests.hear_server(2_000), Answer::Yes, "of this length or any other");
+    requests.push(&record(21, 26));
+    sends(&mut requests, &record(21, 26));
+    requests.push(&record(23, 200));
+    assert_eq!(requests.next(), Step::Ask);
 }
 
 #[test]
 fn a_farewell_is_no_request_and_the_last_word() {
-    let (mut speech, hello) = (speech(), hello(None, 4_000));
+    let (mut requests, hello) = (requests(), hello(None, 4_000));
     let begin = [hello, record(23, 53), record(23, 300)].concat();
-    speech.push(&begin);
-    sends(&mut speech, &begin);
-    assert_eq!(speech.hear_server(2_000), Answer::Yes);
+    requests.push(&begin);
+    sends(&mut requests, &begin);
+    assert_eq!(requests.hear_server(2_000), Answer::Yes);
     let farewell = record(23, 19);
-    speech.push(&farewell[..10]);
-    assert_eq!(speech.next(), Step::Listen);
-    speech.push(&farewell[10..]);
-    sends(&mut speech, &farewell);
-    speech.push(&record(23, 19));
-    cut(&mut speech, "last word");
+    requests.push(&farewell[..10]);
+    assert_eq!(requests.next(), Step::Listen);
+    requests.push(&farewell[10..]);
+    sends(&mut requests, &farewell);
+    requests.push(&record(23, 19));
+    cut(&mut requests, "last word");
 }
 
 #[test]
 fn the_rest_of_a_record_belongs_to_its_beginning() {
-    let (mut speech, hello, long) = (speech(), hello(None, 4_000), record(23, 5_000));
-    speech.push(&[hello.as_slice(), &record(23, 53), &long[..100]].concat());
-    sends(&mut speech, &[hello.as_slice(), &record(23, 53), &long[..100]].concat());
-    assert_eq!(speech.hear_server(2_000), Answer::Yes, "the server was quick");
-    speech.push(&long[100..]);
-    sends(&mut speech, &long[100..]);
-    speech.push(&record(23, 60));
-    assert_eq!(speech.next(), Step::Ask);
+    let (mut requests, hello, long) = (requests(), hello(None, 4_000), record(23, 5_000));
+    requests.push(&[hello.as_slice(), &record(23, 53), &long[..100]].concat());
+    sends(&mut requests, &[hello.as_slice(), &record(23, 53), &long[..100]].concat());
+    assert_eq!(requests.hear_server(2_000), Answer::Yes, "the server was quick");
+    requests.push(&long[100..]);
+    sends(&mut requests, &long[100..]);
+    requests.push(&record(23, 60));
+    assert_eq!(requests.next(), Step::Ask);
 }
 
 #[test]
@@ -246,25 +246,25 @@ fn what_is_no_record_ends_the_tunnel() {
         vec![23, 3, 3, 255, 255, 0],
         b"GET / HTTP/1.1\r\n".to_vec(),
     ] {
-        let (mut speech, hello) = (speech(), hello(None, 4_000));
-        speech.push(&[hello.as_slice(), &bad].concat());
-        sends(&mut speech, &hello);
-        cut(&mut speech, "no TLS record");
+        let (mut requests, hello) = (requests(), hello(None, 4_000));
+        requests.push(&[hello.as_slice(), &bad].concat());
+        sends(&mut requests, &hello);
+        cut(&mut requests, "no TLS record");
     }
-    let (mut speech, hello) = (speech(), hello(None, 4_000));
-    speech.push(&hello);
-    sends(&mut speech, &hello);
-    speech.push(&record(22, 50).repeat(40));
-    while let Step::Send(_) = speech.next() {}
-    cut(&mut speech, "no TLS record");
+    let (mut requests, hello) = (requests(), hello(None, 4_000));
+    requests.push(&hello);
+    sends(&mut requests, &hello);
+    requests.push(&record(22, 50).repeat(40));
+    while let Step::Send(_) = requests.next() {}
+    cut(&mut requests, "no TLS record");
 }
 
 #[test]
 fn beside_a_single_request_nothing_leaves() {
-    let mut speech = Speech::single(ServerName::parse("www.example.jp").unwrap());
-    speech.push(request("/").as_bytes());
-    assert_eq!(speech.next(), Step::Listen);
-    assert_eq!(speech.hear_server(2_000), Answer::Yes);
+    let mut requests = TunnelRequests::single(ServerName::parse("www.example.jp").unwrap());
+    requests.push(request("/").as_bytes());
+    assert_eq!(requests.next(), Step::Listen);
+    assert_eq!(requests.hear_server(2_000), Answer::Yes);
 }
 
 /// What leaves a plain tunnel, however the client cuts its words, when every request gets a turn.
@@ -273,20 +273,20 @@ fn requests_are_the_same_however_they_come() {
     let mut chance = base::Chance::new(3);
     let whole: String = (0..20).map(|number| request(&format!("/{number}"))).collect();
     for _ in 0..200 {
-        let (mut speech, mut rest) = (speech(), whole.as_bytes());
+        let (mut requests, mut rest) = (requests(), whole.as_bytes());
         let (mut sent, mut turns) = (Vec::new(), 1);
         while !rest.is_empty() {
             let (piece, after) = rest.split_at((1 + chance.index(90)).min(rest.len()));
-            speech.push(piece);
+            requests.push(piece);
             rest = after;
             loop {
-                match speech.next() {
+                match requests.next() {
                     Step::Send(bytes) => sent.extend(bytes),
                     Step::Listen => break,
                     Step::Cut(why) => panic!("{why}"),
                     Step::Ask => {
                         turns += 1;
-                        speech.give_turn();
+                        requests.give_turn();
                     }
                 }
             }
@@ -307,13 +307,13 @@ fn nonsense_is_survived() {
             let place = chance.index(said.len());
             said[place] = u8::try_from(chance.index(256)).unwrap();
         }
-        let (mut speech, mut sent) = (speech(), Vec::new());
+        let (mut requests, mut sent) = (requests(), Vec::new());
         for piece in said.chunks(1 + chance.index(200)) {
-            speech.push(piece);
-            while let Step::Send(bytes) = speech.next() {
+            requests.push(piece);
+            while let Step::Send(bytes) = requests.next() {
                 sent.extend(bytes);
             }
-            speech.hear_server(chance.index(900));
+            requests.hear_server(chance.index(900));
         }
         assert!(said.starts_with(&sent));
     }

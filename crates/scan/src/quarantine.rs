@@ -1,13 +1,13 @@
-//! Documents that were set aside: each as a WARC file of one document, to try it again, and what is known of why (P3).
+//! Quarantined documents: each as a WARC file of one document, to try it again, with a JSON file that says why (P3).
 //!
 //! **Invariant:** names are made of numbers, never of anything from the web (H17).
 //!
-//! **Invariant:** what is known of a document is there before the document is, whole, and goes after it, so that whoever has
-//! to remove a page finds all there is of it.
+//! **Invariant:** the JSON file is written completely before the WARC file and removed after it, so that a takedown
+//! finds every file of a page.
 
 use crate::error::Error;
-use crate::journal::{Row, Settled};
-use crate::wire::{Fault, Parcel};
+use crate::journal::{DocumentResult, ScanRow};
+use crate::wire::{AnalysisFailure, Parcel};
 use archive::split_answer;
 use base::disk::{create_private_directory, private_options};
 use serde_json::{Value, json};
@@ -17,20 +17,20 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use warc::{Compression, Draft, Kind, Level, RecordId, Writer};
 
-/// Keeps a document in `directory`, its member and what is known of it, and says where its WARC file is, if it could be read
+/// Stores a document with its description in `directory`; returns the path of its WARC file, if it could be read
 /// at all.
 pub(crate) fn keep(
     directory: &Path,
-    row: &Row,
+    row: &ScanRow,
     parcel: Option<(&Parcel, &[u8])>,
 ) -> Result<Option<PathBuf>, Error> {
     create_private_directory(directory).map_err(|source| Error::io("make", directory, source))?;
-    let Settled::SetAside(fault) = &row.settled else { return Ok(None) };
+    let DocumentResult::Quarantined(failure) = &row.result else { return Ok(None) };
     let warc = parcel.map(|(parcel, member)| {
         (directory.join(warc_name(row.number, member)), warc_of(parcel, member, row))
     });
     let about = directory.join(format!("{}.json", row.number));
-    let text = told(row, fault, warc.as_ref().map(|(path, _)| path.as_path())).to_string();
+    let text = description(row, failure, warc.as_ref().map(|(path, _)| path.as_path())).to_string();
     write(&about, (text + "\n").as_bytes())?;
     if let Some((path, bytes)) = &warc {
         write(path, bytes)?;
@@ -40,7 +40,7 @@ pub(crate) fn keep(
     Ok(warc.map(|(path, _)| path))
 }
 
-/// Writes a file that is whole when it is there.
+/// Writes a file atomically.
 fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let part = path.with_added_extension(PART);
     let created = private_options().write(true).create(true).truncate(true).open(&part);
@@ -54,10 +54,10 @@ fn write(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 
 const PART: &str = "part";
 
-fn told(row: &Row, fault: &Fault, warc: Option<&Path>) -> Value {
+fn description(row: &ScanRow, failure: &AnalysisFailure, warc: Option<&Path>) -> Value {
     json!({
         "document": row.number, "url": row.url, "at": row.at.to_rfc3339(),
-        "cause": fault.cause.as_str(), "what": fault.what, "last_words": fault.words,
+        "cause": failure.cause.as_str(), "what": failure.what, "stderr": failure.words,
         "warc": warc.and_then(Path::file_name).map(|name| name.to_string_lossy()),
     })
 }
@@ -71,7 +71,7 @@ fn warc_name(number: u64, member: &[u8]) -> String {
 }
 
 /// The record as it is stored; of one that another page's record stands for, a record of its own.
-fn warc_of(parcel: &Parcel, member: &[u8], row: &Row) -> Vec<u8> {
+fn warc_of(parcel: &Parcel, member: &[u8], row: &ScanRow) -> Vec<u8> {
     let Some(head) = &parcel.head else { return member.to_vec() };
     let Ok(record) =
         warc::Record::from_member(member, parcel.location.offset, base::limits::DECODED_BYTES_MAX, None)
@@ -90,13 +90,13 @@ fn warc_of(parcel: &Parcel, member: &[u8], row: &Row) -> Vec<u8> {
     file
 }
 
-/// Removes what is kept in `directory` of pages whose URLs `is_gone`, and says how many documents that were.
+/// Removes the documents in `directory` whose URLs `is_gone`; returns their number.
 pub(crate) fn remove(directory: &Path, is_gone: impl Fn(&str) -> bool) -> Result<u64, Error> {
     let mut removed = 0;
     for (number, paths) in kept(directory)? {
         let about = directory.join(format!("{number}.json"));
         let url = url_of(&about)?;
-        // A document of which nothing is known may be any.
+        // A document without a description may be of any page.
         if url.as_deref().is_none_or(&is_gone) {
             remove_all(&paths, &about)?;
             removed += 1;
@@ -105,7 +105,7 @@ pub(crate) fn remove(directory: &Path, is_gone: impl Fn(&str) -> bool) -> Result
     Ok(removed)
 }
 
-/// Removes every document but those that are `wanted`: what a process that was killed had set aside and not noted.
+/// Removes every document not in `wanted`: a killed process quarantined the others without noting them in the journal.
 pub(crate) fn keep_only(directory: &Path, wanted: &BTreeSet<u64>) -> Result<(), Error> {
     for (number, paths) in kept(directory)?.into_iter().filter(|(number, _)| !wanted.contains(number)) {
         remove_all(&paths, &directory.join(format!("{number}.json")))?;
@@ -138,11 +138,11 @@ fn url_of(about: &Path) -> Result<Option<String>, Error> {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         text => text.map_err(|source| Error::io("read", about, source))?,
     };
-    let told: Value = serde_json::from_str(&text).unwrap_or_default();
-    Ok(told.get("url").and_then(Value::as_str).map(str::to_owned))
+    let about: Value = serde_json::from_str(&text).unwrap_or_default();
+    Ok(about.get("url").and_then(Value::as_str).map(str::to_owned))
 }
 
-/// Removes files, what is known of the document last.
+/// Removes files, the description last.
 fn remove_all(paths: &[PathBuf], about: &PathBuf) -> Result<(), Error> {
     let is_about = |path: &&PathBuf| *path == about;
     let rest = paths.iter().filter(|path| !is_about(path));
@@ -155,12 +155,18 @@ fn remove_all(paths: &[PathBuf], about: &PathBuf) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::wire::Cause;
+    use crate::wire::FailureCause;
     use base::Timestamp;
 
     fn keep_one(directory: &Path, number: u64, url: &str) {
-        let fault = Fault { cause: Cause::Hung, what: "it hung".to_owned(), words: String::new() };
-        let row = Row { number, url: url.to_owned(), at: Timestamp::MIN, settled: Settled::SetAside(fault) };
+        let failure =
+            AnalysisFailure { cause: FailureCause::Hung, what: "it hung".to_owned(), words: String::new() };
+        let row = ScanRow {
+            number,
+            url: url.to_owned(),
+            at: Timestamp::MIN,
+            result: DocumentResult::Quarantined(failure),
+        };
         let parcel = Parcel { number, ..crate::wire::tests::small(3) };
         let path = keep(directory, &row, Some((&parcel, b"\x1f\x8bx"))).unwrap();
         assert_eq!(path, Some(directory.join(format!("{number}.warc.gz"))));
@@ -185,7 +191,7 @@ mod tests {
             .for_each(|(url, n)| keep_one(directory, n, url));
         // A process that was killed in between leaves a document of which nothing is known.
         fs::write(directory.join("9.warc.gz.part"), "half").unwrap();
-        fs::write(directory.join("notes.txt"), "of somebody").unwrap();
+        fs::write(directory.join("notes.txt"), "of another program").unwrap();
         assert_eq!(remove(directory, |url| url.starts_with("http://a/")).unwrap(), 3);
         check(directory, &["1.json", "1.warc.gz", "notes.txt"]);
         keep_only(directory, &BTreeSet::new()).unwrap();

@@ -1,7 +1,7 @@
-//! The log as the house uses it, and what happens when it cannot be written.
+//! The log as the shared uses it, and what happens when it cannot be written.
 
-use super::{Desk, House, Ride, object, seconds_up};
-use crate::answer::Denied;
+use super::{Desk, Ride, Shared, object};
+use crate::answer::{Denied, seconds_up};
 use crate::day::Day;
 use crate::log;
 use serde_json::{Map, Value, json};
@@ -10,8 +10,8 @@ use std::net::SocketAddr;
 /// Lines of refusals a second; a client that asks in a loop would fill the disk with more. The rest are counted.
 const REFUSED_LINES_PER_SECOND_MAX: u64 = 100;
 
-impl House {
-    /// Writes that something was refused; gives what the client is told.
+impl Shared {
+    /// Logs a refusal; returns the response for the client.
     pub(crate) fn refuse(&self, client: SocketAddr, about: Value, denied: Denied) -> Denied {
         let mut desk = self.desk();
         desk.counts.refused += 1;
@@ -85,7 +85,7 @@ impl House {
         let line = log::to_line(&Value::Object(fields));
         match desk.log.write(day, &line) {
             Ok(()) => {
-                // Nobody may be listening.
+                // There may be no receiver.
                 let _ = self.decisions.send(line.into());
                 true
             }

@@ -36,7 +36,7 @@ pub(crate) enum Step {
 
 /// One side of a tunnel: what the client says.
 #[derive(Debug)]
-pub(crate) struct Speech {
+pub(crate) struct TunnelRequests {
     server: ServerName,
     input: Vec<u8>,
     language: Language,
@@ -69,7 +69,7 @@ enum Turn {
     Over,
 }
 
-impl Speech {
+impl TunnelRequests {
     /// In a tunnel to `server` whose first request has its turn.
     pub(crate) fn new(server: ServerName) -> Self {
         Self {
@@ -101,7 +101,7 @@ impl Speech {
     pub(crate) fn give_turn(&mut self) {
         (self.turn, self.doubtful_bytes) = (Turn::Given, None);
     }
-    /// The server said so many bytes; whether they answer the request that is under way.
+    /// The server sent this many bytes; returns whether they answer the pending request.
     ///
     /// After its handshake a server of TLS 1.3 sends session tickets, at once and unasked. Until more has come than
     /// they take, the first answer is in doubt.
