@@ -19,6 +19,7 @@
 //!
 //! Not here: crawling, formats of files, configuration.
 
+pub mod address_range;
 pub mod body;
 pub mod capture;
 pub mod chance;
@@ -36,6 +37,7 @@ pub mod server;
 pub mod time;
 pub mod url;
 
+pub use address_range::{AddressRange, AddressRangeError};
 pub use body::Body;
 pub use capture::{Capture, Outcome, Refusal};
 pub use chance::Chance;

@@ -13,8 +13,8 @@ use archive::{Archive, Flag, Learned, Reader};
 use base::clock::Clock;
 use base::door::Door;
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
-use fetch::robots::{Answer, Need};
 use frontier::{FoundUrl, Frontier, Next, ResultUse, Selection, Step, StepResult, Task};
+use robots::{Need, RobotsAnswer};
 use std::collections::HashSet;
 use std::pin::pin;
 use std::sync::Arc;
@@ -367,7 +367,9 @@ impl<D: Door + 'static> Crawl<D> {
             What::LookedUp(_) if task.step.page().is_some() => {
                 Ticket::Page { page: task.step.page(), reading: Reading::default() }
             }
-            What::Robots(Answer::Rules(rules)) => Ticket::Robots { sitemaps: sitemaps(&rules, &capture.url) },
+            What::Robots(RobotsAnswer::Rules(rules)) => {
+                Ticket::Robots { sitemaps: sitemaps(&rules, &capture.url) }
+            }
             What::LookedUp(_) | What::Robots(_) => Ticket::Robots { sitemaps: Vec::new() },
         };
         self.keep(capture, ticket);

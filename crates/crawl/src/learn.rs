@@ -11,8 +11,8 @@ use crate::reading::{Reading, Reads};
 use archive::derived;
 use archive::{Entry, Place, Reader, Stored};
 use base::{PageUrl, Timestamp};
-use fetch::robots::{self, Rules};
 use frontier::{FoundUrl, Frontier, LearnResult, Lesson, RevisitPolicy, Role, Selection, VisitResult};
+use robots::RobotsRules;
 use std::collections::{BTreeSet, VecDeque};
 
 /// So many captures are looked ahead when pages must be made known.
@@ -173,7 +173,7 @@ impl Pupil<'_> {
     fn learn_robots(&mut self, url: &PageUrl, entry: &Entry) -> Result<(), crate::Error> {
         let is_file = entry.status.is_some_and(|status| (200..300).contains(&status)) && !entry.truncated;
         let Some((_, content)) = self.body().content(entry)?.filter(|_| is_file) else { return Ok(()) };
-        let rules = Rules::for_agent(&content, &self.reads.agent);
+        let rules = RobotsRules::for_agent(&content, &self.reads.agent);
         Ok(self.frontier.found(&sitemaps(&rules, url), entry.at)?)
     }
     fn learn_page(
@@ -290,7 +290,7 @@ impl Body<'_> {
             return Ok(Reading::default());
         }
         let Some((head, content)) = self.content(entry)? else { return Ok(Reading::default()) };
-        let asks = fetch::exclusion(&head, &self.reads.agent);
+        let asks = robots::exclusion(&head, &self.reads.agent);
         let content_type = base::http::field(&head, "content-type");
         Ok(self.reads.read_content(url, content_type, &content, asks.nofollow))
     }
@@ -373,7 +373,7 @@ pub(crate) fn add(frontier: &mut Frontier, pages: &[Added], at: Timestamp) -> Re
 }
 
 /// The sitemaps that a robots file names.
-pub(crate) fn sitemaps(rules: &Rules, url: &PageUrl) -> Vec<FoundUrl> {
+pub(crate) fn sitemaps(rules: &RobotsRules, url: &PageUrl) -> Vec<FoundUrl> {
     let found = |text: &String| {
         let url = url.join(text).ok()?;
         Some(FoundUrl { url, role: Role::Sitemap, announced: None })

@@ -9,6 +9,7 @@
 //!
 //! Not here: HTTP, robots rules, the form of the archive, which page comes next.
 
+mod adult;
 mod crawl;
 mod filter;
 mod learn;

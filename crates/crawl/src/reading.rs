@@ -1,11 +1,11 @@
 //! What a body teaches: where it points to, what its text is like, what it is.
 
+use crate::adult::adult;
 use crate::filter::{Filter, Seen};
 use archive::derived::Facts;
 use base::PageUrl;
 use base::door::Exchange;
 use fetch::Decoded;
-use frontier::filter::adult;
 use frontier::{FoundUrl, Role};
 use html::kind::Kind;
 use html::{LinkKind, charset, feed, sitemap};
@@ -48,7 +48,7 @@ impl Reads {
     pub fn read(&self, url: &PageUrl, exchange: &Exchange, content: &Decoded<'_>) -> Reading {
         match content {
             Decoded::Whole(content) if (200..300).contains(&exchange.status) => {
-                let asks = fetch::exclusion(&exchange.response_head, &self.agent);
+                let asks = robots::exclusion(&exchange.response_head, &self.agent);
                 self.read_content(url, exchange.field("content-type"), content, asks.nofollow)
             }
             _ => Reading::default(),

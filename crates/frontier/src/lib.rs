@@ -33,7 +33,6 @@ mod budget;
 mod census;
 mod codec;
 mod error;
-pub mod filter;
 mod found_url;
 mod frontier;
 mod held_back;

@@ -20,7 +20,7 @@ use account::Account;
 use base::limits::SERVER_PAUSE_MAX;
 use base::url::{Origin, Scheme};
 use base::{Interval, PageUrl, ServerName, Timestamp};
-use fetch::robots::{self, Answer, Need, Standing};
+use robots::{Need, RobotsAnswer, Standing};
 use slowdown::{Latency, Slowdown};
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -216,7 +216,7 @@ impl Server {
         }
     }
     /// What its robots file itself last said, if that still counts.
-    pub(crate) fn robots_said(&self, scheme: Scheme, now: Timestamp) -> Option<(Answer, Timestamp)> {
+    pub(crate) fn robots_said(&self, scheme: Scheme, now: Timestamp) -> Option<(RobotsAnswer, Timestamp)> {
         self.endpoint(scheme).robots.as_ref().and_then(|standing| standing.said(now))
     }
     /// What is known of its robots file, if anything is.
@@ -224,7 +224,7 @@ impl Server {
         self.endpoint(scheme).robots.as_ref()
     }
     /// Learns what came of a robots request.
-    pub(crate) fn learn_robots(&mut self, scheme: Scheme, answer: &Answer, now: Timestamp) {
+    pub(crate) fn learn_robots(&mut self, scheme: Scheme, answer: &RobotsAnswer, now: Timestamp) {
         if let Some(standing) = self.standing(scheme) {
             standing.learn(answer, now);
         }

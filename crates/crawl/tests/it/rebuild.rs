@@ -7,11 +7,11 @@ use base::clock::SimulatedClock;
 use base::disk::SimulatedDisk;
 use base::{Clock, Interval, PageUrl, Timestamp};
 use crawl::{Added, Reading, Teachings, What, learn_all};
-use fetch::robots::Answer;
 use frontier::{
     Allocation, Estimator, FoundUrl, Frontier, Next, ResultUse, RevisitPolicy, Role, Selection, Step,
     StepResult,
 };
+use robots::RobotsAnswer;
 use sim::door::SimulatedDoor;
 use sim::{ORIGIN, Plan, Web};
 use std::collections::BTreeMap;
@@ -79,7 +79,7 @@ impl World {
         self.archive.commit().unwrap();
         let (learned, place) = (Learned::of(&capture, &stored.entry), stored.place().to_string());
         match (task.step.page(), ended.what) {
-            (None, What::Robots(Answer::Rules(rules))) => {
+            (None, What::Robots(RobotsAnswer::Rules(rules))) => {
                 let found = |text: &String| {
                     let url = capture.url.join(text).ok()?;
                     Some(FoundUrl { url, role: Role::Sitemap, announced: None })

@@ -14,8 +14,8 @@ use base::clock::{Clock as _, CrawlClock, SimulatedClock, Start};
 use base::disk::RealDisk;
 use base::door::{Failure, Found as Address, Request};
 use base::{Interval, Outcome, PageUrl, Timestamp};
-use fetch::robots::Answer;
 use frontier::{CrawlScope, FoundUrl, Frontier, Mode, Next, RevisitPolicy, Settings, Task};
+use robots::RobotsAnswer;
 use sim::observe::{Coming, Going, Observer, Report, Rules};
 use sim::{Begun, ORIGIN, Plan, SimulatedDoor, Web};
 use std::cmp::Reverse;
@@ -83,7 +83,7 @@ struct Flight {
 
 enum Ended {
     Address(Result<Address, Failure>),
-    Robots(Outcome, Answer, Vec<FoundUrl>),
+    Robots(Outcome, RobotsAnswer, Vec<FoundUrl>),
     Page(Box<Begun>, Outcome),
     Failed(Outcome),
     Refused,

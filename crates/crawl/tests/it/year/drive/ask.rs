@@ -4,8 +4,8 @@ use super::super::reader::AGENT;
 use super::{Driver, Ended, Flight, coming};
 use base::door::{Cause, Exchange, Failure, Found as Address, Phase, Request};
 use base::{Interval, Outcome, Timestamp};
-use fetch::robots::{self, Answer};
 use frontier::{Step, Task};
+use robots::RobotsAnswer;
 use sim::Begun;
 use std::cmp::Reverse;
 use std::net::{IpAddr, SocketAddr};
@@ -26,8 +26,8 @@ impl Driver {
             }
             Step::Robots(to, request) => {
                 let (took, outcome, exchange) = self.exchange(*to, request);
-                let text = exchange.as_ref().and_then(robots::text);
-                let answer = Answer::read(&outcome, text.as_deref(), AGENT);
+                let text = exchange.as_ref().and_then(fetch::robots_text);
+                let answer = RobotsAnswer::read(&outcome, text.as_deref(), AGENT);
                 (took, Some((*to, request.clone())), Ended::Robots(outcome, answer, Vec::new()))
             }
             Step::Visit(_, to, request) => {
