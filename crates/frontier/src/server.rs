@@ -1,4 +1,4 @@
-//! What the frontier knows of a server: its pages loaded, its address, its robots files, its load, when it may be asked
+//! What the frontier knows of a server: its address, its robots files, its load, when it may be asked
 //! again.
 
 mod account;
@@ -69,7 +69,7 @@ pub(crate) struct Server {
     pub is_map_dirty: bool,
     /// Pages whose features were noted since these were last written.
     pub novelty_unwritten: u32,
-    /// Which of its pages change together; learned anew in every run.
+    /// Which of its pages change together; learned again in every run.
     pub co_change: CoChange,
     /// Pages that feeds or sitemaps said have changed, and when.
     pub hinted: VecDeque<(u32, u64)>,

@@ -140,7 +140,7 @@ impl Frontier {
         }
     }
 
-    /// Whether an robots fetch failed because nobody was asked, or nobody can be reached: then the server is left alone for a while.
+    /// What the result of a robots fetch is used for. If no request was sent, or our network is down, the server waits for a while.
     pub(super) fn robots_fetch_use(
         &mut self,
         server: ServerId,

@@ -44,7 +44,7 @@ impl Frontier {
         self.servers[server].robots_said(url.scheme(), now)
     }
 
-    /// Adds who asks to an robots fetch that stands or is under way, or makes a new one.
+    /// Adds a waiter for a robots file, and queues its fetch unless one is queued or under way.
     fn queue_robots_fetch(&mut self, target: ServerId, url: PageUrl, waiter: RobotsWaiter) {
         if self.robots.wait(&url, waiter) {
             self.servers[target].robots_fetches.push_back(url);
