@@ -1,6 +1,6 @@
 //! What a visit brought: its outcome, and the capture that the archive keeps.
 
-use crate::door::{Exchange, Failure, Truncation};
+use crate::door::{Cause, Exchange, Failure, Phase, Truncation};
 use crate::{ContentDigest, Interval, PageUrl, Timestamp};
 
 /// How a visit ended.
@@ -69,6 +69,30 @@ pub enum Refusal {
 }
 
 impl Outcome {
+    /// The outcome of an exchange that failed. What our own rules forbid is a refusal.
+    #[must_use]
+    pub fn of_failure(failure: &Failure) -> Self {
+        match &failure.cause {
+            cause @ Cause::ForbiddenAddress { .. } => Self::Refused(Refusal::Address(cause.to_string())),
+            Cause::NoContact => Self::Refused(Refusal::NoContact),
+            Cause::Proxy { reason, retry_after } => {
+                Self::Refused(Refusal::Proxy { reason: reason.clone(), retry_after: *retry_after })
+            }
+            _ => Self::Unreachable(failure.clone()),
+        }
+    }
+    /// Whether the request never reached the server, for a reason that says nothing about the page: a proxy held it back or
+    /// could not be reached, or this machine failed.
+    #[must_use]
+    pub fn is_held_back(&self) -> bool {
+        match self {
+            Self::Refused(Refusal::Proxy { retry_after, .. }) => retry_after.is_some(),
+            Self::Unreachable(failure) => {
+                failure.phase == Phase::Proxy || matches!(failure.cause, Cause::Machine(_))
+            }
+            _ => false,
+        }
+    }
     /// The outcome in one word, for listings and counters.
     #[must_use]
     pub const fn as_str(&self) -> &'static str {

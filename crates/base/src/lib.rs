@@ -19,6 +19,7 @@
 //!
 //! Not here: crawling, formats of files, configuration.
 
+pub mod address_range;
 pub mod body;
 pub mod bytes;
 pub mod capture;
@@ -37,6 +38,7 @@ pub mod server;
 pub mod time;
 pub mod url;
 
+pub use address_range::{AddressRange, AddressRangeError};
 pub use body::Body;
 pub use capture::{Capture, Outcome, Refusal};
 pub use chance::Chance;

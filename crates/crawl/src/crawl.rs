@@ -14,7 +14,6 @@ use archive::{Archive, Flag, Reader};
 use base::clock::Clock;
 use base::door::Door;
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
-use fetch::robots::{Answer, Need};
 use frontier::{FoundUrl, Frontier, Next, ResultUse, Selection, Step, StepResult, Task};
 use stage::{Arrival, BodyParser, Delivery, ParsedBody};
 use std::collections::HashSet;

@@ -10,7 +10,7 @@ pub struct Filter {
     pub types: Vec<String>,
     /// The longest content that is wanted, in bytes.
     pub size_max: Option<u64>,
-    /// Whether pages for adults are not wanted; they are told by their words, see [`frontier::filter`].
+    /// Whether pages for adults are not wanted; they are told by their words.
     pub no_adult: bool,
 }
 

@@ -11,6 +11,7 @@
 //!
 //! Not here: HTTP, robots rules, the form of the archive, which page comes next.
 
+mod adult;
 mod crawl;
 mod derived_stage;
 mod evidence;

@@ -6,13 +6,13 @@
 //! archive any more, and so it is forgotten.
 //!
 //! **Invariant:** what is learned from an archived answer is what was learned when it came; both are read by
-//! [`Answer::read`].
+//! [`RobotsAnswer::read`].
 
 use archive::{Entry, Reader, Stored};
 use base::limits::{ROBOTS_LIFETIME, ROBOTS_STALE_MAX};
 use base::url::Origin;
 use base::{PageUrl, Timestamp};
-use fetch::robots::{self, Answer, Need, Standing};
+use robots::{Need, RobotsAnswer, Standing};
 
 /// So many tries are looked at for one file: a month of them, as often as they are made.
 const TRIES_MAX: usize = 64;
@@ -40,7 +40,7 @@ struct Memory<'a> {
 }
 
 /// The answers of one try, each with its moment: redirects, and what they led to.
-type Try = Vec<(Answer, Timestamp)>;
+type Try = Vec<(RobotsAnswer, Timestamp)>;
 
 impl Memory<'_> {
     fn standing(&self, home: PageUrl) -> Result<Option<Standing>, archive::Error> {
@@ -101,7 +101,7 @@ impl Memory<'_> {
         place: &PageUrl,
         from: Timestamp,
         ends: Timestamp,
-    ) -> Result<Option<(Answer, Timestamp)>, archive::Error> {
+    ) -> Result<Option<(RobotsAnswer, Timestamp)>, archive::Error> {
         for entry in self.reader.newest_first(&place.key().into())? {
             let entry = entry?;
             if entry.at.plus(ROBOTS_LIFETIME) < from {
@@ -118,10 +118,10 @@ impl Memory<'_> {
     }
 
     /// What an archived answer means; nothing when its record is damaged.
-    fn answer(&self, entry: &Entry) -> Result<Option<Answer>, archive::Error> {
+    fn answer(&self, entry: &Entry) -> Result<Option<RobotsAnswer>, archive::Error> {
         let Ok(url) = PageUrl::parse(&entry.url) else { return Ok(None) };
         if entry.kind == Stored::Metadata {
-            return Ok(Some(Answer::Unreachable(None)));
+            return Ok(Some(RobotsAnswer::Unreachable(None)));
         }
         let exchange = match self.reader.exchange(entry) {
             Err(error @ archive::Error::Damaged { .. }) => {
@@ -132,8 +132,8 @@ impl Memory<'_> {
         };
         let Some(exchange) = exchange else { return Ok(None) };
         let outcome = fetch::outcome(&url, &Ok(exchange.clone()));
-        let text = robots::text(&exchange);
-        Ok(Some(Answer::read(&outcome, text.as_deref(), self.agent)))
+        let text = fetch::robots_text(&exchange);
+        Ok(Some(RobotsAnswer::read(&outcome, text.as_deref(), self.agent)))
     }
 }
 

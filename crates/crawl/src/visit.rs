@@ -6,7 +6,6 @@ use crate::findings::ReadOptions;
 use base::clock::Clock;
 use base::door::{Door, Exchange, Failure, Found, Request};
 use base::{Capture, Interval, PageUrl, Timestamp};
-use fetch::robots::{self, Answer};
 use fetch::{Decoded, Read};
 use frontier::{Step, StepResult};
 use stage::ParsedBody;
@@ -74,7 +73,7 @@ pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &ReadOptions, ste
         }
         Step::Robots(to, request) => {
             let (capture, text, took) = visit(door, clock, *to, request, at, robots_text).await;
-            let answer = Answer::read(&capture.outcome, text.flatten().as_deref(), &reads.agent);
+            let answer = RobotsAnswer::read(&capture.outcome, text.flatten().as_deref(), &reads.agent);
             Ended { capture: Some(capture), took, what: What::Robots(answer) }
         }
         Step::Visit(_, to, request) => {
@@ -105,5 +104,5 @@ async fn visit<D: Door, T: Send + 'static>(
 
 /// The text of a robots file; nothing when it is coded in a way that cannot be read within the limits.
 fn robots_text(_: &Exchange, content: &Decoded<'_>) -> Option<Vec<u8>> {
-    robots::text_of(content).map(<[u8]>::to_vec)
+    fetch::robots_text_of(content).map(<[u8]>::to_vec)
 }

@@ -3,11 +3,10 @@
 //! **Invariant:** an address is judged by its bytes, after every IPv4 address that hides inside an IPv6 one has been
 //! taken out, and it passes only if *all* of its readings do. Nothing is allowed unless a policy says so.
 
-mod range;
 mod readings;
 mod special;
 
-pub use range::{Range, RangeError};
+use base::AddressRange;
 
 use readings::readings;
 use special::why_not_public;
@@ -18,17 +17,17 @@ const IN_NO_RANGE: &str = "it lies in no allowed range";
 
 /// Which addresses may be visited; none, unless it says so.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Policy {
+pub struct AddressPolicy {
     /// Whether the public web may be visited.
     pub public: bool,
     /// Ranges that may be visited whatever they are: a network of one's own, the simulated web on loopback.
-    pub allowed: Vec<Range>,
+    pub allowed: Vec<AddressRange>,
 }
 
-impl Policy {
+impl AddressPolicy {
     /// Only these ranges, public or not.
     #[must_use]
-    pub fn only(allowed: Vec<Range>) -> Self {
+    pub fn only(allowed: Vec<AddressRange>) -> Self {
         Self { public: false, allowed }
     }
     /// Every public address, and nothing else.
@@ -41,9 +40,9 @@ impl Policy {
     ///
     /// # Errors
     /// When one of its readings may not, with the reason.
-    pub fn judge(&self, address: IpAddr) -> Result<(), Forbidden> {
+    pub fn judge(&self, address: IpAddr) -> Result<(), ForbiddenAddress> {
         match readings(address).find_map(|reading| self.why_not(reading)) {
-            Some(why) => Err(Forbidden { address, why }),
+            Some(why) => Err(ForbiddenAddress { address, why }),
             None => Ok(()),
         }
     }
@@ -59,7 +58,7 @@ impl Policy {
 /// An address that may not be visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{address}` may not be visited: {why}")]
-pub struct Forbidden {
+pub struct ForbiddenAddress {
     /// The address as it was judged.
     pub address: IpAddr,
     /// What it is, or what hides in it: the block of the registry, with its RFC.
@@ -76,14 +75,14 @@ pub fn is_public(address: IpAddr) -> bool {
 mod tests {
     use super::*;
 
-    fn ranges(texts: &[&str]) -> Vec<Range> {
+    fn ranges(texts: &[&str]) -> Vec<AddressRange> {
         texts.iter().map(|text| text.parse().unwrap()).collect()
     }
 
     #[track_caller]
-    fn check(policy: &Policy, address: &str, expected: Result<(), &'static str>) {
+    fn check(policy: &AddressPolicy, address: &str, expected: Result<(), &'static str>) {
         let address = address.parse().unwrap();
-        assert_eq!(policy.judge(address), expected.map_err(|why| Forbidden { address, why }));
+        assert_eq!(policy.judge(address), expected.map_err(|why| ForbiddenAddress { address, why }));
     }
 
     #[test]
@@ -95,27 +94,27 @@ mod tests {
             ("2606:4700::1111", IN_NO_RANGE),
             ("::", "unspecified (RFC 4291)"),
         ] {
-            check(&Policy::default(), address, Err(why));
+            check(&AddressPolicy::default(), address, Err(why));
         }
     }
 
     #[test]
     fn a_range_allows_what_is_in_it_and_nothing_else() {
-        let loopback = Policy::only(vec![Range::LOOPBACK]);
+        let loopback = AddressPolicy::only(vec![AddressRange::LOOPBACK]);
         check(&loopback, "127.255.255.255", Ok(()));
         check(&loopback, "8.8.8.8", Err(IN_NO_RANGE));
         check(&loopback, "10.0.0.1", Err("private use (RFC 1918)"));
         check(&loopback, "::1", Err("loopback (RFC 4291)"));
-        check(&Policy::only(ranges(&["8.8.8.0/24"])), "8.8.8.8", Ok(()));
+        check(&AddressPolicy::only(ranges(&["8.8.8.0/24"])), "8.8.8.8", Ok(()));
     }
 
     #[test]
     fn the_public_web_may_have_ranges_beside_it() {
-        let web = Policy::public_web();
+        let web = AddressPolicy::public_web();
         check(&web, "8.8.8.8", Ok(()));
         check(&web, "2606:4700::1111", Ok(()));
         check(&web, "10.0.0.1", Err("private use (RFC 1918)"));
-        let beside = Policy { allowed: ranges(&["10.1.0.0/16"]), ..web };
+        let beside = AddressPolicy { allowed: ranges(&["10.1.0.0/16"]), ..web };
         check(&beside, "10.1.2.3", Ok(()));
         check(&beside, "10.2.0.0", Err("private use (RFC 1918)"));
         check(&beside, "8.8.8.8", Ok(()));
@@ -123,7 +122,8 @@ mod tests {
 
     #[test]
     fn survives_h1_an_ipv4_address_hidden_inside_ipv6() {
-        let (v6, all) = (Policy::only(ranges(&["::/0"])), Policy::only(ranges(&["::/0", "0.0.0.0/0"])));
+        let (v6, all) =
+            (AddressPolicy::only(ranges(&["::/0"])), AddressPolicy::only(ranges(&["::/0", "0.0.0.0/0"])));
         for hidden in [
             "64:ff9b::7f00:1",
             "64:ff9b:1::7f00:1",
@@ -136,15 +136,15 @@ mod tests {
             "::127.0.0.1",
             "::ffff:127.0.0.1",
         ] {
-            assert!(Policy::public_web().judge(hidden.parse().unwrap()).is_err(), "{hidden}");
+            assert!(AddressPolicy::public_web().judge(hidden.parse().unwrap()).is_err(), "{hidden}");
             assert!(v6.judge(hidden.parse().unwrap()).is_err(), "{hidden}");
             check(&all, hidden, Ok(()));
         }
-        check(&Policy::public_web(), "64:ff9b::808:808", Ok(()));
-        check(&Policy::public_web(), "64:ff9b::a00:1", Err("private use (RFC 1918)"));
-        check(&Policy::public_web(), "::ffff:8.8.8.8", Ok(()));
-        check(&Policy::public_web(), "2606:4700::5efe:a00:1", Err("private use (RFC 1918)"));
-        check(&Policy::only(vec![Range::LOOPBACK]), "::ffff:127.0.0.1", Ok(()));
+        check(&AddressPolicy::public_web(), "64:ff9b::808:808", Ok(()));
+        check(&AddressPolicy::public_web(), "64:ff9b::a00:1", Err("private use (RFC 1918)"));
+        check(&AddressPolicy::public_web(), "::ffff:8.8.8.8", Ok(()));
+        check(&AddressPolicy::public_web(), "2606:4700::5efe:a00:1", Err("private use (RFC 1918)"));
+        check(&AddressPolicy::only(vec![AddressRange::LOOPBACK]), "::ffff:127.0.0.1", Ok(()));
     }
 
     #[test]
@@ -152,7 +152,7 @@ mod tests {
         for address in ["8.8.8.8", "10.0.0.1", "::1", "64:ff9b::808:808", "64:ff9b::a00:1", "2606:4700::1111"]
         {
             let address = address.parse().unwrap();
-            assert_eq!(is_public(address), Policy::public_web().judge(address).is_ok(), "{address}");
+            assert_eq!(is_public(address), AddressPolicy::public_web().judge(address).is_ok(), "{address}");
         }
     }
 }

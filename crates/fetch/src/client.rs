@@ -26,11 +26,11 @@ mod store;
 mod trust;
 mod wire;
 
-pub use limits::Limits;
+pub use limits::ExchangeLimits;
 pub use proxy::{Proxy, ProxyError};
 pub use settings::{Certificates, Roots, Settings, SettingsError};
 
-use crate::address::{Forbidden, is_public};
+use crate::address::{ForbiddenAddress, is_public};
 use base::door::{Cause, Door, Exchange, Failure, Found, Marks, Phase, Request, Times};
 use base::url::Origin;
 use body::{Body, End};
@@ -68,7 +68,7 @@ impl WebDoor {
     fn judge(&self, address: SocketAddr) -> Result<(), Trouble> {
         let judged = self.settings.addresses.judge(address.ip());
         let cause = match judged {
-            Err(Forbidden { address, why }) => Cause::ForbiddenAddress { address, why },
+            Err(ForbiddenAddress { address, why }) => Cause::ForbiddenAddress { address, why },
             Ok(()) if self.settings.contact.is_none() && is_public(address.ip()) => Cause::NoContact,
             Ok(()) => return Ok(()),
         };

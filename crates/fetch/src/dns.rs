@@ -31,7 +31,7 @@ mod stats;
 mod zones;
 
 pub use settings::{Families, Settings};
-pub use stats::Stats;
+pub use stats::DnsStats;
 
 use base::Interval;
 use base::door::Cause;
@@ -80,7 +80,7 @@ impl Dns {
 
     /// What the look-ups did so far.
     #[must_use]
-    pub fn stats(&self) -> Stats {
+    pub fn stats(&self) -> DnsStats {
         self.shared.stats()
     }
 }

@@ -3,8 +3,8 @@
 //! **Invariant:** the same answer always means the same; no clock is read. A `Retry-After` with a date is measured
 //! from the answer's own `Date`.
 
-use base::door::{Cause, Exchange, Failure, Truncation};
-use base::{ContentDigest, Outcome, PageUrl, Refusal, http};
+use base::door::{Exchange, Failure, Truncation};
+use base::{ContentDigest, Outcome, PageUrl, http};
 use coding::Decoded;
 
 /// How the visit to `url` ended.
@@ -12,19 +12,7 @@ use coding::Decoded;
 pub fn outcome(url: &PageUrl, result: &Result<Exchange, Failure>) -> Outcome {
     match result {
         Ok(exchange) => of_answer(url, exchange, &coding::content(exchange)),
-        Err(failure) => of_failure(failure),
-    }
-}
-
-/// What we did not do by our own rules is a refusal; the rest is the web's doing.
-pub(crate) fn of_failure(failure: &Failure) -> Outcome {
-    match &failure.cause {
-        cause @ Cause::ForbiddenAddress { .. } => Outcome::Refused(Refusal::Address(cause.to_string())),
-        Cause::NoContact => Outcome::Refused(Refusal::NoContact),
-        Cause::Proxy { reason, retry_after } => {
-            Outcome::Refused(Refusal::Proxy { reason: reason.clone(), retry_after: *retry_after })
-        }
-        _ => Outcome::Unreachable(failure.clone()),
+        Err(failure) => Outcome::of_failure(failure),
     }
 }
 
@@ -63,10 +51,10 @@ fn target(url: &PageUrl, exchange: &Exchange) -> Option<PageUrl> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::Interval;
-    use base::door::{Marks, Phase, Times, Truncation};
+    use base::door::{Cause, Marks, Phase, Times, Truncation};
     use base::http::Framing;
     use base::limits::SERVER_PAUSE_MAX;
+    use base::{Interval, Refusal};
     use std::time::Duration;
 
     fn answer(status: u16, fields: &str, body: &[u8]) -> Exchange {

@@ -7,7 +7,7 @@
 //! **Invariant:** between two awaits no more than 512 KiB of content is made and read, and at any moment only
 //! one longer content is in memory.
 
-use crate::outcome::{of_answer, of_failure};
+use crate::outcome::of_answer;
 use base::door::{Exchange, Failure};
 use base::{Outcome, PageUrl};
 use coding::{Cap, Decoded};
@@ -39,7 +39,9 @@ pub async fn read<T: Send + 'static>(
 ) -> Read<T> {
     let exchange = match result {
         Ok(exchange) => exchange,
-        Err(failure) => return Read { outcome: of_failure(&failure), learned: None, exchange: None },
+        Err(failure) => {
+            return Read { outcome: Outcome::of_failure(&failure), learned: None, exchange: None };
+        }
     };
     if exchange.body.len() > LIGHT_BYTES_MAX {
         return read_long(url.clone(), exchange, learn).await;

@@ -1,16 +1,15 @@
 //! The frontier: which page is visited next, and when.
 //!
-//! The life of a URL: it is found, judged by scope, offered to the store, and known from then on ([`offer`]).
-//! Being due it is loaded: it joins the short-term queue of its server ([`refill`]), or is held back while it looks
-//! like a trap ([`hold_back`]). When server and address have
-//! rested it is handed out ([`select`]); what came of it frees server and address ([`complete`]), and once the archive has it, the page
-//! learns from it and goes back to the store until its next time ([`learn`]). Robots files are asked for on the way
-//! ([`robots_fetch`]).
+//! The life of a URL: it is found, judged by scope and offered to the store ([`offer`]). When it is due it is loaded: it joins
+//! the queue of its server ([`refill`]), or is held back while it looks like part of a trap ([`hold_back`]). After the delay of
+//! its server and address it is selected ([`select`]). The result frees server and address ([`complete`]). Once the archive has
+//! the capture, the page learns from it and goes back to the store until its next visit ([`learn`]). Robots files are fetched
+//! on the way ([`robots_fetch`]).
 //!
-//! **Invariant:** between a task that is handed out and the one that takes it back, no other task of that server or of
-//! that address is handed out, unless their owners agreed to more; after it, none for the pause.
+//! **Invariant:** between a task and its completion no other task of that server or address is handed out, unless their owners
+//! agreed to more; after it, none for the delay.
 //!
-//! **Invariant:** a page is loaded once, or in nobody's hand. What is loaded stays in the store until it is written back (D5).
+//! **Invariant:** a loaded page stays in the store until it is written again (D5).
 
 pub(crate) mod alias;
 pub(crate) mod complete;

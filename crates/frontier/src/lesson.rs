@@ -31,7 +31,7 @@ pub(crate) const RETRIES_MAX: u32 = 3;
 const RETRY_SOON: Interval = Interval::from_seconds(2);
 const RETRY_GROWTH: i32 = 5;
 pub(crate) const RETRY_SOON_MAX: Interval = Interval::from_minutes(10);
-/// A page that may not be asked for is judged again after this, when the robots file is asked for anew, then after twice
+/// A page that may not be requested is judged again after this, when the robots file is fetched again, then after twice
 /// as long, and so on.
 const REFUSED_FIRST: Interval = Interval::from_minutes(24 * 60 + 1);
 const REFUSED_MAX: Interval = Interval::from_days(64);

@@ -1,8 +1,8 @@
 //! Which page is visited next, and when.
 //!
-//! A [`Frontier`] is a state machine: it is told the time, what came of a visit and what the archive holds, and says what to do next. It keeps
-//! a page's state in a [`sat`] store that is handed to it, and does no other I/O. The running crawler drives it with tasks
-//! and sockets, a simulation with a plain loop.
+//! A [`Frontier`] is a state machine. The caller passes in the time, the results of visits and what the archive holds, and asks
+//! for the next step. Page states are kept in a [`sat`] store that the caller opens; there is no other I/O. The crawler drives
+//! the frontier with tasks and sockets, a simulation with a plain loop.
 //!
 //! ```
 //! use base::disk::SimulatedDisk;
@@ -23,8 +23,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The rooms: [`frontier`](Frontier) is the machine; `state`, `lesson` and `revisit` are one page, `server`, `load`, `trap`,
-//! `novelty`, `neighbour` one server, `address` what servers share; `scope` and `partition` say what is ours.
+//! [`Frontier`] wires its parts: `servers`, `workbench` (loaded pages), `census` (counts), `budget`, `robots_cache`, `intake` and
+//! `address`. `state`, `lesson` and `revisit` are one page; `server`, `load`, `trap`, `novelty` and `neighbour` one server; `scope` and
+//! `partition` say which URLs belong to this crawl.
 //!
 //! Not here: sockets, files, clocks; every moment is handed in, and the store of page states with it.
 
@@ -33,7 +34,6 @@ mod budget;
 mod census;
 mod codec;
 mod error;
-pub mod filter;
 mod found_url;
 mod frontier;
 mod held_back;

@@ -1,9 +1,9 @@
-//! The load of a server, and how its means are divided anew when they do not suffice (C5, D6).
+//! The load of a server, and how the requests that it allows are divided when they do not suffice (C5, D6).
 //!
 //! L = Σ 1/T over the pages of a server is what its schedule asks for, in requests a second (paper 003, section 2.2). It
 //! is a sum of whole numbers, so that adding and taking away a million times leaves it exact.
 //!
-//! When L is more than may be asked, what may be asked is divided anew, so that as much of the server as possible is fresh. A
+//! When L is more than may be asked, what may be asked is divided, so that as much of the server as possible is fresh. A
 //! page that changes every T on average and is looked at every rT is fresh for (1 − e^−r)/r of the time. The best
 //! division gives every page the same gain from one more request (Cho and Garcia-Molina, 2003): g(r)·T = μ with
 //! g(r) = 1 − e^−r·(1 + r). So one number, μ, says for every page how long it waits: fast pages wait much longer than they

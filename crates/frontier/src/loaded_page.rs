@@ -1,11 +1,11 @@
-//! A page that was taken out of the store and waits for its turn, or is being visited.
+//! A page that was read from the store and waits to be visited, or is being visited.
 
 use crate::Role;
 use crate::revisit::RevisitPolicy;
 use crate::state::State;
 use sat::Number;
 
-/// A page loaded: its key and its state as bytes, since a million of them may wait.
+/// A loaded page: its key and its state as bytes, because a million of them may wait.
 #[derive(Clone, Debug)]
 pub(crate) struct LoadedPage {
     pub number: Number,
@@ -13,7 +13,7 @@ pub(crate) struct LoadedPage {
     bytes: Box<[u8]>,
 }
 
-/// What a page loaded takes beside its bytes.
+/// The memory that a loaded page takes besides its bytes.
 const OVERHEAD_BYTES: usize = 128;
 
 /// The order in which pages of a server come: those that an operator asked for, those that need no budget (new ones, feeds, what is gone or fails), then the higher priority, then what is due longer,

@@ -84,7 +84,7 @@ pub struct ServerReport {
     pub overloaded: bool,
     /// L of all servers at its address.
     pub address_load: f64,
-    /// The load once its budget has been divided anew; the same as `load` when it is not overloaded.
+    /// The load once its budget is divided; the same as `load` when it is not overloaded.
     pub resolved_load: f64,
     /// Pages whose last visit failed.
     pub failing: u64,

@@ -1,4 +1,4 @@
-//! What the frontier knows of a server: its pages loaded, its address, its robots files, its load, when it may be asked
+//! What the frontier knows of a server: its address, its robots files, its load, when it may be asked
 //! again.
 
 mod account;
@@ -20,7 +20,7 @@ use account::Account;
 use base::limits::SERVER_PAUSE_MAX;
 use base::url::{Origin, Scheme};
 use base::{Interval, PageUrl, ServerName, Timestamp};
-use fetch::robots::{self, Answer, Need, Standing};
+use robots::{Need, RobotsAnswer, Standing};
 use slowdown::{Latency, Slowdown};
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
@@ -69,7 +69,7 @@ pub(crate) struct Server {
     pub is_map_dirty: bool,
     /// Pages whose features were noted since these were last written.
     pub novelty_unwritten: u32,
-    /// Which of its pages change together; learned anew in every run.
+    /// Which of its pages change together; learned again in every run.
     pub co_change: CoChange,
     /// Pages that feeds or sitemaps said have changed, and when.
     pub hinted: VecDeque<(u32, u64)>,
@@ -216,7 +216,7 @@ impl Server {
         }
     }
     /// What its robots file itself last said, if that still counts.
-    pub(crate) fn robots_said(&self, scheme: Scheme, now: Timestamp) -> Option<(Answer, Timestamp)> {
+    pub(crate) fn robots_said(&self, scheme: Scheme, now: Timestamp) -> Option<(RobotsAnswer, Timestamp)> {
         self.endpoint(scheme).robots.as_ref().and_then(|standing| standing.said(now))
     }
     /// What is known of its robots file, if anything is.
@@ -224,7 +224,7 @@ impl Server {
         self.endpoint(scheme).robots.as_ref()
     }
     /// Learns what came of a robots request.
-    pub(crate) fn learn_robots(&mut self, scheme: Scheme, answer: &Answer, now: Timestamp) {
+    pub(crate) fn learn_robots(&mut self, scheme: Scheme, answer: &RobotsAnswer, now: Timestamp) {
         if let Some(standing) = self.standing(scheme) {
             standing.learn(answer, now);
         }

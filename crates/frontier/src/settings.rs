@@ -2,7 +2,7 @@
 
 use crate::CrawlScope;
 use base::{Interval, ServerName};
-use fetch::opt_out;
+use robots::OptOutList;
 use std::net::IpAddr;
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ pub struct Settings {
     /// Whether what is needed to show pages of the scope is visited wherever it lies.
     pub requisites: bool,
     /// Whom to leave alone.
-    pub opt_out: Arc<opt_out::List>,
+    pub opt_out: Arc<OptOutList>,
     /// Other names of servers, and the names they are known by (C10).
     pub aliases: Vec<(ServerName, ServerName)>,
     /// Whether other names of servers are found out.

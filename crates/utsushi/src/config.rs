@@ -20,7 +20,7 @@ pub(crate) use value::{parse_bytes, parse_contact};
 use crate::exit::Advised;
 use crate::logs::{self, Form};
 use base::Interval;
-use fetch::{Certificates, Proxy, Range, Roots};
+use fetch::{AddressRange, Certificates, Proxy, Roots};
 use frontier::{Mode, Rule};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -167,7 +167,7 @@ pub(crate) struct Fetch {
     /// The value of `Accept-Language`.
     pub(crate) accept_language: String,
     /// Ranges of addresses that may be visited although they are not public.
-    pub(crate) allow_addresses: Vec<Range>,
+    pub(crate) allow_addresses: Vec<AddressRange>,
     /// The name servers; those of the system without any.
     pub(crate) dns_servers: Vec<SocketAddr>,
     /// The forward proxy.

@@ -11,7 +11,7 @@ use base::clock::{Clock as _, RealClock};
 use base::disk::RealDisk;
 use base::door::{Door as _, Request};
 use base::{Capture, PageUrl};
-use fetch::{Range, WebDoor};
+use fetch::{AddressRange, WebDoor};
 use std::cell::RefCell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -90,7 +90,7 @@ pub(crate) fn run(args: &CellArgs) -> Result<()> {
     let (archive, _) = Archive::open(Arc::new(RealDisk), &args.directory, settings, clock.now())?;
     let sink = Rc::new(RefCell::new(Sink { archive, pages: 0, batch: args.batch }));
     let settings = fetch::Settings {
-        addresses: fetch::Policy::only(vec![Range::LOOPBACK]),
+        addresses: fetch::AddressPolicy::only(vec![AddressRange::LOOPBACK]),
         extra_roots_pem: args.roots_pem()?,
         ..fetch::Settings::default()
     };

@@ -7,7 +7,7 @@ use base::clock::{Clock, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl};
 use crawl::{Added, Event, Parts, Report};
-use fetch::{Policy, Range, Resolver, WebDoor};
+use fetch::{AddressPolicy, AddressRange, Resolver, WebDoor};
 use guard::Guard;
 use sim::observe::PolitenessRules;
 use sim::serve::{self, RunningWeb};
@@ -54,7 +54,7 @@ async fn crawl(
         known.address(origin.server.host()).map(|address| (address, port).into())
     });
     let door = WebDoor::new(fetch::Settings {
-        addresses: Policy::only(vec![Range::LOOPBACK]),
+        addresses: AddressPolicy::only(vec![AddressRange::LOOPBACK]),
         extra_roots_pem: serving.authority_pem.clone().into_bytes(),
         resolver,
         proxy: Some(format!("http://{}", guard.address()).parse().unwrap()),

@@ -12,6 +12,7 @@ use frontier::{
     Allocation, Estimator, FoundUrl, Frontier, Next, ResultUse, RevisitPolicy, Role, Selection, Step,
     StepResult,
 };
+use robots::RobotsAnswer;
 use sim::door::SimulatedDoor;
 use sim::{ORIGIN, Plan, Web};
 use stage::{Runner, Stage as _};
@@ -80,7 +81,7 @@ impl World {
         self.archive.commit().unwrap();
         let (learned, place) = (Learned::of(&capture, &stored.entry), stored.checkpoint().to_string());
         match (task.step.page(), ended.what) {
-            (None, What::Robots(Answer::Rules(rules))) => {
+            (None, What::Robots(RobotsAnswer::Rules(rules))) => {
                 let found = |text: &String| {
                     let url = capture.url.join(text).ok()?;
                     Some(FoundUrl { url, role: Role::Sitemap, announced: None })

@@ -1,7 +1,7 @@
 //! Servers on loopback that say exactly what they are told to, each on an address of its own.
 
 use base::url::Scheme;
-use fetch::{Limits, Range, Resolver, Settings, WebDoor};
+use fetch::{AddressRange, ExchangeLimits, Resolver, Settings, WebDoor};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -66,17 +66,17 @@ impl Net {
         let addresses = self.addresses.clone();
         let short = Duration::from_millis(400);
         WebDoor::new(Settings {
-            addresses: fetch::Policy::only(vec![Range::LOOPBACK]),
+            addresses: fetch::AddressPolicy::only(vec![AddressRange::LOOPBACK]),
             resolver: Resolver::new(move |origin| {
                 let host = origin.server.host();
                 let known = addresses.get(host).copied().or_else(|| more(host));
                 known.filter(|_| origin.scheme == Scheme::Http)
             }),
-            limits: Limits {
+            limits: ExchangeLimits {
                 first_byte_time_max: short,
                 idle_time_max: short,
                 visit_time_max: 3 * short,
-                ..Limits::default()
+                ..ExchangeLimits::default()
             },
             ..Settings::default()
         })

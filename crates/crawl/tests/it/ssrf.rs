@@ -15,7 +15,7 @@ mod web;
 
 use base::clock::RealClock;
 use cases::Route;
-use fetch::{Policy, Range};
+use fetch::{AddressPolicy, AddressRange};
 use guard::Guard;
 use names::Names;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -32,7 +32,8 @@ fn check(way: Way, routes: &[Route]) -> Vec<String> {
     block_on(async |web, names| {
         let mut lines = Vec::new();
         for route in routes {
-            let checked = walk_all(*route, &AnyDoor::new(way, Policy::public_web()), &web, &names).await;
+            let checked =
+                walk_all(*route, &AnyDoor::new(way, AddressPolicy::public_web()), &web, &names).await;
             let control = walk_all(*route, &AnyDoor::new(way, everything()), &web, &names).await;
             lines.push(line(way, *route, &checked, &control));
             assert_eq!(checked.canary_hits, 0, "{way:?}, {route:?}: {:?}", checked.led_in);
@@ -52,14 +53,14 @@ fn has_honest(route: Route, text: &str) -> bool {
 }
 
 /// Whether an address lies in a range, or is a public one with an address inside that does.
-fn leads_into(address: IpAddr, range: Range) -> bool {
+fn leads_into(address: IpAddr, range: AddressRange) -> bool {
     let inside = |v6: Ipv6Addr| Ipv4Addr::from_octets(*v6.octets().last_chunk().unwrap());
     range.contains(address) || matches!(address, IpAddr::V6(v6) if range.contains(inside(v6).into()))
 }
 
 /// The check removed.
-fn everything() -> Policy {
-    Policy::only(vec!["0.0.0.0/0".parse().unwrap(), "::/0".parse().unwrap()])
+fn everything() -> AddressPolicy {
+    AddressPolicy::only(vec!["0.0.0.0/0".parse().unwrap(), "::/0".parse().unwrap()])
 }
 
 /// Runs on one thread, whose clock can be moved on.
@@ -104,8 +105,8 @@ fn a_hole_of_one_range_is_found_out_and_is_no_larger() {
         block_on(async |web, names| {
             let mut lines = Vec::new();
             for hole in ["10.0.0.0/8", "169.254.169.254", "fd00::/8", "::1"] {
-                let hole: Range = hole.parse().unwrap();
-                let door = AnyDoor::new(Way::Plain, Policy { public: true, allowed: vec![hole] });
+                let hole: AddressRange = hole.parse().unwrap();
+                let door = AnyDoor::new(Way::Plain, AddressPolicy { public: true, allowed: vec![hole] });
                 let tally = walk_all(Route::Direct, &door, &web, &names).await;
                 assert!(!tally.canaries.is_empty(), "{hole}");
                 assert!(tally.canaries.iter().all(|canary| leads_into(*canary, hole)), "{hole}: {tally:?}");

@@ -11,7 +11,7 @@
 //!
 //! **Invariant:** every address lies in some row, and the first row that holds it counts.
 
-use super::Range;
+use super::AddressRange;
 use std::net::IpAddr;
 
 /// Why an address is not public; nothing when it is. What hides inside an address is not looked at here.
@@ -21,67 +21,67 @@ pub(super) fn why_not_public(address: IpAddr) -> Option<&'static str> {
 }
 
 /// Blocks, each before those it lies in, and why they are not public.
-const TABLE: &[(Range, Option<&str>)] = &[
-    (Range::v4([0, 0, 0, 0], 32), Some("this host on this network (RFC 1122)")),
-    (Range::v4([0, 0, 0, 0], 8), Some("this network (RFC 791)")),
-    (Range::v4([10, 0, 0, 0], 8), Some("private use (RFC 1918)")),
-    (Range::v4([100, 64, 0, 0], 10), Some("shared address space (RFC 6598)")),
-    (Range::v4([127, 0, 0, 0], 8), Some("loopback (RFC 1122)")),
-    (Range::v4([169, 254, 0, 0], 16), Some("link local (RFC 3927)")),
-    (Range::v4([172, 16, 0, 0], 12), Some("private use (RFC 1918)")),
-    (Range::v4([192, 0, 0, 0], 29), Some("IPv4 service continuity (RFC 7335)")),
-    (Range::v4([192, 0, 0, 8], 32), Some("IPv4 dummy address (RFC 7600)")),
-    (Range::v4([192, 0, 0, 9], 32), Some("port control protocol anycast (RFC 7723)")),
-    (Range::v4([192, 0, 0, 10], 32), Some("TURN anycast (RFC 8155)")),
-    (Range::v4([192, 0, 0, 170], 31), Some("NAT64 discovery (RFC 7050)")),
-    (Range::v4([192, 0, 0, 0], 24), Some("IETF protocol assignments (RFC 6890)")),
-    (Range::v4([192, 0, 2, 0], 24), Some("documentation (RFC 5737)")),
-    (Range::v4([192, 31, 196, 0], 24), Some("AS112 anycast (RFC 7535)")),
-    (Range::v4([192, 52, 193, 0], 24), Some("multicast tunnelling anycast (RFC 7450)")),
-    (Range::v4([192, 88, 99, 2], 32), Some("6a44 relay anycast (RFC 6751)")),
-    (Range::v4([192, 88, 99, 0], 24), Some("deprecated 6to4 relay anycast (RFC 7526)")),
-    (Range::v4([192, 168, 0, 0], 16), Some("private use (RFC 1918)")),
-    (Range::v4([192, 175, 48, 0], 24), Some("AS112 anycast (RFC 7534)")),
-    (Range::v4([198, 18, 0, 0], 15), Some("benchmarking (RFC 2544)")),
-    (Range::v4([198, 51, 100, 0], 24), Some("documentation (RFC 5737)")),
-    (Range::v4([203, 0, 113, 0], 24), Some("documentation (RFC 5737)")),
-    (Range::v4([224, 0, 0, 0], 4), Some("multicast (RFC 5771)")),
-    (Range::v4([255, 255, 255, 255], 32), Some("limited broadcast (RFC 919)")),
-    (Range::v4([240, 0, 0, 0], 4), Some("reserved (RFC 1112)")),
-    (Range::v4([0, 0, 0, 0], 0), None),
-    (Range::v6([0, 0, 0, 0, 0, 0, 0, 1], 128), Some("loopback (RFC 4291)")),
-    (Range::v6([0, 0, 0, 0, 0, 0, 0, 0], 128), Some("unspecified (RFC 4291)")),
-    (Range::v6([0, 0, 0, 0, 0, 0, 0, 0], 96), Some("deprecated IPv4-compatible address (RFC 4291)")),
-    (Range::v6([0, 0, 0, 0, 0, 0xffff, 0, 0], 96), Some("IPv4-mapped address (RFC 4291)")),
-    (Range::v6([0, 0, 0, 0, 0xffff, 0, 0, 0], 96), Some("IPv4-translated address (RFC 2765)")),
+const TABLE: &[(AddressRange, Option<&str>)] = &[
+    (AddressRange::v4([0, 0, 0, 0], 32), Some("this host on this network (RFC 1122)")),
+    (AddressRange::v4([0, 0, 0, 0], 8), Some("this network (RFC 791)")),
+    (AddressRange::v4([10, 0, 0, 0], 8), Some("private use (RFC 1918)")),
+    (AddressRange::v4([100, 64, 0, 0], 10), Some("shared address space (RFC 6598)")),
+    (AddressRange::v4([127, 0, 0, 0], 8), Some("loopback (RFC 1122)")),
+    (AddressRange::v4([169, 254, 0, 0], 16), Some("link local (RFC 3927)")),
+    (AddressRange::v4([172, 16, 0, 0], 12), Some("private use (RFC 1918)")),
+    (AddressRange::v4([192, 0, 0, 0], 29), Some("IPv4 service continuity (RFC 7335)")),
+    (AddressRange::v4([192, 0, 0, 8], 32), Some("IPv4 dummy address (RFC 7600)")),
+    (AddressRange::v4([192, 0, 0, 9], 32), Some("port control protocol anycast (RFC 7723)")),
+    (AddressRange::v4([192, 0, 0, 10], 32), Some("TURN anycast (RFC 8155)")),
+    (AddressRange::v4([192, 0, 0, 170], 31), Some("NAT64 discovery (RFC 7050)")),
+    (AddressRange::v4([192, 0, 0, 0], 24), Some("IETF protocol assignments (RFC 6890)")),
+    (AddressRange::v4([192, 0, 2, 0], 24), Some("documentation (RFC 5737)")),
+    (AddressRange::v4([192, 31, 196, 0], 24), Some("AS112 anycast (RFC 7535)")),
+    (AddressRange::v4([192, 52, 193, 0], 24), Some("multicast tunnelling anycast (RFC 7450)")),
+    (AddressRange::v4([192, 88, 99, 2], 32), Some("6a44 relay anycast (RFC 6751)")),
+    (AddressRange::v4([192, 88, 99, 0], 24), Some("deprecated 6to4 relay anycast (RFC 7526)")),
+    (AddressRange::v4([192, 168, 0, 0], 16), Some("private use (RFC 1918)")),
+    (AddressRange::v4([192, 175, 48, 0], 24), Some("AS112 anycast (RFC 7534)")),
+    (AddressRange::v4([198, 18, 0, 0], 15), Some("benchmarking (RFC 2544)")),
+    (AddressRange::v4([198, 51, 100, 0], 24), Some("documentation (RFC 5737)")),
+    (AddressRange::v4([203, 0, 113, 0], 24), Some("documentation (RFC 5737)")),
+    (AddressRange::v4([224, 0, 0, 0], 4), Some("multicast (RFC 5771)")),
+    (AddressRange::v4([255, 255, 255, 255], 32), Some("limited broadcast (RFC 919)")),
+    (AddressRange::v4([240, 0, 0, 0], 4), Some("reserved (RFC 1112)")),
+    (AddressRange::v4([0, 0, 0, 0], 0), None),
+    (AddressRange::v6([0, 0, 0, 0, 0, 0, 0, 1], 128), Some("loopback (RFC 4291)")),
+    (AddressRange::v6([0, 0, 0, 0, 0, 0, 0, 0], 128), Some("unspecified (RFC 4291)")),
+    (AddressRange::v6([0, 0, 0, 0, 0, 0, 0, 0], 96), Some("deprecated IPv4-compatible address (RFC 4291)")),
+    (AddressRange::v6([0, 0, 0, 0, 0, 0xffff, 0, 0], 96), Some("IPv4-mapped address (RFC 4291)")),
+    (AddressRange::v6([0, 0, 0, 0, 0xffff, 0, 0, 0], 96), Some("IPv4-translated address (RFC 2765)")),
     // Judged by what is inside; the readings of an address see to that.
-    (Range::v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96), None),
-    (Range::v6([0x64, 0xff9b, 1, 0, 0, 0, 0, 0], 48), Some("local IPv4/IPv6 translation (RFC 8215)")),
-    (Range::v6([0x100, 0, 0, 0, 0, 0, 0, 0], 64), Some("discard only (RFC 6666)")),
-    (Range::v6([0x100, 0, 0, 1, 0, 0, 0, 0], 64), Some("dummy prefix (RFC 9780)")),
-    (Range::v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 32), Some("Teredo (RFC 4380)")),
-    (Range::v6([0x2001, 1, 0, 0, 0, 0, 0, 1], 128), Some("port control protocol anycast (RFC 7723)")),
-    (Range::v6([0x2001, 1, 0, 0, 0, 0, 0, 2], 128), Some("TURN anycast (RFC 8155)")),
-    (Range::v6([0x2001, 1, 0, 0, 0, 0, 0, 3], 128), Some("service registration anycast (RFC 9665)")),
-    (Range::v6([0x2001, 2, 0, 0, 0, 0, 0, 0], 48), Some("benchmarking (RFC 5180)")),
-    (Range::v6([0x2001, 3, 0, 0, 0, 0, 0, 0], 32), Some("multicast tunnelling anycast (RFC 7450)")),
-    (Range::v6([0x2001, 4, 0x112, 0, 0, 0, 0, 0], 48), Some("AS112 anycast (RFC 7535)")),
-    (Range::v6([0x2001, 0x10, 0, 0, 0, 0, 0, 0], 28), Some("deprecated ORCHID (RFC 4843)")),
-    (Range::v6([0x2001, 0x20, 0, 0, 0, 0, 0, 0], 28), Some("ORCHIDv2 overlay identifier (RFC 7343)")),
-    (Range::v6([0x2001, 0x30, 0, 0, 0, 0, 0, 0], 28), Some("drone entity tag (RFC 9374)")),
-    (Range::v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), Some("IETF protocol assignments (RFC 2928)")),
-    (Range::v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), Some("documentation (RFC 3849)")),
+    (AddressRange::v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96), None),
+    (AddressRange::v6([0x64, 0xff9b, 1, 0, 0, 0, 0, 0], 48), Some("local IPv4/IPv6 translation (RFC 8215)")),
+    (AddressRange::v6([0x100, 0, 0, 0, 0, 0, 0, 0], 64), Some("discard only (RFC 6666)")),
+    (AddressRange::v6([0x100, 0, 0, 1, 0, 0, 0, 0], 64), Some("dummy prefix (RFC 9780)")),
+    (AddressRange::v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 32), Some("Teredo (RFC 4380)")),
+    (AddressRange::v6([0x2001, 1, 0, 0, 0, 0, 0, 1], 128), Some("port control protocol anycast (RFC 7723)")),
+    (AddressRange::v6([0x2001, 1, 0, 0, 0, 0, 0, 2], 128), Some("TURN anycast (RFC 8155)")),
+    (AddressRange::v6([0x2001, 1, 0, 0, 0, 0, 0, 3], 128), Some("service registration anycast (RFC 9665)")),
+    (AddressRange::v6([0x2001, 2, 0, 0, 0, 0, 0, 0], 48), Some("benchmarking (RFC 5180)")),
+    (AddressRange::v6([0x2001, 3, 0, 0, 0, 0, 0, 0], 32), Some("multicast tunnelling anycast (RFC 7450)")),
+    (AddressRange::v6([0x2001, 4, 0x112, 0, 0, 0, 0, 0], 48), Some("AS112 anycast (RFC 7535)")),
+    (AddressRange::v6([0x2001, 0x10, 0, 0, 0, 0, 0, 0], 28), Some("deprecated ORCHID (RFC 4843)")),
+    (AddressRange::v6([0x2001, 0x20, 0, 0, 0, 0, 0, 0], 28), Some("ORCHIDv2 overlay identifier (RFC 7343)")),
+    (AddressRange::v6([0x2001, 0x30, 0, 0, 0, 0, 0, 0], 28), Some("drone entity tag (RFC 9374)")),
+    (AddressRange::v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), Some("IETF protocol assignments (RFC 2928)")),
+    (AddressRange::v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), Some("documentation (RFC 3849)")),
     // Its relays were given up with RFC 7526: where such a packet goes is anybody's choice.
-    (Range::v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), Some("6to4 (RFC 3056)")),
-    (Range::v6([0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0], 48), Some("AS112 anycast (RFC 7534)")),
-    (Range::v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), Some("documentation (RFC 9637)")),
-    (Range::v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3), None),
-    (Range::v6([0x5f00, 0, 0, 0, 0, 0, 0, 0], 16), Some("segment routing identifier (RFC 9602)")),
-    (Range::v6([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7), Some("unique local (RFC 4193)")),
-    (Range::v6([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10), Some("link local (RFC 4291)")),
-    (Range::v6([0xfec0, 0, 0, 0, 0, 0, 0, 0], 10), Some("deprecated site local (RFC 3879)")),
-    (Range::v6([0xff00, 0, 0, 0, 0, 0, 0, 0], 8), Some("multicast (RFC 4291)")),
-    (Range::v6([0, 0, 0, 0, 0, 0, 0, 0], 0), Some("not global unicast (RFC 4291)")),
+    (AddressRange::v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), Some("6to4 (RFC 3056)")),
+    (AddressRange::v6([0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0], 48), Some("AS112 anycast (RFC 7534)")),
+    (AddressRange::v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), Some("documentation (RFC 9637)")),
+    (AddressRange::v6([0x2000, 0, 0, 0, 0, 0, 0, 0], 3), None),
+    (AddressRange::v6([0x5f00, 0, 0, 0, 0, 0, 0, 0], 16), Some("segment routing identifier (RFC 9602)")),
+    (AddressRange::v6([0xfc00, 0, 0, 0, 0, 0, 0, 0], 7), Some("unique local (RFC 4193)")),
+    (AddressRange::v6([0xfe80, 0, 0, 0, 0, 0, 0, 0], 10), Some("link local (RFC 4291)")),
+    (AddressRange::v6([0xfec0, 0, 0, 0, 0, 0, 0, 0], 10), Some("deprecated site local (RFC 3879)")),
+    (AddressRange::v6([0xff00, 0, 0, 0, 0, 0, 0, 0], 8), Some("multicast (RFC 4291)")),
+    (AddressRange::v6([0, 0, 0, 0, 0, 0, 0, 0], 0), Some("not global unicast (RFC 4291)")),
 ];
 
 #[cfg(test)]
@@ -110,12 +110,12 @@ mod tests {
     fn no_row_hides_behind_one_before_it() {
         for (place, (range, _)) in TABLE.iter().enumerate() {
             let (first, last) = ends(*range);
-            let hides = |before: &Range| before.contains(first) && before.contains(last);
+            let hides = |before: &AddressRange| before.contains(first) && before.contains(last);
             assert!(!TABLE[..place].iter().any(|(before, _)| hides(before)), "{range}");
         }
     }
 
-    fn ends(range: Range) -> (IpAddr, IpAddr) {
+    fn ends(range: AddressRange) -> (IpAddr, IpAddr) {
         let text = range.to_string();
         let (network, bits) = text.split_once('/').unwrap();
         let bits: u32 = bits.parse().unwrap();

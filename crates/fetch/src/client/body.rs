@@ -6,7 +6,7 @@
 //!
 //! **Invariant:** a body is a beginning of what the server sent after the head; what is missing has a reason.
 
-use super::Limits;
+use super::ExchangeLimits;
 use super::chunks::{Chunks, State};
 use super::store::{Room, Sink, Store};
 use super::wire::{Got, Wire};
@@ -42,7 +42,7 @@ pub(super) async fn read(
     wire: &mut Wire<'_>,
     start: Vec<u8>,
     framing: Framing,
-    limits: &Limits,
+    limits: &ExchangeLimits,
     store: &Store,
 ) -> Body {
     let mut reading = Reading::new(store.sink(start), framing, limits);
@@ -61,12 +61,12 @@ struct Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    fn new(sink: Sink<'a>, framing: Framing, limits: &Limits) -> Self {
+    fn new(sink: Sink<'a>, framing: Framing, limits: &ExchangeLimits) -> Self {
         Self { sink, framing, chunks: Chunks::new(limits.head_bytes_max), looked_at: 0, chunked_bytes: 0 }
     }
 
     /// Reads until the body ends, one way or another.
-    async fn run(&mut self, wire: &mut Wire<'_>, limits: &Limits) -> (Option<Truncation>, End) {
+    async fn run(&mut self, wire: &mut Wire<'_>, limits: &ExchangeLimits) -> (Option<Truncation>, End) {
         loop {
             if let Some(end) = self.end().filter(|end| *end <= limits.body_bytes_max) {
                 return (None, self.whole(end));

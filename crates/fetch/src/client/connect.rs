@@ -3,7 +3,7 @@
 //! No protocol is offered by ALPN, so a server speaks HTTP/1.1.
 
 use super::trust::Trust;
-use super::{Limits, Proxy, Settings, SettingsError, Trouble, Visit};
+use super::{ExchangeLimits, Proxy, Settings, SettingsError, Trouble, Visit};
 use base::door::{Cause, Phase};
 use base::url::Scheme;
 use rustls::pki_types::ServerName;
@@ -111,7 +111,7 @@ impl Connector {
         &self,
         tcp: TcpStream,
         visit: &mut Visit<'_>,
-        limits: &Limits,
+        limits: &ExchangeLimits,
     ) -> Result<Stream, Trouble> {
         let begun = Instant::now();
         let name = tls_name(visit.request.url.host())?;

@@ -17,7 +17,7 @@
 //! | neither field | until close | closed |
 
 use super::wire::{Got, Wire};
-use super::{Limits, Trouble};
+use super::{ExchangeLimits, Trouble};
 use base::door::{Cause, Phase};
 use base::http::Framing;
 use httparse::{EMPTY_HEADER, Error, Header, ParserConfig, Response, Status};
@@ -40,7 +40,7 @@ pub(super) struct Head {
 pub(super) async fn read(
     wire: &mut Wire<'_>,
     head_only: bool,
-    limits: &Limits,
+    limits: &ExchangeLimits,
 ) -> Result<(Head, Vec<u8>), Trouble> {
     let mut buffer = Vec::new();
     for _ in 0..=limits.interim_answers_max {
@@ -63,7 +63,7 @@ pub(super) async fn read(
 }
 
 /// What came and is no answer is kept as far as a head may reach.
-fn with_received(trouble: Trouble, mut received: Vec<u8>, limits: &Limits) -> Trouble {
+fn with_received(trouble: Trouble, mut received: Vec<u8>, limits: &ExchangeLimits) -> Trouble {
     received.truncate(limits.head_bytes_max);
     Trouble { received, ..trouble }
 }
@@ -73,7 +73,11 @@ fn malformed(what: &'static str) -> Trouble {
 }
 
 /// Takes the next head out of `buffer`, reading as much as it needs.
-async fn next(wire: &mut Wire<'_>, buffer: &mut Vec<u8>, limits: &Limits) -> Result<Vec<u8>, Trouble> {
+async fn next(
+    wire: &mut Wire<'_>,
+    buffer: &mut Vec<u8>,
+    limits: &ExchangeLimits,
+) -> Result<Vec<u8>, Trouble> {
     let (mut searched, mut blank_bytes) = (0, 0);
     loop {
         blank_bytes += drop_blank_start(buffer);

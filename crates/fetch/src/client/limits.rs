@@ -11,7 +11,7 @@ const _: () = assert!(limits::SERVER_PAUSE_DEFAULT.as_seconds() < POOL_IDLE_TIME
 
 /// How long an exchange may take and how much it may bring (H6, H7).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct ExchangeLimits {
     /// Time to connect.
     pub connect_time_max: Duration,
     /// Time for the TLS handshake.
@@ -48,7 +48,7 @@ pub struct Limits {
     pub pool_idle_time_max: Duration,
 }
 
-impl Default for Limits {
+impl Default for ExchangeLimits {
     fn default() -> Self {
         Self {
             connect_time_max: limits::CONNECT_TIME_MAX,

@@ -1,8 +1,8 @@
 //! What the door is told once, before the first request.
 
 use super::request::is_field_value;
-use super::{Limits, Proxy};
-use crate::{Policy, Resolver};
+use super::{ExchangeLimits, Proxy};
+use crate::{AddressPolicy, Resolver};
 use std::borrow::Cow;
 use std::path::PathBuf;
 
@@ -29,13 +29,13 @@ pub struct Settings {
     /// Where the servers with fixed names are.
     pub resolver: Resolver,
     /// Which addresses may be visited.
-    pub addresses: Policy,
+    pub addresses: AddressPolicy,
     /// What stands between the door and the web, if anything does.
     pub proxy: Option<Proxy>,
     /// Where bodies lie that are too large for memory; the system's place for temporary files without it.
     pub spool: Option<PathBuf>,
     /// How long an exchange may take and how much it may bring.
-    pub limits: Limits,
+    pub limits: ExchangeLimits,
 }
 
 /// Whose certificates are trusted.
@@ -71,10 +71,10 @@ impl Default for Settings {
             extra_roots_pem: Vec::new(),
             certificates: Certificates::default(),
             resolver: Resolver::default(),
-            addresses: Policy::default(),
+            addresses: AddressPolicy::default(),
             proxy: None,
             spool: None,
-            limits: Limits::default(),
+            limits: ExchangeLimits::default(),
         }
     }
 }

@@ -4,7 +4,7 @@
 //! are each bounded, and the earliest bound counts.
 
 use super::connect::{Stream, cause};
-use super::{Limits, Trouble, Visit};
+use super::{ExchangeLimits, Trouble, Visit};
 use base::door::{Cause, Phase};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -17,7 +17,7 @@ const READ_BYTES_MAX: usize = 256 * 1024;
 /// A connection during one exchange.
 pub(super) struct Wire<'a> {
     stream: Stream,
-    limits: &'a Limits,
+    limits: &'a ExchangeLimits,
     visit_ends: Instant,
     /// How long the first byte may take, a proxy's delay included.
     first_byte_time_max: Duration,
@@ -39,7 +39,7 @@ pub(super) enum Got {
 }
 
 impl<'a> Wire<'a> {
-    pub(super) fn new(stream: Stream, limits: &'a Limits, visit: &Visit<'_>) -> Self {
+    pub(super) fn new(stream: Stream, limits: &'a ExchangeLimits, visit: &Visit<'_>) -> Self {
         Self {
             stream,
             limits,

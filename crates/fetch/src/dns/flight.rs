@@ -11,7 +11,7 @@ use super::bounded::Bounded;
 use super::name::Name;
 use super::servers::Servers;
 use super::settings::Settings;
-use super::stats::{Counts, Stats};
+use super::stats::{Counts, DnsStats};
 use super::zones::{Ticket, Turns, Zones};
 use base::door::Cause;
 use std::collections::HashMap;
@@ -61,7 +61,7 @@ impl Shared {
         }
     }
 
-    pub(super) fn stats(&self) -> Stats {
+    pub(super) fn stats(&self) -> DnsStats {
         let state = self.lock();
         self.counts.stats(state.zones.look_ups(), state.cache.len())
     }

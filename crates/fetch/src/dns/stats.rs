@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// What the look-ups did so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stats {
+pub struct DnsStats {
     /// Queries sent, repetitions included.
     pub queries: u64,
     /// Look-ups answered from memory.
@@ -27,7 +27,7 @@ pub struct Stats {
     pub cached: usize,
 }
 
-/// The counters behind [`Stats`].
+/// The counters behind [`DnsStats`].
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) queries: Count,
@@ -41,8 +41,8 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    pub(super) fn stats(&self, waiting: usize, cached: usize) -> Stats {
-        Stats {
+    pub(super) fn stats(&self, waiting: usize, cached: usize) -> DnsStats {
+        DnsStats {
             queries: self.queries.get(),
             cache_hits: self.cache_hits.get(),
             joined: self.joined.get(),

@@ -29,7 +29,7 @@ pub(super) struct Zones {
     zones: HashMap<Arc<str>, Zone>,
     troubled: Bounded<Arc<str>, Instant>,
     look_ups: usize,
-    limits: Limits,
+    limits: ExchangeLimits,
 }
 
 #[derive(Debug)]
@@ -39,7 +39,7 @@ struct Zone {
 }
 
 #[derive(Debug)]
-struct Limits {
+struct ExchangeLimits {
     zone_queries: u32,
     zone_look_ups: usize,
     look_ups: usize,
@@ -71,7 +71,7 @@ impl Zones {
         let zone_queries =
             u32::try_from(settings.zone_queries_max).unwrap_or(u32::MAX).clamp(look_up_queries, 1 << 16);
         let at_once = (zone_queries / look_up_queries) as usize;
-        let limits = Limits {
+        let limits = ExchangeLimits {
             zone_queries,
             zone_look_ups: at_once.saturating_add(settings.zone_waiting_max),
             look_ups: settings.look_ups_max.max(1),
@@ -97,7 +97,7 @@ impl Zones {
         entry.look_ups += 1;
         self.look_ups += 1;
         // In trouble a look-up takes all that the zone has, so that it is alone.
-        let Limits { zone_queries, look_up_queries, .. } = self.limits;
+        let ExchangeLimits { zone_queries, look_up_queries, .. } = self.limits;
         let zone_queries = if is_troubled { zone_queries } else { look_up_queries };
         Ok(Ticket { zone: entry.turns.clone(), zone_queries, is_troubled })
     }

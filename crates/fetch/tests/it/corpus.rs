@@ -5,7 +5,7 @@
 
 use base::PageUrl;
 use base::limits::ROBOTS_BYTES_MAX;
-use fetch::Rules;
+use robots::RobotsRules;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
@@ -117,7 +117,7 @@ fn spread(all: Vec<String>, most: usize) -> Vec<String> {
 /// What we say of each; those of one agent come together.
 fn ours(bytes: &[u8], asks: &[Ask]) -> Vec<bool> {
     let of_agent = |asks: &[Ask]| {
-        let rules = Rules::for_agent(bytes, &asks[0].0);
+        let rules = RobotsRules::for_agent(bytes, &asks[0].0);
         asks.iter().map(|(_, target)| rules.judge(target).allowed).collect::<Vec<_>>()
     };
     asks.chunk_by(|one, next| one.0 == next.0).flat_map(of_agent).collect()
@@ -240,7 +240,7 @@ impl Tally {
     fn weigh(&mut self, peer: &mut Peer, path: &Path, text: &str, left: &[Ask]) {
         let theirs = peer.ask(text, left, true);
         for ((agent, target), theirs) in left.iter().zip(theirs.as_array().unwrap()) {
-            let rules = Rules::for_agent(text.as_bytes(), agent);
+            let rules = RobotsRules::for_agent(text.as_bytes(), agent);
             if rules.judge(target).line.is_some_and(|ours| weighs_more(&ours.text, theirs)) {
                 *self.counts.entry(WEIGHT.0).or_default() += 1;
             } else {

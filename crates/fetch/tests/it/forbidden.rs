@@ -3,7 +3,7 @@
 use crate::server::{Server, door, door_to};
 use base::door::{Cause, Door, Phase, Request};
 use base::{Interval, PageUrl};
-use fetch::{Limits, Policy, Range, Resolver, Settings, WebDoor};
+use fetch::{AddressPolicy, AddressRange, ExchangeLimits, Resolver, Settings, WebDoor};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// A door to the public web and nothing else.
 fn public_door() -> WebDoor {
     let contact = Some("https://example.org/contact".to_owned());
-    WebDoor::new(Settings { addresses: Policy::public_web(), contact, ..Settings::default() }).unwrap()
+    WebDoor::new(Settings { addresses: AddressPolicy::public_web(), contact, ..Settings::default() }).unwrap()
 }
 
 #[tokio::test]
@@ -29,7 +29,7 @@ async fn survives_h3_a_caller_who_passes_a_forbidden_address() {
         }
     }
     assert_eq!(server.accepts(), 0, "the canary is silent");
-    let all = Policy::only(vec!["0.0.0.0/0".parse().unwrap()]);
+    let all = AddressPolicy::only(vec!["0.0.0.0/0".parse().unwrap()]);
     let open = WebDoor::new(Settings { addresses: all, ..Settings::default() }).unwrap();
     for to in ["127.0.0.1", "::ffff:127.0.0.1", "0.0.0.0"] {
         let to = SocketAddr::new(to.parse().unwrap(), port);
@@ -53,7 +53,7 @@ async fn survives_h3_a_kept_connection_and_another_policy() {
 #[tokio::test]
 async fn survives_h3_a_kept_connection_and_a_name_that_moves() {
     let (old, new) = (Server::start(|_| vec![]).await, Server::start(|_| vec![]).await);
-    let door = door_to(old.address, "", Limits::default());
+    let door = door_to(old.address, "", ExchangeLimits::default());
     let request = Request::get(PageUrl::parse("http://name.example/ok").unwrap());
     door.exchange(old.address, &request).await.unwrap();
     door.exchange(new.address, &request).await.unwrap();
@@ -76,7 +76,7 @@ async fn survives_h3_a_name_that_is_good_at_first() {
         let first = counted.fetch_add(1, Ordering::SeqCst) == 0;
         Some(if first { good } else { SocketAddr::from(([10, 0, 0, 1], 80)) })
     });
-    let addresses = Policy::only(vec![Range::LOOPBACK]);
+    let addresses = AddressPolicy::only(vec![AddressRange::LOOPBACK]);
     let door = WebDoor::new(Settings { addresses, resolver, ..Settings::default() }).unwrap();
     let request = Request::get(PageUrl::parse("http://name.example/ok").unwrap());
     let found = door.look_up(&request.url.origin()).await.unwrap();

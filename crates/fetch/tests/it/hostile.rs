@@ -94,7 +94,7 @@ impl Drop for Served {
 
 /// How the run goes: in short with scaled limits, or at full length with the product's own.
 struct Run {
-    limits: Limits,
+    limits: ExchangeLimits,
     /// How many servers misbehave.
     hostile: u32,
     /// How many honest pages are due a second, and for how long.
@@ -115,7 +115,7 @@ impl Run {
 
 fn run() -> Run {
     let rounds: Option<u64> = std::env::var("UTSUSHI_TORTURE_COUNT").ok().and_then(|text| text.parse().ok());
-    let bodies = Limits { body_memory_bytes_max: BODY_MEMORY, ..Limits::default() };
+    let bodies = ExchangeLimits { body_memory_bytes_max: BODY_MEMORY, ..ExchangeLimits::default() };
     match rounds {
         Some(seconds) => Run {
             limits: bodies,
@@ -125,7 +125,7 @@ fn run() -> Run {
             rest: Duration::from_secs(10),
         },
         None => Run {
-            limits: Limits {
+            limits: ExchangeLimits {
                 first_byte_time_max: Duration::from_secs(3),
                 idle_time_max: Duration::from_secs(2),
                 visit_time_max: Duration::from_secs(5),
@@ -161,7 +161,7 @@ struct Scene {
     web: Web,
     http: u16,
     https: u16,
-    limits: Limits,
+    limits: ExchangeLimits,
     seen: Mutex<Seen>,
 }
 
@@ -283,7 +283,7 @@ fn play() {
 async fn scene(served: &Served) {
     let run = run();
     let settings = Settings {
-        addresses: Policy::only(vec![Range::LOOPBACK]),
+        addresses: AddressPolicy::only(vec![AddressRange::LOOPBACK]),
         extra_roots_pem: served.authority_pem.clone().into_bytes(),
         limits: run.limits.clone(),
         ..Settings::default()

@@ -3,7 +3,7 @@
 use crate::server::{Act, OK, Server, door, door_to};
 use base::door::{Door, Exchange, Failure, Marks, Request};
 use base::limits;
-use fetch::Limits;
+use fetch::ExchangeLimits;
 
 /// Whether the connection can serve the next request too.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ async fn check_with(head_only: bool, answer: &[u8], last: Option<Act>, expected:
     let sent = answer.to_vec();
     let server =
         Server::start(move |_| [Act::Send(sent.clone())].into_iter().chain(last.clone()).collect()).await;
-    let limits = Limits { body_bytes_max: 100, ..Limits::default() };
+    let limits = ExchangeLimits { body_bytes_max: 100, ..ExchangeLimits::default() };
     let door = door_to(server.address, "", limits);
     let request = Request { head_only, ..Request::get(server.page("/odd")) };
     let result = door.exchange(server.address, &request).await;
@@ -231,11 +231,11 @@ async fn names_are_looked_up_where_they_are_known_and_judged() {
         let origin = base::PageUrl::parse(url).unwrap().origin();
         door.look_up(&origin).await.map(|found| found.addresses).map_err(|failure| failure.to_string())
     };
-    let door = door_to(address, "", Limits::default());
+    let door = door_to(address, "", ExchangeLimits::default());
     assert_eq!(look_up(&door, "http://name.example/").await, Ok(vec![address]));
     assert_eq!(look_up(&door, "http://127.0.0.3/").await, Ok(vec![([127, 0, 0, 3], 80).into()]));
     assert_eq!(look_up(&door, "http://other.example/").await, Err("name look-up: no such name".to_owned()));
-    let elsewhere = door_to(([192, 0, 2, 1], 80).into(), "", Limits::default());
+    let elsewhere = door_to(([192, 0, 2, 1], 80).into(), "", ExchangeLimits::default());
     for (door, url) in [(&door, "http://192.0.2.1/"), (&elsewhere, "http://name.example/")] {
         let told = look_up(door, url).await.unwrap_err();
         assert!(told.starts_with("name look-up: `192.0.2.1` may not be visited"), "{told}");

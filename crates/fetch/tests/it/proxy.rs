@@ -4,7 +4,7 @@ use crate::server::Server;
 use base::Interval;
 use base::PageUrl;
 use base::door::{Cause, Door, Phase, Request};
-use fetch::{Limits, Policy, Range, Settings, WebDoor};
+use fetch::{AddressPolicy, AddressRange, ExchangeLimits, Settings, WebDoor};
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -49,9 +49,9 @@ async fn relay(say: Say) -> Relay {
     Relay { address, heads }
 }
 
-fn door_through(proxy: SocketAddr, limits: Limits) -> WebDoor {
+fn door_through(proxy: SocketAddr, limits: ExchangeLimits) -> WebDoor {
     WebDoor::new(Settings {
-        addresses: Policy::only(vec![Range::LOOPBACK]),
+        addresses: AddressPolicy::only(vec![AddressRange::LOOPBACK]),
         user_agent: "utsushi/9".to_owned(),
         proxy: Some(format!("http://{proxy}").parse().unwrap()),
         limits,
@@ -65,7 +65,7 @@ const OPEN: &[u8] = b"HTTP/1.1 200 Connection established\r\n\r\n";
 #[tokio::test]
 async fn a_tunnel_is_asked_for_by_address_and_server_and_kept() {
     let (server, relay) = (Server::start(|_| vec![]).await, relay(|_| OPEN).await);
-    let door = door_through(relay.address, Limits::default());
+    let door = door_through(relay.address, ExchangeLimits::default());
     let request = Request::get(PageUrl::parse("http://name.example/ok").unwrap());
     for _ in 0..3 {
         let exchange = door.exchange(server.address, &request).await.unwrap();
@@ -95,7 +95,7 @@ async fn what_the_proxy_refuses_is_told_with_its_reason() {
         (|_| b"220 mail.example ESMTP\r\n\r\n", "it answers no HTTP", None),
     ] {
         let relay = relay(say).await;
-        let door = door_through(relay.address, Limits::default());
+        let door = door_through(relay.address, ExchangeLimits::default());
         let failure = door.exchange(server.address, &request).await.unwrap_err();
         let retry_after = wait.map(Interval::from_seconds);
         assert_eq!(failure.cause, Cause::Proxy { reason: reason.to_owned(), retry_after });
@@ -110,7 +110,7 @@ async fn a_proxy_that_is_not_there_or_never_answers_lets_nothing_pass() {
     let request = Request::get(server.page("/ok"));
     let silent = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let limit = Duration::from_millis(200);
-    let limits = Limits { proxy_time_max: limit, ..Limits::default() };
+    let limits = ExchangeLimits { proxy_time_max: limit, ..ExchangeLimits::default() };
     let door = door_through(silent.local_addr().unwrap(), limits.clone());
     let failure = door.exchange(server.address, &request).await.unwrap_err();
     assert_eq!((failure.phase, failure.cause), (Phase::Proxy, Cause::TimeOut(limit)));
@@ -127,7 +127,7 @@ async fn a_proxy_that_is_not_there_or_never_answers_lets_nothing_pass() {
 #[tokio::test]
 async fn survives_h1_the_address_is_judged_before_the_proxy_is_asked() {
     let relay = relay(|_| OPEN).await;
-    let door = door_through(relay.address, Limits::default());
+    let door = door_through(relay.address, ExchangeLimits::default());
     let request = Request::get(PageUrl::parse("http://name.example/").unwrap());
     let failure = door.exchange(([10, 0, 0, 1], 80).into(), &request).await.unwrap_err();
     assert!(matches!(failure.cause, Cause::ForbiddenAddress { .. }), "{failure}");
@@ -139,7 +139,7 @@ async fn a_public_address_is_not_visited_without_a_contact() {
     let relay = relay(|_| b"HTTP/1.1 403 Forbidden\r\n\r\n").await;
     let door = |contact: Option<&str>| {
         WebDoor::new(Settings {
-            addresses: Policy::public_web(),
+            addresses: AddressPolicy::public_web(),
             contact: contact.map(ToOwned::to_owned),
             proxy: Some(format!("http://{}", relay.address).parse().unwrap()),
             ..Settings::default()

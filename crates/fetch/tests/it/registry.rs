@@ -4,8 +4,8 @@
 //! address counts, and what the product refuses beyond the registries must stand in the two lists below.
 
 use base::chance::hash;
-use fetch::Policy;
-use fetch::address::{Forbidden, is_public};
+use fetch::AddressPolicy;
+use fetch::address::{ForbiddenAddress, is_public};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What no special-purpose registry lists and is refused all the same.
@@ -140,8 +140,8 @@ fn check(blocks: &[Block], address: IpAddr) {
         "{address} by {:?}",
         narrowest(blocks, address)
     );
-    assert_eq!(Policy::public_web().judge(address).is_ok(), is_public(address), "{address}");
-    assert!(Policy::default().judge(address).is_err(), "{address}");
+    assert_eq!(AddressPolicy::public_web().judge(address).is_ok(), is_public(address), "{address}");
+    assert!(AddressPolicy::default().judge(address).is_err(), "{address}");
 }
 
 #[test]
@@ -189,11 +189,11 @@ fn whatever_the_registries_call_unreachable_is_refused_with_their_rfc() {
         // An address for which this is the narrowest block.
         let own = [block.first, block.last].map(|number| address((block.is_v4, number)));
         let own = own.into_iter().find(|own| narrowest(&blocks, *own).unwrap().text == block.text).unwrap();
-        match Policy::public_web().judge(own) {
+        match AddressPolicy::public_web().judge(own) {
             Ok(()) => assert!(block.public, "{own} of {block:?} passes"),
             // The kernel reads it as IPv4, NAT64 is judged by what is inside.
             Err(_) if ["::ffff:0:0/96", "64:ff9b::/96"].contains(&block.text) => {}
-            Err(Forbidden { why, .. }) => {
+            Err(ForbiddenAddress { why, .. }) => {
                 let told = block.rfcs.iter().any(|rfc| why.ends_with(&format!("(RFC {rfc})")));
                 assert!(told, "{own} of {block:?}: {why}");
             }

@@ -2,7 +2,7 @@
 
 use crate::server::{Act, OK, Server, door, door_to};
 use base::door::{Door, Request};
-use fetch::Limits;
+use fetch::ExchangeLimits;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ async fn one_connection_serves_many_requests() {
 #[tokio::test]
 async fn a_connection_belongs_to_one_origin() {
     let server = Server::start(|_| vec![]).await;
-    let door = door_to(server.address, "", Limits::default());
+    let door = door_to(server.address, "", ExchangeLimits::default());
     let named = Request::get(base::PageUrl::parse("http://name.example/ok").unwrap());
     server.get(&door, "/ok").await.unwrap();
     door.exchange(server.address, &named).await.unwrap();
@@ -75,13 +75,17 @@ async fn a_connection_that_was_closed_or_spoke_unasked_is_not_used() {
 #[tokio::test]
 async fn connections_are_kept_in_bounded_number_and_for_a_bounded_time() {
     let (a, b) = (Server::start(|_| vec![]).await, Server::start(|_| vec![]).await);
-    let door = door_to(a.address, "", Limits { pool_connections_max: 1, ..Limits::default() });
+    let door =
+        door_to(a.address, "", ExchangeLimits { pool_connections_max: 1, ..ExchangeLimits::default() });
     for server in [&a, &b, &b, &a] {
         server.get(&door, "/ok").await.unwrap();
     }
     assert_eq!((a.accepts(), b.accepts()), (2, 1), "the older connection made room");
-    let forgetful =
-        door_to(a.address, "", Limits { pool_idle_time_max: Duration::ZERO, ..Limits::default() });
+    let forgetful = door_to(
+        a.address,
+        "",
+        ExchangeLimits { pool_idle_time_max: Duration::ZERO, ..ExchangeLimits::default() },
+    );
     a.get(&forgetful, "/ok").await.unwrap();
     a.get(&forgetful, "/ok").await.unwrap();
     assert_eq!(a.accepts(), 4);

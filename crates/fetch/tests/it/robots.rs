@@ -1,7 +1,7 @@
 //! Google's published facts about robots files, 145 of them.
 
-use fetch::Rules;
 use flate2::read::GzDecoder;
+use robots::RobotsRules;
 use serde_json::Value;
 use std::io::Read;
 use std::path::PathBuf;
@@ -32,7 +32,7 @@ fn all_145_facts_hold_in_the_literal_reading_and_in_both_together() {
     assert_eq!(facts.len(), 145);
     for fact in &facts {
         let text = |name: &str| fact[name].as_str().unwrap();
-        let rules = Rules::for_agent(text("robots").as_bytes(), text("agent"));
+        let rules = RobotsRules::for_agent(text("robots").as_bytes(), text("agent"));
         let target = target(text("url"));
         let expected = fact["allowed"].as_bool().unwrap();
         assert_eq!(rules.judge_literal(target).allowed, expected, "{fact}");

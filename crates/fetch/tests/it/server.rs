@@ -2,7 +2,7 @@
 
 use base::PageUrl;
 use base::door::{Door, Exchange, Failure, Request};
-use fetch::{Limits, Policy, Range, Resolver, Settings, WebDoor};
+use fetch::{AddressPolicy, AddressRange, ExchangeLimits, Resolver, Settings, WebDoor};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -124,9 +124,9 @@ async fn request_target(stream: &mut (impl AsyncRead + Unpin), buffer: &mut Vec<
 }
 
 /// A door that may visit loopback and knows `name.example` at `address`.
-pub(crate) fn door_to(address: SocketAddr, extra_roots_pem: &str, limits: Limits) -> WebDoor {
+pub(crate) fn door_to(address: SocketAddr, extra_roots_pem: &str, limits: ExchangeLimits) -> WebDoor {
     WebDoor::new(Settings {
-        addresses: Policy::only(vec![Range::LOOPBACK]),
+        addresses: AddressPolicy::only(vec![AddressRange::LOOPBACK]),
         resolver: Resolver::new(move |origin| (origin.server.host() == "name.example").then_some(address)),
         extra_roots_pem: extra_roots_pem.as_bytes().to_vec(),
         limits,
@@ -137,5 +137,5 @@ pub(crate) fn door_to(address: SocketAddr, extra_roots_pem: &str, limits: Limits
 
 /// A door that may visit loopback, within the limits of the product.
 pub(crate) fn door() -> WebDoor {
-    door_to(([127, 0, 0, 1], 1).into(), "", Limits::default())
+    door_to(([127, 0, 0, 1], 1).into(), "", ExchangeLimits::default())
 }

@@ -2,7 +2,7 @@
 
 use crate::server::{Act, Server};
 use base::door::Truncation;
-use fetch::{Limits, Policy, Range, Settings, WebDoor};
+use fetch::{AddressPolicy, AddressRange, ExchangeLimits, Settings, WebDoor};
 use std::path::Path;
 
 const KIB: usize = 1024;
@@ -40,13 +40,13 @@ async fn server() -> Server {
 
 fn door(memory: usize, disk: usize, spool: &Path) -> WebDoor {
     WebDoor::new(Settings {
-        addresses: Policy::only(vec![Range::LOOPBACK]),
-        limits: Limits {
+        addresses: AddressPolicy::only(vec![AddressRange::LOOPBACK]),
+        limits: ExchangeLimits {
             body_memory_each_max: 256 * KIB,
             body_memory_bytes_max: memory,
             body_disk_bytes_max: disk,
             body_bytes_max: 4 * 1024 * KIB,
-            ..Limits::default()
+            ..ExchangeLimits::default()
         },
         spool: Some(spool.to_owned()),
         ..Settings::default()

@@ -1,8 +1,8 @@
-//! Servers that take their time: every wait has an end (H6). Limits are scaled down; the servers would go on for ever.
+//! Servers that take their time: every wait has an end (H6). ExchangeLimits are scaled down; the servers would go on for ever.
 
 use crate::server::{Act, Server, door_to};
 use base::door::{Cause, Door, Failure, Phase, Request, Truncation};
-use fetch::{Limits, WebDoor};
+use fetch::{ExchangeLimits, WebDoor};
 use std::time::Duration;
 use tokio::time::timeout;
 
@@ -16,14 +16,14 @@ fn drip(head: &str) -> Vec<Act> {
     vec![Act::Drip(bytes, Duration::from_millis(10))]
 }
 
-async fn server(acts: Vec<Act>, limits: Limits) -> (Server, WebDoor) {
+async fn server(acts: Vec<Act>, limits: ExchangeLimits) -> (Server, WebDoor) {
     let server = Server::start(move |_| acts.clone()).await;
     let door = door_to(server.address, "", limits);
     (server, door)
 }
 
 /// The answer is broken off after some bytes, for time; and the next request works.
-async fn cut_short(acts: Vec<Act>, limits: Limits) {
+async fn cut_short(acts: Vec<Act>, limits: ExchangeLimits) {
     let (server, door) = server(acts, limits).await;
     let exchange = timeout(OVER, server.get(&door, "/")).await.expect("it ends in time").unwrap();
     assert_eq!((exchange.status, exchange.truncated), (200, Some(Truncation::Time)));
@@ -37,7 +37,7 @@ async fn cut_short(acts: Vec<Act>, limits: Limits) {
 }
 
 /// There is no answer in time; and the next request works.
-async fn in_vain(acts: Vec<Act>, limits: Limits) {
+async fn in_vain(acts: Vec<Act>, limits: ExchangeLimits) {
     let (server, door) = server(acts, limits).await;
     let Failure { phase, cause, took, .. } =
         timeout(OVER, server.get(&door, "/")).await.expect("it ends in time").unwrap_err();
@@ -48,13 +48,22 @@ async fn in_vain(acts: Vec<Act>, limits: Limits) {
 
 #[tokio::test]
 async fn survives_h6_a_server_that_never_answers() {
-    in_vain(vec![Act::Wait(LONG)], Limits { first_byte_time_max: SHORT, ..Limits::default() }).await;
+    in_vain(
+        vec![Act::Wait(LONG)],
+        ExchangeLimits { first_byte_time_max: SHORT, ..ExchangeLimits::default() },
+    )
+    .await;
 }
 
 #[tokio::test]
 async fn survives_h6_a_head_that_drips() {
-    in_vain(drip("HTTP/1.1 200 OK\r\nA: "), Limits { visit_time_max: SHORT, ..Limits::default() }).await;
-    let slow = Limits { slow_grace: SHORT, bytes_per_second_min: 10_000, ..Limits::default() };
+    in_vain(
+        drip("HTTP/1.1 200 OK\r\nA: "),
+        ExchangeLimits { visit_time_max: SHORT, ..ExchangeLimits::default() },
+    )
+    .await;
+    let slow =
+        ExchangeLimits { slow_grace: SHORT, bytes_per_second_min: 10_000, ..ExchangeLimits::default() };
     in_vain(drip("HTTP/1.1 200 OK\r\nA: "), slow).await;
 }
 
@@ -62,14 +71,15 @@ async fn survives_h6_a_head_that_drips() {
 async fn survives_h6_a_body_that_falls_silent() {
     let start = b"HTTP/1.1 200 OK\r\nContent-Length: 10000\r\n\r\nxxx".to_vec();
     let acts = vec![Act::Send(start), Act::Wait(LONG)];
-    cut_short(acts, Limits { idle_time_max: SHORT, ..Limits::default() }).await;
+    cut_short(acts, ExchangeLimits { idle_time_max: SHORT, ..ExchangeLimits::default() }).await;
 }
 
 #[tokio::test]
 async fn survives_h6_a_body_that_drips() {
     let head = "HTTP/1.1 200 OK\r\n\r\nx";
-    cut_short(drip(head), Limits { visit_time_max: SHORT * 3, ..Limits::default() }).await;
-    let slow = Limits { slow_grace: SHORT * 3, bytes_per_second_min: 10_000, ..Limits::default() };
+    cut_short(drip(head), ExchangeLimits { visit_time_max: SHORT * 3, ..ExchangeLimits::default() }).await;
+    let slow =
+        ExchangeLimits { slow_grace: SHORT * 3, bytes_per_second_min: 10_000, ..ExchangeLimits::default() };
     cut_short(drip(head), slow).await;
 }
 
@@ -77,7 +87,8 @@ async fn survives_h6_a_body_that_drips() {
 async fn a_slow_answer_that_is_fast_enough_is_waited_for() {
     let body = "x".repeat(20);
     let answer = format!("HTTP/1.1 200 OK\r\nContent-Length: 20\r\n\r\n{body}").into_bytes();
-    let limits = Limits { slow_grace: Duration::ZERO, bytes_per_second_min: 1, ..Limits::default() };
+    let limits =
+        ExchangeLimits { slow_grace: Duration::ZERO, bytes_per_second_min: 1, ..ExchangeLimits::default() };
     let (server, door) = server(vec![Act::Drip(answer, Duration::from_millis(2))], limits).await;
     let exchange = server.get(&door, "/").await.unwrap();
     assert_eq!((exchange.body.read().unwrap().into_owned(), exchange.truncated), (body.into_bytes(), None));
@@ -95,7 +106,7 @@ async fn survives_h6_a_server_that_lets_nobody_in() {
         queue.push(stream);
         assert!(queue.len() < 100, "the queue is bounded");
     }
-    let door = door_to(address, "", Limits { connect_time_max: SHORT, ..Limits::default() });
+    let door = door_to(address, "", ExchangeLimits { connect_time_max: SHORT, ..ExchangeLimits::default() });
     let request = Request::get(base::PageUrl::parse("http://name.example/").unwrap());
     let failure =
         timeout(OVER, door.exchange(address, &request)).await.expect("it ends in time").unwrap_err();

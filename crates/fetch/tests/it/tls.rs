@@ -3,7 +3,7 @@
 use crate::server::{Act, Script, door_to, serve};
 use base::PageUrl;
 use base::door::{Cause, Door, Failure, Phase, Request, Truncation};
-use fetch::{Limits, Settings, WebDoor};
+use fetch::{ExchangeLimits, Settings, WebDoor};
 use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair, date_time_ymd};
 use rustls::ServerConfig;
 use rustls::pki_types::PrivateKeyDer;
@@ -77,7 +77,7 @@ fn request(host: &str, target: &str) -> Request {
 async fn a_good_certificate_opens_the_door_and_the_connection_is_kept() {
     let authority = authority("ours");
     let server = start(config(&authority, "name.example", false), |_| vec![]).await;
-    let door = door_to(server.address, &authority.pem(), Limits::default());
+    let door = door_to(server.address, &authority.pem(), ExchangeLimits::default());
     for _ in 0..4 {
         let exchange = door.exchange(server.address, &request("name.example", "/ok")).await.unwrap();
         assert_eq!((exchange.status, exchange.body.read().unwrap().as_ref()), (200, b"ok".as_slice()));
@@ -105,7 +105,7 @@ async fn survives_h26_certificates_of_others_from_strangers_and_of_yesterday() {
         (config(&ours, "name.example", true), "expired"),
     ] {
         let server = start(config, |_| vec![]).await;
-        let door = door_to(server.address, &ours.pem(), Limits::default());
+        let door = door_to(server.address, &ours.pem(), ExchangeLimits::default());
         let failure = door.exchange(server.address, &request("name.example", "/ok")).await.unwrap_err();
         is_refused(&failure, because);
     }
@@ -122,7 +122,7 @@ async fn survives_h26_what_is_accepted_in_archive_mode_is_marked() {
     ] {
         let server = start(config, |_| vec![]).await;
         let door = WebDoor::new(Settings {
-            addresses: fetch::Policy::only(vec![fetch::Range::LOOPBACK]),
+            addresses: fetch::AddressPolicy::only(vec![fetch::AddressRange::LOOPBACK]),
             extra_roots_pem: ours.pem().into_bytes(),
             certificates: fetch::Certificates::Marked,
             ..Settings::default()
@@ -141,7 +141,7 @@ async fn a_handshake_that_hangs_or_is_none_is_a_failure() {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     let limit = std::time::Duration::from_millis(300);
-    let door = door_to(address, "", Limits { tls_time_max: limit, ..Limits::default() });
+    let door = door_to(address, "", ExchangeLimits { tls_time_max: limit, ..ExchangeLimits::default() });
     let failure = door.exchange(address, &request("name.example", "/")).await.unwrap_err();
     assert_eq!((failure.phase, failure.cause), (Phase::Tls, Cause::TimeOut(limit)));
 
@@ -153,7 +153,7 @@ async fn a_handshake_that_hangs_or_is_none_is_a_failure() {
         stream.write_all(b"220 mail.example ESMTP\r\n").await.unwrap();
         std::future::pending::<()>().await;
     });
-    let door = door_to(address, "", Limits::default());
+    let door = door_to(address, "", ExchangeLimits::default());
     let failure = door.exchange(address, &request("name.example", "/")).await.unwrap_err();
     assert!(failure.phase == Phase::Tls && matches!(failure.cause, Cause::Tls(_)), "{failure:?}");
     assert!(server.get(&door, "/ok").await.is_ok());
@@ -168,7 +168,7 @@ async fn a_body_until_close_is_whole_only_if_the_farewell_came() {
         _ => vec![answer.clone(), Act::Reset],
     })
     .await;
-    let door = door_to(server.address, &authority.pem(), Limits::default());
+    let door = door_to(server.address, &authority.pem(), ExchangeLimits::default());
     for (target, truncated) in [("/farewell", None), ("/cut", Some(Truncation::Disconnect))] {
         let exchange = door.exchange(server.address, &request("name.example", target)).await.unwrap();
         assert_eq!(

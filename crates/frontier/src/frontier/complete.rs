@@ -4,10 +4,10 @@
 use super::{Frontier, Step, Task};
 use crate::error::Result;
 use crate::servers::ServerId;
-use base::door::{Cause, Failure, Found, Phase};
+use base::door::{Cause, Failure, Found};
 use base::url::Scheme;
-use base::{Interval, Outcome, PageUrl, Refusal, Timestamp};
-use fetch::robots::{Answer, Standing};
+use base::{Interval, Outcome, Refusal, Timestamp};
+use robots::{RobotsAnswer, Standing};
 
 /// How long a server waits when the trouble is not its own.
 const OWN_TROUBLE_PAUSE: Interval = Interval::from_minutes(1);
@@ -17,7 +17,7 @@ pub enum StepResult<'a> {
     /// A look-up.
     LookedUp(Result<Found, Failure>),
     /// A robots file: the outcome, and what it means.
-    Robots(&'a Outcome, &'a Answer),
+    Robots(&'a Outcome, &'a RobotsAnswer),
     /// A visit: the outcome, and the bytes that came.
     Visited(&'a Outcome, u64),
     /// A refusal.
@@ -95,13 +95,13 @@ impl Frontier {
     ) -> Result<ResultUse> {
         let server = task.server;
         match (&task.step, done) {
-            (Step::LookUp(Some(page), url, origin), StepResult::LookedUp(result)) => match result {
+            (Step::LookUp(Some(page), _, origin), StepResult::LookedUp(result)) => match result {
                 Ok(found) => {
                     self.set_address(server, origin.scheme, found, now);
                     Ok(ResultUse::Discard)
                 }
                 Err(failure) => {
-                    let outcome = fetch::outcome(url, &Err(failure.clone()));
+                    let outcome = Outcome::of_failure(failure);
                     let worth = self.judge(server, &outcome, now);
                     if worth == ResultUse::ArchiveAndLearn {
                         self.workbench.start_visit_of(*page);
@@ -115,7 +115,7 @@ impl Frontier {
             (Step::Visit(page, ..), StepResult::Visited(outcome, _)) => {
                 let worth = self.judge(server, outcome, now);
                 if worth != ResultUse::ArchiveAndLearn {
-                    let wait = held_back(outcome).unwrap_or(OWN_TROUBLE_PAUSE);
+                    let wait = wait_after_hold(outcome);
                     self.servers[server].leave_until(now.plus(wait));
                     self.requeue(*page, now)?;
                 } else {
@@ -140,22 +140,21 @@ impl Frontier {
         }
     }
 
-    /// Whether an robots fetch failed because nobody was asked, or nobody can be reached: then the server is left alone for a while.
+    /// What the result of a robots fetch is used for. If no request was sent, or our network is down, the server waits for a while.
     pub(super) fn robots_fetch_use(
         &mut self,
         server: ServerId,
-        url: &PageUrl,
         done: &StepResult<'_>,
         now: Timestamp,
     ) -> ResultUse {
         let outcome = match done {
             StepResult::Robots(outcome, _) => (*outcome).clone(),
-            StepResult::LookedUp(Err(failure)) => fetch::outcome(url, &Err(failure.clone())),
+            StepResult::LookedUp(Err(failure)) => Outcome::of_failure(failure),
             _ => return ResultUse::ArchiveAndLearn,
         };
         let worth = self.judge(server, &outcome, now);
         if worth != ResultUse::ArchiveAndLearn {
-            let wait = held_back(&outcome).unwrap_or(OWN_TROUBLE_PAUSE);
+            let wait = wait_after_hold(&outcome);
             self.servers[server].leave_until(now.plus(wait));
         }
         worth
@@ -164,8 +163,8 @@ impl Frontier {
     /// Whether an outcome says anything of the page, and what it says of the network.
     fn judge(&mut self, server: ServerId, outcome: &Outcome, now: Timestamp) -> ResultUse {
         match outcome {
-            Outcome::Refused(Refusal::Proxy { .. }) if held_back(outcome).is_some() => ResultUse::ArchiveOnly,
-            outcome if held_back(outcome).is_some() => ResultUse::Discard,
+            Outcome::Refused(_) if outcome.is_held_back() => ResultUse::ArchiveOnly,
+            outcome if outcome.is_held_back() => ResultUse::Discard,
             Outcome::Unreachable(failure) if self.outage.failed(server, failure, now) => ResultUse::Discard,
             // Nobody answered, so nothing is known of the network.
             Outcome::Refused(_) | Outcome::Unreachable(_) => ResultUse::ArchiveAndLearn,
@@ -261,14 +260,10 @@ impl Frontier {
     }
 }
 
-/// How long to wait before asking again for what nobody was asked for: a proxy held it back, could not be reached itself,
-/// or this machine could not do its part.
-fn held_back(outcome: &Outcome) -> Option<Interval> {
+/// How long to wait before a request that was held back is sent again.
+fn wait_after_hold(outcome: &Outcome) -> Interval {
     match outcome {
-        Outcome::Refused(Refusal::Proxy { retry_after, .. }) => *retry_after,
-        Outcome::Unreachable(
-            Failure { phase: Phase::Proxy, .. } | Failure { cause: Cause::Machine(_), .. },
-        ) => Some(OWN_TROUBLE_PAUSE),
-        _ => None,
+        Outcome::Refused(Refusal::Proxy { retry_after: Some(wait), .. }) => *wait,
+        _ => OWN_TROUBLE_PAUSE,
     }
 }

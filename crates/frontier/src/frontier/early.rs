@@ -124,7 +124,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// Takes the page loaded that is most worth a visit before its time, if it is likelier to have changed than `stale`.
+    /// Loads the page that is most worth a visit before its time, if it is likelier to have changed than `stale`.
     pub(super) fn early(&mut self, server: ServerId, stale: f64, now: Timestamp) -> Result<Option<Rank>> {
         if let Some(rank) = self.follow_hint(server, stale)? {
             return Ok(Some(rank));

@@ -15,7 +15,7 @@ use crate::servers::ServerId;
 use crate::state::{LastOutcome, State};
 use crate::workbench::PageLocation;
 use base::{Interval, PageUrl, Timestamp};
-use fetch::robots::Need;
+use robots::Need;
 use sat::{Minute, Number};
 
 /// With fewer observed intervals than this, or when a page was watched for less time than the estimate, it is called a guess.

@@ -1,7 +1,7 @@
 //! Learning from captures, in the order in which the archive has them.
 //!
 //! **Invariant:** a capture is learned once: what was learned already is known by its moment. One that is older than the last
-//! (an import brings such) changes nothing here: its page is folded anew from all of its captures ([`Frontier::refold`], D4).
+//! (an import brings such) changes nothing here: its page is folded again from all of its captures ([`Frontier::refold`], D4).
 
 use super::Frontier;
 use super::operator::far;
@@ -87,7 +87,7 @@ impl Frontier {
         place.clone_into(&mut self.crawl.place);
     }
 
-    /// A page loaded that learned nothing, because it has learned from a later capture, goes back for its own time.
+    /// A loaded page that learned nothing, because it has learned from a later capture, goes back to the store for its own time.
     fn write_back(&mut self, lesson: &Lesson<'_>, loaded: &LoadedPage, state: &State) -> Result<()> {
         if lesson.page.is_none() {
             return Ok(());
@@ -255,7 +255,7 @@ impl Frontier {
         self.servers.touch(server);
     }
 
-    /// Folds a page anew from all of its captures, oldest first.
+    /// Folds a page again from all of its captures, oldest first.
     ///
     /// # Errors
     /// When the store cannot be read or written.

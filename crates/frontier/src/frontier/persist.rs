@@ -280,7 +280,7 @@ impl Frontier {
     pub(super) fn counted(&self) -> u64 {
         self.census.all().pages
     }
-    /// Counts pages anew. The store keeps what it judged to be new by itself, and a crash may come before the counts
+    /// Counts all pages again. The store keeps what it judged to be new by itself, and a crash may come before the counts
     /// that follow from it are kept.
     pub(super) fn recount(&mut self) -> Result<()> {
         let mut census = Census::default();

@@ -98,7 +98,7 @@ impl Frontier {
         // What is gone, or fails, is not kept fresh by looking at it more often.
         if state.is_live() { divided } else { divided.max(state.next_due) }
     }
-    /// Looks anew how a server's means are divided, when enough has changed.
+    /// Divides the requests of a server again when enough has changed.
     fn refresh_division(&mut self, server: ServerId) {
         let state = &mut self.servers[server];
         if state.division_good_for > 0 {

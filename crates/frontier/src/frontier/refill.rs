@@ -20,7 +20,7 @@ const QUEUE_TIME_MAX: Interval = Interval::from_days(1);
 /// How long a page is put off at least, and at most.
 const PUT_OFF_MIN: Interval = Interval::from_minutes(30);
 const PUT_OFF_MAX: Interval = Interval::from_days(3);
-/// A server that is left alone for longer has one page loaded.
+/// A server that is not visited for longer has at most one loaded page.
 const LONG_REST: Interval = Interval::from_hours(1);
 /// A page among the dead is put off for so many of its intervals, within these bounds.
 const NEIGHBOUR_FACTOR: f64 = 4.0;
@@ -104,7 +104,7 @@ impl Frontier {
         let is_asked = state.asked > 0;
         let resting = self.servers[server].pages_at();
         if !is_asked && resting > now.plus(LONG_REST) && !self.workbench.queue(server).is_empty() {
-            // Whoever is left alone for long keeps one page loaded, and no room from others.
+            // A server that is not visited for long keeps one loaded page and takes no room from others.
             return self.store_until(&loaded, minute(resting));
         }
         if let Some(suspicion) = self.suspicion(server, target, &state) {

@@ -51,7 +51,7 @@ impl Frontier {
                 self.replan_page(&page)?;
             }
         }
-        // The next lesson divides anew, however many pages were planned.
+        // The next capture divides the budget again, however many pages were planned.
         for server in self.servers.iter_mut() {
             server.kept.pace.forget_level();
             (server.division, server.division_good_for) = (None, 0);

@@ -20,7 +20,7 @@ use crate::servers::ServerId;
 use base::door::Request;
 use base::url::Scheme;
 use base::{Outcome, PageUrl, Timestamp};
-use fetch::robots::{Answer, Need};
+use robots::{Need, RobotsAnswer};
 
 /// So many servers are known before no robots file is looked for on a new one.
 const SERVERS_MAX: usize = 50_000_000;
@@ -33,18 +33,18 @@ impl Frontier {
         match (self.known_robots_answer(&url, now), self.server_for_robots(&url)) {
             (Some((answer, came)), _) => self.deliver_robots(vec![asker], &answer, came),
             (None, Some(target)) => self.queue_robots_fetch(target, url, asker),
-            (None, None) => self.deliver_robots(vec![asker], &Answer::Unreachable(None), now),
+            (None, None) => self.deliver_robots(vec![asker], &RobotsAnswer::Unreachable(None), now),
         }
         self.reschedule(server);
     }
 
     /// What is known of a robots file that was asked for by others.
-    fn known_robots_answer(&mut self, url: &PageUrl, now: Timestamp) -> Option<(Answer, Timestamp)> {
+    fn known_robots_answer(&mut self, url: &PageUrl, now: Timestamp) -> Option<(RobotsAnswer, Timestamp)> {
         let server = self.servers.of_url(url).filter(|_| is_home(url))?;
         self.servers[server].robots_said(url.scheme(), now)
     }
 
-    /// Adds who asks to an robots fetch that stands or is under way, or makes a new one.
+    /// Adds a waiter for a robots file, and queues its fetch unless one is queued or under way.
     fn queue_robots_fetch(&mut self, target: ServerId, url: PageUrl, waiter: RobotsWaiter) {
         if self.robots.wait(&url, waiter) {
             self.servers[target].robots_fetches.push_back(url);
@@ -98,7 +98,7 @@ impl Frontier {
         done: &StepResult<'_>,
         now: Timestamp,
     ) -> ResultUse {
-        let worth = self.robots_fetch_use(task.server, url, done, now);
+        let worth = self.robots_fetch_use(task.server, done, now);
         if worth != ResultUse::ArchiveAndLearn {
             self.servers[task.server].robots_fetches.push_front(url.clone());
             return worth;
@@ -111,7 +111,7 @@ impl Frontier {
                 return ResultUse::Discard;
             }
             (Step::LookUp(..), StepResult::LookedUp(Err(_))) | (Step::Refuse(..), StepResult::Refused) => {
-                &Answer::Unreachable(None)
+                &RobotsAnswer::Unreachable(None)
             }
             (Step::Robots(..), StepResult::Robots(outcome, answer)) => {
                 if let Outcome::Failed { retry_after: Some(wait), .. } = outcome {
@@ -131,14 +131,14 @@ impl Frontier {
     }
 
     /// Tells the server whose own file this is what it said, unless it knows, or is asking elsewhere.
-    fn deliver_to_owner(&mut self, server: ServerId, url: &PageUrl, answer: &Answer, now: Timestamp) {
+    fn deliver_to_owner(&mut self, server: ServerId, url: &PageUrl, answer: &RobotsAnswer, now: Timestamp) {
         let state = &mut self.servers[server];
         if matches!(state.robots(url.scheme(), now), Need::Ask(place) if place == *url) {
             state.learn_robots(url.scheme(), answer, now);
         }
     }
 
-    fn deliver_robots(&mut self, waiters: Vec<RobotsWaiter>, answer: &Answer, now: Timestamp) {
+    fn deliver_robots(&mut self, waiters: Vec<RobotsWaiter>, answer: &RobotsAnswer, now: Timestamp) {
         for (asker, scheme) in waiters {
             self.servers[asker].learn_robots(scheme, answer, now);
             self.servers[asker].awaits_robots = false;

@@ -9,7 +9,7 @@ use crate::servers::ServerId;
 use crate::state::{State, Version};
 use base::door::Request;
 use base::{PageUrl, Refusal, Timestamp};
-use fetch::robots::{Need, Rules};
+use robots::{Need, RobotsRules};
 use std::net::SocketAddr;
 
 impl Frontier {
@@ -244,7 +244,7 @@ fn request(url: &PageUrl, state: &State) -> Request {
     request
 }
 
-pub(super) fn refusal(rules: &Rules, url: &PageUrl) -> Option<Refusal> {
+pub(super) fn refusal(rules: &RobotsRules, url: &PageUrl) -> Option<Refusal> {
     let verdict = rules.judge(url.target());
     (!verdict.allowed)
         .then(|| Refusal::Robots(verdict.line.map(|line| line.text.clone()).unwrap_or_default()))

@@ -19,7 +19,7 @@ use crate::{
 use base::disk::SimulatedDisk;
 use base::door::{Cause, Failure, Found as Address, Phase};
 use base::{Interval, Outcome, PageUrl, Timestamp};
-use fetch::robots::{Answer, Rules};
+use robots::{RobotsAnswer, RobotsRules};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
@@ -133,13 +133,13 @@ impl World {
             }
             Step::Robots(..) if self.is_down => {
                 let outcome = Outcome::Unreachable(failure());
-                let done = StepResult::Robots(&outcome, &Answer::Unreachable(None));
+                let done = StepResult::Robots(&outcome, &RobotsAnswer::Unreachable(None));
                 self.frontier.complete(task, &done, TOOK, self.now).unwrap();
             }
             Step::Robots(..) => {
-                let rules = Arc::new(Rules::for_agent(self.robots.as_bytes(), "utsushi"));
+                let rules = Arc::new(RobotsRules::for_agent(self.robots.as_bytes(), "utsushi"));
                 let outcome = Outcome::Fetched { status: 200, content: None, truncated: None };
-                let done = StepResult::Robots(&outcome, &Answer::Rules(rules));
+                let done = StepResult::Robots(&outcome, &RobotsAnswer::Rules(rules));
                 self.now = self.now.plus(TOOK);
                 self.frontier.complete(task, &done, TOOK, self.now).unwrap();
             }
@@ -292,7 +292,7 @@ fn a_wide_agreement_is_used_in_its_whole_width() {
     let Next::Do(robots) = frontier.next(START).unwrap() else { panic!("the robots file comes first") };
     assert!(!matches!(frontier.next(START).unwrap(), Next::Do(_)), "and alone");
     let outcome = Outcome::Gone { status: 404 };
-    frontier.complete(&robots, &StepResult::Robots(&outcome, &Answer::Absent), TOOK, START).unwrap();
+    frontier.complete(&robots, &StepResult::Robots(&outcome, &RobotsAnswer::Absent), TOOK, START).unwrap();
     let mut under_way = Vec::new();
     while let Next::Do(task) = frontier.next(START).unwrap() {
         under_way.push(task);

@@ -247,7 +247,7 @@ impl Pace {
     pub(crate) fn spent_until(&self) -> Option<u64> {
         (self.turns_at > 0.0).then_some(self.turns_at as u64)
     }
-    /// The division is looked for anew: the policy is another.
+    /// Forgets the division, because the policy changed.
     pub(crate) fn forget_level(&mut self) {
         self.level = None;
     }

@@ -16,7 +16,7 @@ use ::crawl::{Added, Report, Settings};
 use anyhow::Context as _;
 use base::clock::{Clock as _, RealClock};
 use base::{Interval, PageUrl};
-use fetch::{Proxy, Range, WebDoor};
+use fetch::{AddressRange, Proxy, WebDoor};
 use frontier::{Mode, RevisitPolicy};
 use serde_json::json;
 use std::net::SocketAddr;
@@ -84,7 +84,7 @@ pub(crate) struct Args {
     /// A range of addresses that may be visited although they are not public, instead of those of
     /// `fetch.allow_addresses`; may be given several times
     #[arg(long, value_name = "CIDR")]
-    allow_address: Vec<Range>,
+    allow_address: Vec<AddressRange>,
     /// The time between two requests to one server; without it the setting `crawl.pause`
     #[arg(long, value_name = "TIME", value_parser = door::pause)]
     pause: Option<Interval>,

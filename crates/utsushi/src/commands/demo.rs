@@ -27,7 +27,7 @@ use anyhow::Context as _;
 use base::clock::{Clock, CrawlClock, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl};
-use fetch::{Limits, Policy, Range, Resolver, WebDoor};
+use fetch::{AddressPolicy, AddressRange, ExchangeLimits, Resolver, WebDoor};
 use serde_json::json;
 use sim::observe::PolitenessRules;
 use sim::serve::{self, RunningWeb};
@@ -234,8 +234,8 @@ impl Scene {
             extra_roots_pem: self.serving.authority_pem.clone().into_bytes(),
             resolver,
             spool: Some(context.data.clone()),
-            addresses: Policy::only(vec![Range::LOOPBACK]),
-            limits: Limits { body_bytes_max: BODY_BYTES_MAX, ..Limits::default() },
+            addresses: AddressPolicy::only(vec![AddressRange::LOOPBACK]),
+            limits: ExchangeLimits { body_bytes_max: BODY_BYTES_MAX, ..ExchangeLimits::default() },
             ..fetch::Settings::default()
         };
         Ok(WebDoor::new(settings)?)

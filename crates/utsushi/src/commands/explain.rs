@@ -9,7 +9,7 @@ use crate::node::door::product_token;
 use crate::node::life::Life;
 use crate::node::steering::Steering;
 use base::PageUrl;
-use fetch::robots::{self, Need};
+use robots::Need;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -11,7 +11,7 @@ use crate::exit::{Advised, Exit};
 use crate::node::door;
 use anyhow::Context as _;
 use base::{Interval, Outcome, PageUrl, Refusal};
-use fetch::{Proxy, Range, WebDoor};
+use fetch::{AddressRange, Proxy, WebDoor};
 use std::io::Write as _;
 use trip::{Leg, Trip};
 
@@ -45,7 +45,7 @@ pub(crate) struct Args {
     contact: Option<String>,
     /// A range of addresses that may be visited although they are not public; may be given several times
     #[arg(long, value_name = "CIDR")]
-    allow_address: Vec<Range>,
+    allow_address: Vec<AddressRange>,
     /// A forward proxy; without it the setting `fetch.proxy`
     #[arg(long, value_name = "URL")]
     proxy: Option<Proxy>,

@@ -4,7 +4,8 @@ use crate::config::Config;
 use crate::exit::Advised;
 use anyhow::Context as _;
 use base::Interval;
-use fetch::{Dns, Limits, Policy, Resolver, Settings, dns, opt_out};
+use fetch::{AddressPolicy, Dns, ExchangeLimits, Resolver, Settings, dns};
+use robots::OptOutList;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -30,14 +31,14 @@ pub(crate) fn settings(config: &Config, spool: Option<PathBuf>) -> anyhow::Resul
         roots: fetch.roots,
         certificates: fetch.certificates,
         resolver: Resolver::network(Dns::new(names)),
-        addresses: Policy { public: true, allowed: fetch.allow_addresses },
+        addresses: AddressPolicy { public: true, allowed: fetch.allow_addresses },
         proxy: fetch.proxy,
         spool,
-        limits: Limits {
+        limits: ExchangeLimits {
             body_bytes_max: fetch.body_bytes_max,
             body_memory_bytes_max: fetch.body_memory_bytes_max,
             body_disk_bytes_max: fetch.body_disk_bytes_max,
-            ..Limits::default()
+            ..ExchangeLimits::default()
         },
         ..Settings::default()
     })
@@ -45,7 +46,7 @@ pub(crate) fn settings(config: &Config, spool: Option<PathBuf>) -> anyhow::Resul
 
 /// The list of who does not want to be visited: the one that the configuration names, else the one in the data directory
 /// if there is one. A list that cannot be read is never taken for an empty one.
-pub(crate) fn opt_out(config: &Config, data: &Path) -> anyhow::Result<Arc<opt_out::List>> {
+pub(crate) fn opt_out(config: &Config, data: &Path) -> anyhow::Result<Arc<OptOutList>> {
     let named = config.crawl.opt_out.as_ref().map(|file| data.join(file));
     let path = named.clone().unwrap_or_else(|| data.join(OPT_OUT));
     let advice = "correct the list, or leave it out by `opt_out` under `[crawl]` in the configuration";
@@ -53,7 +54,7 @@ pub(crate) fn opt_out(config: &Config, data: &Path) -> anyhow::Result<Arc<opt_ou
         Advised::new(format!("cannot use the opt-out list `{}`", path.display()), advice, error)
     };
     match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Arc::new(opt_out::List::parse(&text).map_err(|error| refuse(error.into()))?)),
+        Ok(text) => Ok(Arc::new(OptOutList::parse(&text).map_err(|error| refuse(error.into()))?)),
         Err(error) if named.is_none() && is_absent(&error) => Ok(Arc::default()),
         Err(error) => Err(refuse(error.into()).into()),
     }

@@ -10,11 +10,11 @@ use anyhow::{Context, Result, bail};
 use base::disk::SimulatedDisk;
 use base::door::Found as Address;
 use base::{Chance, Interval, Outcome, PageUrl, Timestamp, chance};
-use fetch::robots::Answer;
 use frontier::{
     CrawlScope, FoundUrl, Frontier, Lesson, Mode, Next, RevisitPolicy, Settings, Step, StepResult, Task,
     TextFeatures, VisitResult,
 };
+use robots::RobotsAnswer;
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::path::Path;
@@ -129,7 +129,7 @@ impl<'a> Crawler<'a> {
                 self.frontier.complete(task, &StepResult::LookedUp(Ok(found)), took, now)?;
             }
             Step::Robots(..) => {
-                self.frontier.complete(task, &StepResult::Robots(&GONE, &Answer::Absent), took, now)?;
+                self.frontier.complete(task, &StepResult::Robots(&GONE, &RobotsAnswer::Absent), took, now)?;
             }
             Step::Visit(number, _, request) => {
                 let page = *self.pages.get(request.url.key().as_str()).context("a page of the trace")?;

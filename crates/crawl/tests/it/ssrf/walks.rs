@@ -8,7 +8,7 @@ use base::clock::SimulatedClock;
 use base::door::{Door, Exchange, Failure, Found, Phase, Request};
 use base::url::Origin;
 use base::{Clock, Interval, Outcome, PageUrl, Refusal, Timestamp};
-use fetch::{Dns, Policy, Resolver, Settings, WebDoor};
+use fetch::{AddressPolicy, Dns, Resolver, Settings, WebDoor};
 use frontier::{Next, Step};
 use std::collections::BTreeSet;
 use std::net::{IpAddr, SocketAddr};
@@ -101,7 +101,7 @@ pub(crate) struct AnyDoor {
 }
 
 impl AnyDoor {
-    pub(crate) fn new(way: Way, policy: Policy) -> Self {
+    pub(crate) fn new(way: Way, policy: AddressPolicy) -> Self {
         let dns = fetch::dns::Settings { servers: Names::servers(), ..fetch::dns::Settings::default() };
         let resolver = Resolver::network(Dns::new(dns));
         let settings = Settings {

@@ -14,7 +14,6 @@ use base::clock::{Clock as _, CrawlClock, SimulatedClock, Start};
 use base::disk::RealDisk;
 use base::door::{Failure, Found as Address, Request};
 use base::{Interval, Outcome, PageUrl, Timestamp};
-use fetch::robots::Answer;
 use frontier::{CrawlScope, FoundUrl, Frontier, Mode, Next, RevisitPolicy, Settings, Task};
 use sim::observe::{ArrivedRequest, Observer, PolitenessReport, PolitenessRules, RequestEnd};
 use sim::{ORIGIN, Plan, SimulatedDoor, StartedExchange, Web};

@@ -117,5 +117,5 @@ fn look_ups_may_be_shared_among_threads() {
     fn check<T: Clone + Send + Sync + std::fmt::Debug + 'static>() {}
     check::<Dns>();
     let text = format!("{:?}", Dns::new(Settings::default()));
-    assert!(text.starts_with("Dns { stats: Stats { queries: 0"), "{text}");
+    assert!(text.starts_with("Dns { stats: DnsStats { queries: 0"), "{text}");
 }

@@ -7,9 +7,9 @@ use crate::output::Output;
 use base::clock::{Clock, RealClock};
 use base::door::{Door, Exchange, Failure, Found, Request, Times};
 use base::{Interval, Outcome, PageUrl, Refusal};
-use fetch::opt_out::List;
-use fetch::robots::{self, Answer, Need, Rules, Standing};
 use fetch::{Decoded, Read, WebDoor};
+use robots::OptOutList;
+use robots::{Need, RobotsAnswer, RobotsRules, Standing};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -71,7 +71,7 @@ pub(super) struct Content {
 #[derive(Debug)]
 pub(super) enum Verdict {
     /// These are the rules.
-    Rules(Arc<Rules>, PageUrl),
+    Rules(Arc<RobotsRules>, PageUrl),
     /// It cannot be had, so nothing may be visited.
     Unreachable,
     /// The page is the robots file itself, or cannot have one.
@@ -91,7 +91,7 @@ impl Verdict {
 /// A visit under way.
 pub(super) struct Trip<'a> {
     door: WebDoor,
-    opt_out: Arc<List>,
+    opt_out: Arc<OptOutList>,
     agent: String,
     pause: Interval,
     output: &'a Output,
@@ -103,7 +103,7 @@ pub(super) struct Trip<'a> {
 impl<'a> Trip<'a> {
     pub(super) fn new(
         door: WebDoor,
-        opt_out: Arc<List>,
+        opt_out: Arc<OptOutList>,
         agent: String,
         pause: Interval,
         output: &'a Output,
@@ -133,7 +133,7 @@ impl<'a> Trip<'a> {
             };
             let leg = self.go(&Request::get(at), true).await;
             let text = leg.content.as_ref().and_then(|content| content.robots.as_deref());
-            standing.learn(&Answer::read(&leg.outcome, text, &self.agent), clock.now());
+            standing.learn(&RobotsAnswer::read(&leg.outcome, text, &self.agent), clock.now());
             self.legs.push(leg);
         }
     }
@@ -199,7 +199,7 @@ fn told(content: &Decoded<'_>, is_robots: bool) -> Content {
         Decoded::Unknown(coding) => Err(format!("in the unknown coding `{coding}`")),
         Decoded::Broken { got } => Err(format!("broken after {} decoded bytes", got.len())),
     };
-    let text = || robots::text_of(content).map(<[u8]>::to_vec);
+    let text = || fetch::robots_text_of(content).map(<[u8]>::to_vec);
     Content { decoded, robots: is_robots.then(text).flatten() }
 }
 

@@ -4,7 +4,6 @@ use super::super::reader::AGENT;
 use super::{Driver, Ended, Flight, coming};
 use base::door::{Cause, Exchange, Failure, Found as Address, Phase, Request};
 use base::{Interval, Outcome, Timestamp};
-use fetch::robots::{self, Answer};
 use frontier::{Step, Task};
 use sim::StartedExchange;
 use std::cmp::Reverse;
@@ -26,8 +25,8 @@ impl Driver {
             }
             Step::Robots(to, request) => {
                 let (took, outcome, exchange) = self.exchange(*to, request);
-                let text = exchange.as_ref().and_then(robots::text);
-                let answer = Answer::read(&outcome, text.as_deref(), AGENT);
+                let text = exchange.as_ref().and_then(fetch::robots_text);
+                let answer = RobotsAnswer::read(&outcome, text.as_deref(), AGENT);
                 (took, Some((*to, request.clone())), Ended::Robots(outcome, answer, Vec::new()))
             }
             Step::Visit(_, to, request) => {

@@ -2,9 +2,9 @@
 //!
 //! ```
 //! use base::PageUrl;
-//! use fetch::opt_out::List;
+//! use robots::opt_out::OptOutList;
 //!
-//! let list = List::parse("# asked on 31 March\n.example.org\nexample.com/private/ # by letter\n192.0.2.0/24")?;
+//! let list = OptOutList::parse("# asked on 31 March\n.example.org\nexample.com/private/ # by letter\n192.0.2.0/24")?;
 //! let refused = |url| list.refuses(&PageUrl::parse(url).unwrap()).map(ToString::to_string);
 //! assert_eq!(refused("https://www.example.org/"), Some("line 2: `.example.org`".to_owned()));
 //! assert_eq!(refused("http://EXAMPLE.com.:80/%70rivate//x"), Some("line 3: `example.com/private/`".to_owned()));
@@ -44,8 +44,8 @@ const SHOWN_CHARS_MAX: usize = 200;
 
 /// Whom to leave alone.
 #[derive(Clone, Debug, Default)]
-pub struct List {
-    lines: Vec<Line>,
+pub struct OptOutList {
+    lines: Vec<OptOutLine>,
     /// Places in `lines`, by host, by server with its port, and by domain.
     hosts: HashMap<Box<str>, usize>,
     servers: HashMap<Box<str>, usize>,
@@ -59,14 +59,14 @@ pub struct List {
 
 /// A line of the list that leaves somebody alone.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct OptOutLine {
     /// Its number, from 1.
     pub number: usize,
     /// Its text, without comment.
     pub text: Box<str>,
 }
 
-impl fmt::Display for Line {
+impl fmt::Display for OptOutLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: `{}`", self.number, self.text)
     }
@@ -83,7 +83,7 @@ pub struct Error {
     why: entry::Why,
 }
 
-impl List {
+impl OptOutList {
     /// Reads a list.
     ///
     /// # Errors
@@ -101,14 +101,14 @@ impl List {
                 return Err(refuse(entry::Why::TooMany));
             }
             let entry = Entry::read(line).map_err(refuse)?;
-            list.enter(entry, Line { number, text: line.into() });
+            list.enter(entry, OptOutLine { number, text: line.into() });
         }
         list.thin_prefixes();
         Ok(list)
     }
 
     /// Of several lines for the same, the first counts.
-    fn enter(&mut self, entry: Entry, line: Line) {
+    fn enter(&mut self, entry: Entry, line: OptOutLine) {
         let place = self.lines.len();
         self.lines.push(line);
         match entry {
@@ -132,7 +132,7 @@ impl List {
 
     /// The line that leaves a page alone.
     #[must_use]
-    pub fn refuses(&self, url: &PageUrl) -> Option<&Line> {
+    pub fn refuses(&self, url: &PageUrl) -> Option<&OptOutLine> {
         if self.lines.is_empty() {
             return None;
         }
@@ -148,7 +148,7 @@ impl List {
 
     /// The line that leaves an address alone.
     #[must_use]
-    pub fn refuses_address(&self, address: IpAddr) -> Option<&Line> {
+    pub fn refuses_address(&self, address: IpAddr) -> Option<&OptOutLine> {
         let networks = self.network_bits.iter().filter_map(|kind| Network::around(address, *kind));
         networks.filter_map(|network| self.networks.get(&network)).find_map(|place| self.lines.get(*place))
     }

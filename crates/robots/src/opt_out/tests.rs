@@ -8,7 +8,7 @@ fn url(text: &str) -> PageUrl {
 /// Which of the URLs a list of one line leaves alone.
 #[track_caller]
 fn check(line: &str, refused: &[&str], visited: &[&str]) {
-    let list = List::parse(line).unwrap();
+    let list = OptOutList::parse(line).unwrap();
     for text in refused {
         assert!(list.refuses(&url(text)).is_some(), "`{line}` must leave {text} alone");
     }
@@ -92,7 +92,8 @@ fn no_spelling_of_a_page_slips_through() {
 
 #[test]
 fn addresses_are_left_alone_by_whatever_name() {
-    let list = List::parse("192.0.2.0/24\n198.51.100.7\n2001:db8::/32\n[2001:db9::1]\n10.0.0.0/7").unwrap();
+    let list =
+        OptOutList::parse("192.0.2.0/24\n198.51.100.7\n2001:db8::/32\n[2001:db9::1]\n10.0.0.0/7").unwrap();
     for (address, line) in [
         ("192.0.2.0", Some(1)),
         ("192.0.2.255", Some(1)),
@@ -112,19 +113,22 @@ fn addresses_are_left_alone_by_whatever_name() {
     assert!(list.refuses(&url("http://0xC0.0.2.1/x")).is_some(), "an address in a URL is one");
     assert!(list.refuses(&url("https://[2001:db8::5]:8443/")).is_some());
     assert!(list.refuses(&url("http://[::ffff:c000:0201]/")).is_some());
-    assert!(List::parse("0.0.0.0/0").unwrap().refuses_address([8, 8, 8, 8].into()).is_some());
-    assert!(List::parse("0.0.0.0/0").unwrap().refuses_address("2001:db8::1".parse().unwrap()).is_none());
+    assert!(OptOutList::parse("0.0.0.0/0").unwrap().refuses_address([8, 8, 8, 8].into()).is_some());
+    assert!(
+        OptOutList::parse("0.0.0.0/0").unwrap().refuses_address("2001:db8::1".parse().unwrap()).is_none()
+    );
     check("192.0.2.1:8080", &["http://192.0.2.1:8080/"], &["http://192.0.2.1/"]);
 }
 
 #[test]
 fn the_line_that_decides_is_named_and_comments_are_none() {
-    let list = List::parse("\u{feff}# all\r\n\r\n  example.org  # why\r\n#x\r\nexample.com/a#b\r\n").unwrap();
+    let list =
+        OptOutList::parse("\u{feff}# all\r\n\r\n  example.org  # why\r\n#x\r\nexample.com/a#b\r\n").unwrap();
     assert_eq!(list.len(), 2);
     let line = list.refuses(&url("http://example.org/")).unwrap();
     assert_eq!((line.number, line.to_string().as_str()), (3, "line 3: `example.org`"));
     assert_eq!(list.refuses(&url("http://example.com/a")).unwrap().number, 5);
-    assert!(List::parse("").unwrap().is_empty());
+    assert!(OptOutList::parse("").unwrap().is_empty());
 }
 
 #[test]
@@ -146,12 +150,12 @@ fn a_line_that_means_nothing_is_an_error_and_the_list_is_none() {
         ("http://", "is no server"),
         ("example.org:99999", "is no server"),
     ] {
-        let error = List::parse(&format!("good.example\n\n{line}\n")).unwrap_err();
+        let error = OptOutList::parse(&format!("good.example\n\n{line}\n")).unwrap_err();
         assert_eq!(error.number, 3, "{line}");
         let told = error.to_string();
         assert!(told.starts_with("line 3 of the opt-out list: `") && told.contains(part), "{told}");
     }
-    let told = List::parse("a\u{1b}[31m b").unwrap_err().to_string();
+    let told = OptOutList::parse("a\u{1b}[31m b").unwrap_err().to_string();
     assert!(!told.contains('\u{1b}'), "{told}");
 }
 
@@ -177,8 +181,8 @@ fn model_a_long_list_says_what_its_lines_say_one_by_one() {
                 _ => format!("{}/{}", name(&mut chance), path(&mut chance)),
             })
             .collect();
-        let whole = List::parse(&lines.join("\n")).unwrap();
-        let each: Vec<List> = lines.iter().map(|line| List::parse(line).unwrap()).collect();
+        let whole = OptOutList::parse(&lines.join("\n")).unwrap();
+        let each: Vec<OptOutList> = lines.iter().map(|line| OptOutList::parse(line).unwrap()).collect();
         for _ in 0..40 {
             let port = if chance.happens(0.2) { ":81" } else { "" };
             let page = url(&format!("http://{}{port}/{}", name(&mut chance), path(&mut chance)));
@@ -203,7 +207,7 @@ fn a_million_lines_are_asked_as_fast_as_one() {
         })
         .collect();
     let started = tokio::time::Instant::now();
-    let list = List::parse(&text).unwrap();
+    let list = OptOutList::parse(&text).unwrap();
     let reading = started.elapsed();
     assert_eq!(list.len(), 1_000_000);
     let pages =

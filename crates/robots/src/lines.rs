@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 /// What a line is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Directive {
+pub(crate) enum Directive {
     UserAgent,
     Allow,
     Disallow,
@@ -15,10 +15,10 @@ pub(super) enum Directive {
 
 /// A line that says something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Line<'a> {
-    pub(super) number: usize,
-    pub(super) directive: Directive,
-    pub(super) value: &'a [u8],
+pub(crate) struct Line<'a> {
+    pub(crate) number: usize,
+    pub(crate) directive: Directive,
+    pub(crate) value: &'a [u8],
     text: &'a [u8],
 }
 
@@ -28,7 +28,7 @@ const LINE_BYTES_MAX: usize = 8 * base::limits::URL_BYTES_MAX - 1;
 const SHOWN_CHARS_MAX: usize = 200;
 
 /// A file whose mark says that it is in UTF-16, as some editors write it, in UTF-8; any other as it is.
-pub(super) fn as_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
+pub(crate) fn as_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     let unit: fn([u8; 2]) -> u16 = match bytes {
         [0xff, 0xfe, ..] => u16::from_le_bytes,
         [0xfe, 0xff, ..] => u16::from_be_bytes,
@@ -41,7 +41,7 @@ pub(super) fn as_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
 }
 
 /// The lines of the first `bytes_max` bytes that say something.
-pub(super) fn read(bytes: &[u8], bytes_max: usize) -> impl Iterator<Item = Line<'_>> {
+pub(crate) fn read(bytes: &[u8], bytes_max: usize) -> impl Iterator<Item = Line<'_>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let kept = bytes.get(..bytes_max).map_or(bytes, |cut| without_cut_line(cut, bytes.get(bytes_max)));
     let numbered = split(kept).enumerate();
@@ -82,9 +82,9 @@ impl<'a> Line<'a> {
     }
 
     /// The line for people.
-    pub(super) fn shown(&self) -> super::Line {
+    pub(crate) fn shown(&self) -> crate::rules::RobotsLine {
         if self.text.len() <= SHOWN_CHARS_MAX && self.text.iter().all(|byte| matches!(byte, b' '..=b'~')) {
-            return super::Line {
+            return crate::rules::RobotsLine {
                 number: self.number,
                 text: String::from_utf8_lossy(self.text).into_owned(),
             };
@@ -95,7 +95,7 @@ impl<'a> Line<'a> {
             text.pop();
             text.push('…');
         }
-        super::Line { number: self.number, text }
+        crate::rules::RobotsLine { number: self.number, text }
     }
 }
 
@@ -128,7 +128,7 @@ fn directive(name: &[u8]) -> Option<Directive> {
 }
 
 /// The part of a `User-agent` value that names a product: letters, `_` and `-` at its start.
-pub(super) fn product_token(value: &[u8]) -> &[u8] {
+pub(crate) fn product_token(value: &[u8]) -> &[u8] {
     let is_token = |byte: &&u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
     let length = value.iter().take_while(is_token).count();
     value.get(..length).unwrap_or_default()

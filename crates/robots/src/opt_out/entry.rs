@@ -1,6 +1,6 @@
 //! What one line of an opt-out list means.
 
-use crate::Range;
+use base::AddressRange;
 use base::url::UrlError;
 use base::{PageUrl, ServerName, UrlKey};
 use std::net::IpAddr;
@@ -34,7 +34,7 @@ pub(super) enum Why {
     #[error(
         "is no range of addresses; write a network and its bits, such as `192.0.2.0/24` or `2001:db8::/32`"
     )]
-    Range,
+    AddressRange,
     #[error(
         "is no domain, which has neither port nor address; write it without the dot, or without the port"
     )]
@@ -110,11 +110,11 @@ pub(super) struct Network {
 impl Network {
     fn read(text: &str) -> Result<Self, Why> {
         // Read as every other range of addresses is.
-        text.parse::<Range>().map_err(|_| Why::Range)?;
+        text.parse::<AddressRange>().map_err(|_| Why::AddressRange)?;
         let (network, bits) = text.split_once('/').unwrap_or((text, ""));
-        let address: IpAddr = network.parse().map_err(|_| Why::Range)?;
+        let address: IpAddr = network.parse().map_err(|_| Why::AddressRange)?;
         let bits = if bits.is_empty() { Ok(u8::MAX) } else { bits.parse() };
-        Ok(Self::of(address, bits.map_err(|_| Why::Range)?))
+        Ok(Self::of(address, bits.map_err(|_| Why::AddressRange)?))
     }
 
     /// The network of so many bits, or as many as there are, around an address. IPv4 inside IPv6 is IPv4.

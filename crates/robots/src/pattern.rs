@@ -13,7 +13,7 @@ use std::borrow::Cow;
 
 /// A pattern in both spellings.
 #[derive(Clone, Debug)]
-pub(super) struct Pattern {
+pub(crate) struct Pattern {
     literal: Spelling,
     /// Absent when it is the same as the literal one, as nearly always.
     normalised: Option<Box<Spelling>>,
@@ -36,26 +36,26 @@ struct Spelling {
 
 /// A target in one spelling, and which bytes it has.
 #[derive(Debug)]
-pub(super) struct Target<'a> {
+pub(crate) struct Target<'a> {
     text: Cow<'a, [u8]>,
     has: ByteSet,
 }
 
 impl<'a> Target<'a> {
     /// As it was given.
-    pub(super) fn literal(text: &'a [u8]) -> Self {
+    pub(crate) fn literal(text: &'a [u8]) -> Self {
         Self { text: text.into(), has: ByteSet::of(text) }
     }
     /// Every escape undone, so that `%7E`, `%7e` and `~` are one (RFC 9309 §2.2.2), except of the bytes that mean
     /// something in a pattern (§2.2.3).
-    pub(super) fn normalised(text: &'a [u8]) -> Self {
+    pub(crate) fn normalised(text: &'a [u8]) -> Self {
         let plain = !text.iter().any(|byte| is_special(*byte));
         let text: Cow<'_, [u8]> =
             if plain { text.into() } else { respelt(text, |byte, _| is_special(byte)).into() };
         Self { has: ByteSet::of(&text), text }
     }
     /// Whether the other one is spelt the same.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.text == other.text
     }
 }
@@ -64,18 +64,18 @@ impl<'a> Target<'a> {
 ///
 /// **Invariant:** what a verdict costs is bounded by this and by a few comparisons a rule, whatever file and target are.
 #[derive(Debug)]
-pub(super) struct Purse(u64);
+pub(crate) struct Purse(u64);
 
 /// Enough for 2,000 patterns of several words against the longest URL, or for 30,000 against an ordinary one; the most
 /// that any of 4,231 real files could ask for, against the longest URL, is half of it.
 const PURSE: u64 = 5_000_000;
 
 impl Purse {
-    pub(super) fn full() -> Self {
+    pub(crate) fn full() -> Self {
         Self(PURSE)
     }
     /// Whether more was asked for than there was.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.0 == 0
     }
     /// Pays for one search through so many bytes: for a single byte sixteen at once, and a searcher has its price.
@@ -102,7 +102,7 @@ impl ByteSet {
 }
 
 impl Pattern {
-    pub(super) fn new(text: &[u8]) -> Self {
+    pub(crate) fn new(text: &[u8]) -> Self {
         let is_same = |byte: &u8| byte.is_ascii() && !matches!(byte, b'%' | b'$');
         if text.strip_suffix(b"$").unwrap_or(text).iter().all(is_same) {
             return Self { literal: Spelling::new(text), normalised: None };
@@ -114,7 +114,7 @@ impl Pattern {
     }
 
     /// How long the pattern is if it matches the target as given.
-    pub(super) fn literal_weight(
+    pub(crate) fn literal_weight(
         &self,
         target: &Target<'_>,
         allows: bool,
@@ -123,7 +123,7 @@ impl Pattern {
         self.literal.weight(target, allows, purse)
     }
     /// How long it is if it matches a target that was [`Target::normalised`].
-    pub(super) fn normalised_weight(
+    pub(crate) fn normalised_weight(
         &self,
         target: &Target<'_>,
         allows: bool,
@@ -132,7 +132,7 @@ impl Pattern {
         self.normalised.as_deref().unwrap_or(&self.literal).weight(target, allows, purse)
     }
     /// Whether both readings compare it in the same spelling.
-    pub(super) fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.normalised.is_none()
     }
 }

@@ -17,7 +17,7 @@
 //! **Invariant:** no clock is read, and the same answers at the same moments leave the same standing, so that it can be
 //! learned anew from the archive (D3).
 
-use super::{Answer, Rules};
+use crate::{RobotsAnswer, RobotsRules};
 use base::limits::{ROBOTS_LIFETIME, ROBOTS_REDIRECTS_MAX, ROBOTS_STALE_MAX, SERVER_PAUSE_MAX};
 use base::url::Origin;
 use base::{Interval, PageUrl, Timestamp};
@@ -34,7 +34,7 @@ pub struct Standing {
     home: PageUrl,
     state: State,
     /// The last file that was there, and when it came.
-    copy: Option<(Arc<Rules>, Timestamp)>,
+    copy: Option<(Arc<RobotsRules>, Timestamp)>,
     /// Failures in a row.
     failures: u32,
 }
@@ -44,7 +44,7 @@ enum State {
     /// It is to be asked for here, after so many redirects.
     Asking(PageUrl, usize),
     /// These rules count until then.
-    Known(Arc<Rules>, Timestamp),
+    Known(Arc<RobotsRules>, Timestamp),
     /// Everything is refused until then.
     Unreachable(Timestamp),
 }
@@ -55,7 +55,7 @@ pub enum Need {
     /// Ask for the file here first.
     Ask(PageUrl),
     /// Nothing: these are the rules.
-    Known(Arc<Rules>),
+    Known(Arc<RobotsRules>),
     /// The file cannot be had: nothing may be visited, and the file is asked for again at this moment.
     Unreachable(Timestamp),
 }
@@ -87,25 +87,25 @@ impl Standing {
     }
 
     /// Learns what came of asking where [`Standing::needs`] said.
-    pub fn learn(&mut self, answer: &Answer, now: Timestamp) {
+    pub fn learn(&mut self, answer: &RobotsAnswer, now: Timestamp) {
         let redirects = if let State::Asking(_, redirects) = &self.state { *redirects } else { 0 };
         self.state = match answer {
-            Answer::Rules(rules) => {
+            RobotsAnswer::Rules(rules) => {
                 self.copy = Some((Arc::clone(rules), now));
                 self.believe(rules, now)
             }
-            Answer::Elsewhere(target) if redirects < ROBOTS_REDIRECTS_MAX => {
+            RobotsAnswer::Elsewhere(target) if redirects < ROBOTS_REDIRECTS_MAX => {
                 State::Asking(target.clone(), redirects + 1)
             }
-            Answer::Elsewhere(_) | Answer::Absent => {
+            RobotsAnswer::Elsewhere(_) | RobotsAnswer::Absent => {
                 self.copy = None;
                 self.believe(&Arc::default(), now)
             }
-            Answer::Unreachable(asked) => self.without_file(*asked, now),
+            RobotsAnswer::Unreachable(asked) => self.without_file(*asked, now),
         };
     }
 
-    fn believe(&mut self, rules: &Arc<Rules>, now: Timestamp) -> State {
+    fn believe(&mut self, rules: &Arc<RobotsRules>, now: Timestamp) -> State {
         self.failures = 0;
         State::Known(Arc::clone(rules), now.plus(ROBOTS_LIFETIME))
     }
@@ -131,17 +131,17 @@ impl Standing {
     /// What the file last said and when, if that still counts and was said by the file itself: whoever else is sent to
     /// it need not ask again.
     #[must_use]
-    pub fn said(&self, now: Timestamp) -> Option<(Answer, Timestamp)> {
+    pub fn said(&self, now: Timestamp) -> Option<(RobotsAnswer, Timestamp)> {
         let State::Known(rules, until) = &self.state else { return None };
         let was_there = self.copy.is_some();
-        let answer = if was_there { Answer::Rules(Arc::clone(rules)) } else { Answer::Absent };
+        let answer = if was_there { RobotsAnswer::Rules(Arc::clone(rules)) } else { RobotsAnswer::Absent };
         (self.failures == 0 && now < *until).then(|| (answer, until.minus(ROBOTS_LIFETIME)))
     }
 
     /// The pause that the file asks for, as far as it is known.
     #[must_use]
     pub fn crawl_delay(&self) -> Interval {
-        let delay = |rules: &Arc<Rules>| rules.crawl_delay();
+        let delay = |rules: &Arc<RobotsRules>| rules.crawl_delay();
         let known = if let State::Known(rules, _) = &self.state { delay(rules) } else { None };
         let last = || self.copy.as_ref().and_then(|(rules, _)| delay(rules));
         known.or_else(last).unwrap_or(Interval::ZERO)
@@ -158,8 +158,8 @@ mod tests {
         PageUrl::parse(text).unwrap()
     }
 
-    fn rules(text: &str) -> Answer {
-        Answer::Rules(Arc::new(Rules::for_agent(text.as_bytes(), "utsushi")))
+    fn rules(text: &str) -> RobotsAnswer {
+        RobotsAnswer::Rules(Arc::new(RobotsRules::for_agent(text.as_bytes(), "utsushi")))
     }
 
     fn at(hours: u64) -> Timestamp {
@@ -177,7 +177,7 @@ mod tests {
 
     /// Plays answers at so many hours; what counts right after each.
     #[track_caller]
-    fn check(played: &[(u64, Answer, &str)]) -> Standing {
+    fn check(played: &[(u64, RobotsAnswer, &str)]) -> Standing {
         let mut standing = Standing::new(url("http://a.example/robots.txt"));
         for (hours, answer, expected) in played {
             standing.learn(answer, at(*hours));
@@ -191,17 +191,17 @@ mod tests {
         let standing = check(&[(0, rules("User-agent: *\nDisallow: /x"), "no")]);
         assert_eq!(told(&standing, 23), "no");
         assert_eq!(told(&standing, 24), "ask http://a.example/robots.txt");
-        assert!(matches!(standing.said(at(23)), Some((Answer::Rules(_), came)) if came == START));
+        assert!(matches!(standing.said(at(23)), Some((RobotsAnswer::Rules(_), came)) if came == START));
         assert!(standing.said(at(24)).is_none());
-        let standing = check(&[(0, Answer::Absent, "yes")]);
-        assert!(matches!(standing.said(at(23)), Some((Answer::Absent, _))));
+        let standing = check(&[(0, RobotsAnswer::Absent, "yes")]);
+        assert!(matches!(standing.said(at(23)), Some((RobotsAnswer::Absent, _))));
         assert_eq!(told(&standing, 23), "yes");
         assert_eq!(told(&standing, 24), "ask http://a.example/robots.txt");
     }
 
     #[test]
     fn five_redirects_are_followed_to_any_server_and_the_sixth_means_absent() {
-        let moved = |text| Answer::Elsewhere(url(text));
+        let moved = |text| RobotsAnswer::Elsewhere(url(text));
         let standing = check(&[
             (0, moved("https://a.example/robots.txt"), "ask https://a.example/robots.txt"),
             (0, moved("https://b.example/robots.txt"), "ask https://b.example/robots.txt"),
@@ -215,13 +215,13 @@ mod tests {
             (0, moved("http://c.example/1"), "ask http://c.example/1"),
             (0, rules("User-agent: *\nDisallow: /x"), "no"),
             (24, moved("http://c.example/1"), "ask http://c.example/1"),
-            (24, Answer::Unreachable(None), "no"),
+            (24, RobotsAnswer::Unreachable(None), "no"),
         ]);
     }
 
     #[test]
     fn what_cannot_be_had_refuses_and_is_asked_for_less_and_less_often() {
-        let none = || Answer::Unreachable(None);
+        let none = || RobotsAnswer::Unreachable(None);
         check(&[
             (0, none(), "none until 1h"),
             (1, none(), "none until 3h"),
@@ -231,14 +231,14 @@ mod tests {
             (31, none(), "none until 55h"),
             (55, none(), "none until 79h"),
             (24 * 40, none(), "none until 984h"),
-            (984, Answer::Absent, "yes"),
+            (984, RobotsAnswer::Absent, "yes"),
             (1_008, none(), "none until 1009h"),
         ]);
     }
 
     #[test]
     fn a_server_says_when_it_wants_to_be_asked_again() {
-        let asks = |hours| Answer::Unreachable(Some(Interval::from_hours(hours)));
+        let asks = |hours| RobotsAnswer::Unreachable(Some(Interval::from_hours(hours)));
         check(&[(0, asks(0), "none until 1h")]);
         check(&[(0, asks(5), "none until 5h")]);
         check(&[(0, asks(500), "none until 24h")]);
@@ -246,7 +246,7 @@ mod tests {
 
     #[test]
     fn old_rules_serve_for_thirty_days_and_the_absence_of_rules_does_not() {
-        let none = || Answer::Unreachable(None);
+        let none = || RobotsAnswer::Unreachable(None);
         let day = 24;
         let mut standing = check(&[
             (0, rules("User-agent: *\nDisallow: /x\nCrawl-delay: 7"), "no"),
@@ -260,7 +260,11 @@ mod tests {
         standing.learn(&none(), at(30 * day));
         assert_eq!(told(&standing, 30 * day), "none until 728h");
         assert_eq!(standing.crawl_delay(), Interval::from_seconds(7), "what is known is kept");
-        check(&[(0, Answer::Absent, "yes"), (day, none(), "none until 25h")]);
-        check(&[(0, rules(""), "yes"), (day, Answer::Absent, "yes"), (2 * day, none(), "none until 49h")]);
+        check(&[(0, RobotsAnswer::Absent, "yes"), (day, none(), "none until 25h")]);
+        check(&[
+            (0, rules(""), "yes"),
+            (day, RobotsAnswer::Absent, "yes"),
+            (2 * day, none(), "none until 49h"),
+        ]);
     }
 }

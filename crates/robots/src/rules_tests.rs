@@ -3,7 +3,7 @@ use base::Chance;
 
 #[track_caller]
 fn check(robots: &str, target: &str, expected: &str) {
-    let rules = Rules::for_agent(robots.as_bytes(), "utsushi");
+    let rules = RobotsRules::for_agent(robots.as_bytes(), "utsushi");
     let verdict = rules.judge(target);
     let word = if verdict.allowed { "allowed" } else { "refused" };
     assert_eq!(format!("{word}, {verdict}"), expected, "{target} under {robots:?}");
@@ -45,7 +45,7 @@ fn files_are_read_as_people_write_them() {
     check("\u{feff}User-agent: *\nDisallow: /", "/x", "refused, line 2: `Disallow: /`");
     for unit in [u16::to_le_bytes, u16::to_be_bytes] {
         let wide = "\u{feff}User-agent: *\nDisallow: /写".encode_utf16().flat_map(unit).collect::<Vec<_>>();
-        let rules = Rules::for_agent(&wide, "utsushi");
+        let rules = RobotsRules::for_agent(&wide, "utsushi");
         assert_eq!(rules.judge("/%E5%86%99").to_string(), "line 2: `Disallow: /写`");
     }
     check("User-agent: *\rDisallow: /", "/x", "refused, line 2: `Disallow: /`");
@@ -63,8 +63,8 @@ fn files_are_read_as_people_write_them() {
 
 #[test]
 fn everything_or_nothing_may_be_refused() {
-    assert!(Rules::allow_all().judge("/").allowed);
-    let refused = Rules::refuse_all();
+    assert!(RobotsRules::allow_all().judge("/").allowed);
+    let refused = RobotsRules::refuse_all();
     assert_eq!(
         (refused.judge("/").allowed, refused.judge("/").to_string().as_str()),
         (false, "everything is refused")
@@ -76,16 +76,22 @@ fn everything_or_nothing_may_be_refused() {
 fn delays_belong_to_groups_and_sitemaps_to_the_file() {
     let robots = "Sitemap: https://a.example/1.xml\nUser-agent: a\nCrawl-delay: 9\nUser-agent: utsushi\n\
                   Crawl-delay: 0.5\ncrawl-delay: -1\nSitemap: /2.xml\nDisallow: /x\nUser-agent: *\nCrawl-delay: 60";
-    let delay = |agent| Rules::for_agent(robots.as_bytes(), agent).crawl_delay();
+    let delay = |agent| RobotsRules::for_agent(robots.as_bytes(), agent).crawl_delay();
     assert_eq!(delay("utsushi"), Some(Interval::from_millis(500)));
     assert_eq!(delay("a"), Some(Interval::from_seconds(9)));
     assert_eq!(delay("b"), Some(Interval::from_seconds(60)));
-    assert_eq!(Rules::for_agent(robots.as_bytes(), "b").sitemaps(), ["https://a.example/1.xml", "/2.xml"]);
-    assert!(!Rules::for_agent(robots.as_bytes(), "a").judge("/x").allowed, "a delay does not end a group");
+    assert_eq!(
+        RobotsRules::for_agent(robots.as_bytes(), "b").sitemaps(),
+        ["https://a.example/1.xml", "/2.xml"]
+    );
+    assert!(
+        !RobotsRules::for_agent(robots.as_bytes(), "a").judge("/x").allowed,
+        "a delay does not end a group"
+    );
     for (text, seconds) in
         [("1e99", Some(SERVER_PAUSE_MAX.as_seconds())), ("inf", None), ("NaN", None), ("ten", None)]
     {
-        let rules = Rules::for_agent(format!("User-agent: *\nCrawl-delay: {text}").as_bytes(), "x");
+        let rules = RobotsRules::for_agent(format!("User-agent: *\nCrawl-delay: {text}").as_bytes(), "x");
         assert_eq!(rules.crawl_delay(), seconds.map(Interval::from_seconds), "{text}");
     }
 }
@@ -121,7 +127,7 @@ fn any_bytes_are_rules_of_some_kind() {
                 }
             })
             .collect();
-        let rules = Rules::for_agent(&bytes, "utsushi");
+        let rules = RobotsRules::for_agent(&bytes, "utsushi");
         let target = String::from_utf8_lossy(&bytes);
         for target in ["", "/", "/%", "/%4", &target] {
             let _ = (rules.judge(target), rules.judge_literal(target));
@@ -176,8 +182,8 @@ fn survives_wildcards_and_rules_without_end() {
             };
             (0..5).map(|_| once(work)).min().unwrap()
         };
-        let mut rules = Rules::default();
-        let reading = time(&mut || rules = Rules::for_agent(file.as_bytes(), "utsushi"));
+        let mut rules = RobotsRules::default();
+        let reading = time(&mut || rules = RobotsRules::for_agent(file.as_bytes(), "utsushi"));
         let judging = time(&mut || _ = rules.judge(&target));
         eprintln!("{name}: {} rules read in {reading:?}, a verdict in {judging:?}", rules.rules.len());
         assert!(judging.as_millis() < 200, "{name}: {judging:?}");

@@ -9,23 +9,15 @@
 //! **Invariant:** any bytes are rules of some kind; reading them is linear in their length. A verdict takes no
 //! backtracking and no recursion, and is given up when it costs too much: then the target is refused.
 
-mod answer;
-mod lines;
-mod pattern;
-mod standing;
-
-pub use answer::{Answer, text, text_of};
-pub use standing::{Need, Standing, home};
-
+use crate::lines::{self, Directive, Line as Written};
+use crate::pattern::{Pattern, Purse, Target};
 use base::Interval;
 use base::limits::{ROBOTS_BYTES_MAX, SERVER_PAUSE_MAX};
-use lines::{Directive, Line as Written};
-use pattern::{Pattern, Purse, Target};
 use std::fmt;
 
 /// What one robots file says to one agent.
 #[derive(Clone, Debug, Default)]
-pub struct Rules {
+pub struct RobotsRules {
     rules: Vec<Rule>,
     /// Whether both readings compare every rule in the same spelling.
     is_plain: bool,
@@ -38,19 +30,19 @@ pub struct Rules {
 struct Rule {
     allows: bool,
     pattern: Pattern,
-    line: Line,
+    line: RobotsLine,
 }
 
 /// A line of a robots file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Line {
+pub struct RobotsLine {
     /// Its number, from 1.
     pub number: usize,
     /// Its text, without comment; fit to print, and shortened if it is long.
     pub text: String,
 }
 
-impl fmt::Display for Line {
+impl fmt::Display for RobotsLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "line {}: `{}`", self.number, self.text)
     }
@@ -58,14 +50,14 @@ impl fmt::Display for Line {
 
 /// Whether a target may be fetched, and the line that decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Verdict<'a> {
+pub struct RobotsVerdict<'a> {
     /// Whether it may.
     pub allowed: bool,
     /// The deciding line; none when no rule matches, or everything is refused.
-    pub line: Option<&'a Line>,
+    pub line: Option<&'a RobotsLine>,
 }
 
-impl fmt::Display for Verdict<'_> {
+impl fmt::Display for RobotsVerdict<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self.line, self.allowed) {
             (Some(line), _) => line.fmt(f),
@@ -75,7 +67,7 @@ impl fmt::Display for Verdict<'_> {
     }
 }
 
-impl Rules {
+impl RobotsRules {
     /// What the robots file `bytes` says to `agent`, a product token such as `utsushi`.
     ///
     /// Groups that name the agent are taken together; only when there is none do those for `*` count. At most
@@ -87,12 +79,12 @@ impl Rules {
         lines::read(&bytes, ROBOTS_BYTES_MAX).for_each(|line| reading.take(&line));
         reading.finish()
     }
-    /// Rules that refuse nothing: there is no robots file (4xx).
+    /// RobotsRules that refuse nothing: there is no robots file (4xx).
     #[must_use]
     pub fn allow_all() -> Self {
         Self::default()
     }
-    /// Rules that refuse everything: the robots file cannot be had (5xx, time-out; H12).
+    /// RobotsRules that refuse everything: the robots file cannot be had (5xx, time-out; H12).
     #[must_use]
     pub fn refuse_all() -> Self {
         Self { refuses_all: true, ..Self::default() }
@@ -102,9 +94,9 @@ impl Rules {
     ///
     /// The robots file itself may always be fetched.
     #[must_use]
-    pub fn judge(&self, target: &str) -> Verdict<'_> {
+    pub fn judge(&self, target: &str) -> RobotsVerdict<'_> {
         if target == "/robots.txt" {
-            return Verdict { allowed: true, line: None };
+            return RobotsVerdict { allowed: true, line: None };
         }
         let (literal, normalised) =
             (Target::literal(target.as_bytes()), Target::normalised(target.as_bytes()));
@@ -114,25 +106,25 @@ impl Rules {
     }
     /// The verdict of the literal reading alone.
     #[must_use]
-    pub fn judge_literal(&self, target: &str) -> Verdict<'_> {
+    pub fn judge_literal(&self, target: &str) -> RobotsVerdict<'_> {
         self.weigh_literally(&Target::literal(target.as_bytes()))
     }
     /// The verdict of the normalised reading alone.
     #[must_use]
-    pub fn judge_normalised(&self, target: &str) -> Verdict<'_> {
+    pub fn judge_normalised(&self, target: &str) -> RobotsVerdict<'_> {
         self.weigh_normalised(&Target::normalised(target.as_bytes()))
     }
 
-    fn weigh_literally(&self, target: &Target<'_>) -> Verdict<'_> {
+    fn weigh_literally(&self, target: &Target<'_>) -> RobotsVerdict<'_> {
         self.weigh(|rule, purse| rule.pattern.literal_weight(target, rule.allows, purse))
     }
-    fn weigh_normalised(&self, target: &Target<'_>) -> Verdict<'_> {
+    fn weigh_normalised(&self, target: &Target<'_>) -> RobotsVerdict<'_> {
         self.weigh(|rule, purse| rule.pattern.normalised_weight(target, rule.allows, purse))
     }
 
     /// The longest pattern that matches decides; of equal ones, the one that allows; of those, the first.
     /// When that cannot be found out at a bearable cost, nothing is allowed.
-    fn weigh(&self, weight: impl Fn(&Rule, &mut Purse) -> Option<usize>) -> Verdict<'_> {
+    fn weigh(&self, weight: impl Fn(&Rule, &mut Purse) -> Option<usize>) -> RobotsVerdict<'_> {
         let (mut best, mut purse): (Option<(usize, &Rule)>, _) = (None, Purse::full());
         for rule in &self.rules {
             let Some(weight) = weight(rule, &mut purse) else { continue };
@@ -141,10 +133,10 @@ impl Rules {
             }
         }
         if purse.is_empty() {
-            return Verdict { allowed: false, line: None };
+            return RobotsVerdict { allowed: false, line: None };
         }
         let allowed = best.map_or(!self.refuses_all, |(_, rule)| rule.allows);
-        Verdict { allowed, line: best.map(|(_, rule)| &rule.line) }
+        RobotsVerdict { allowed, line: best.map(|(_, rule)| &rule.line) }
     }
 
     /// The pause the server asks for between two requests, at most [`SERVER_PAUSE_MAX`].
@@ -159,7 +151,7 @@ impl Rules {
     }
 }
 
-/// Rules of the groups for one audience.
+/// RobotsRules of the groups for one audience.
 #[derive(Default)]
 struct Group {
     exists: bool,
@@ -245,9 +237,9 @@ impl<'a> Reading<'a> {
         self.present().for_each(|group| group.crawl_delay = group.crawl_delay.max(Some(delay)));
     }
 
-    fn finish(self) -> Rules {
+    fn finish(self) -> RobotsRules {
         let group = if self.named.exists { self.named } else { self.general };
-        Rules {
+        RobotsRules {
             is_plain: group.rules.iter().all(|rule| rule.pattern.is_plain()),
             rules: group.rules,
             refuses_all: false,
@@ -265,4 +257,5 @@ fn seconds(value: &[u8]) -> Option<Interval> {
 }
 
 #[cfg(test)]
+#[path = "rules_tests.rs"]
 mod tests;

@@ -6,23 +6,25 @@ use std::str::FromStr;
 
 /// A block of addresses, written `127.0.0.0/8` or `fd00::/8`; a bare address is a block of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Range {
+pub struct AddressRange {
     network: IpAddr,
     prefix_bits: u8,
 }
 
-impl Range {
+impl AddressRange {
     /// The addresses of this machine alone, where the simulated web lives (D19).
     pub const LOOPBACK: Self = Self::v4([127, 0, 0, 0], 8);
 
     /// A block of IPv4 addresses, for tables in the program.
-    pub(super) const fn v4(network: [u8; 4], prefix_bits: u8) -> Self {
+    #[must_use]
+    pub const fn v4(network: [u8; 4], prefix_bits: u8) -> Self {
         assert!(prefix_bits <= 32, "an IPv4 address has 32 bits");
         let [a, b, c, d] = network;
         Self { network: IpAddr::V4(Ipv4Addr::new(a, b, c, d)), prefix_bits }
     }
     /// A block of IPv6 addresses, for tables in the program.
-    pub(super) const fn v6(network: [u16; 8], prefix_bits: u8) -> Self {
+    #[must_use]
+    pub const fn v6(network: [u16; 8], prefix_bits: u8) -> Self {
         assert!(prefix_bits <= 128, "an IPv6 address has 128 bits");
         let [a, b, c, d, e, f, g, h] = network;
         Self { network: IpAddr::V6(Ipv6Addr::new(a, b, c, d, e, f, g, h)), prefix_bits }
@@ -50,7 +52,7 @@ fn same_prefix(a: u128, b: u128, bits: u8) -> bool {
     (a ^ b).checked_shr(128 - u32::from(bits)).unwrap_or(0) == 0
 }
 
-impl fmt::Display for Range {
+impl fmt::Display for AddressRange {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}/{}", self.network, self.prefix_bits)
     }
@@ -59,13 +61,13 @@ impl fmt::Display for Range {
 /// Why a text is no range of addresses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no range of addresses; write a network and its bits, such as `127.0.0.0/8` or `fd00::/8`")]
-pub struct RangeError(String);
+pub struct AddressRangeError(String);
 
-impl FromStr for Range {
-    type Err = RangeError;
+impl FromStr for AddressRange {
+    type Err = AddressRangeError;
 
-    fn from_str(text: &str) -> Result<Self, RangeError> {
-        let refuse = || RangeError(text.to_owned());
+    fn from_str(text: &str) -> Result<Self, AddressRangeError> {
+        let refuse = || AddressRangeError(text.to_owned());
         let (network, bits) =
             text.split_once('/').map_or((text, None), |(network, bits)| (network, Some(bits)));
         let network: IpAddr = network.parse().map_err(|_| refuse())?;
@@ -81,7 +83,7 @@ mod tests {
 
     #[track_caller]
     fn check(range: &str, address: &str, expected: bool) {
-        let range: Range = range.parse().unwrap();
+        let range: AddressRange = range.parse().unwrap();
         assert_eq!(range.contains(address.parse().unwrap()), expected, "{address} in {range}");
     }
 
@@ -102,8 +104,8 @@ mod tests {
         check("::/0", "203.0.113.9", false);
         check("::1", "127.0.0.1", false);
         check("::ffff:0:0/96", "127.0.0.1", false);
-        assert_eq!("127.0.0.0/8".parse(), Ok(Range::LOOPBACK));
-        assert_eq!(Range::LOOPBACK.to_string(), "127.0.0.0/8");
+        assert_eq!("127.0.0.0/8".parse(), Ok(AddressRange::LOOPBACK));
+        assert_eq!(AddressRange::LOOPBACK.to_string(), "127.0.0.0/8");
     }
 
     #[test]
@@ -111,7 +113,7 @@ mod tests {
         for text in
             ["", "127.0.0.0/33", "::/129", "127.0.0.0/", "127.0.0.0/-1", "127/8", "localhost", "::1/8/8"]
         {
-            assert!(text.parse::<Range>().is_err(), "{text}");
+            assert!(text.parse::<AddressRange>().is_err(), "{text}");
         }
     }
 }

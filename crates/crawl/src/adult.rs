@@ -50,7 +50,7 @@ const ADULT_WORDS: [(&str, u32); 30] = [
 
 /// Why a page is held for one for adults; nothing if it is not.
 #[must_use]
-pub fn adult(title: &str, text: &str) -> Option<String> {
+pub(crate) fn adult(title: &str, text: &str) -> Option<String> {
     let (title, text) = (title.to_lowercase(), start(text).to_lowercase());
     let weigh = |(word, weight): &(&'static str, u32)| {
         let count = (count(&title, word) * 3).saturating_add(count(&text, word)).min(COUNT_MAX);

@@ -7,7 +7,7 @@ use base::http;
 ///
 /// ```
 /// let head = b"HTTP/1.1 200 OK\r\nX-Robots-Tag: otherbot: noindex\r\nX-Robots-Tag: utsushi: nofollow\r\n\r\n";
-/// let asked = fetch::exclusion(head, "utsushi");
+/// let asked = robots::exclusion(head, "utsushi");
 /// assert!(asked.nofollow && !asked.noindex);
 /// ```
 #[must_use]
