@@ -60,7 +60,7 @@ impl ReadOptions {
     #[must_use]
     pub fn findings(&self, url: &PageUrl, head: &[u8], body: Option<&ParsedBody>) -> Findings {
         let Some(body) = body else { return Findings::default() };
-        let nofollow = fetch::exclusion(head, &self.agent).nofollow;
+        let nofollow = robots::exclusion(head, &self.agent).nofollow;
         let mut findings = match &body.markup {
             Markup::Page(page) => self.of_page(url, page, nofollow),
             Markup::Feed(feed) => Findings { links: announced(feed), ..Findings::default() },

@@ -11,7 +11,7 @@ use crate::findings::ReadOptions;
 use crate::note::{play_note, sitemaps};
 use archive::{Checkpoint, Reader, Target};
 use base::{PageUrl, Timestamp};
-use fetch::robots::Rules;
+use robots::RobotsRules;
 use frontier::{FoundUrl, Frontier, LearnResult, Lesson, Number};
 use stage::{Arrival, BodyParser, Stage};
 use std::collections::BTreeSet;
@@ -121,7 +121,7 @@ impl<'a> FrontierStage<'a> {
         let entry = arrival.entry();
         let is_file = entry.status.is_some_and(|status| (200..300).contains(&status));
         let Some(content) = arrival.content()?.filter(|_| is_file) else { return Ok(()) };
-        let rules = Rules::for_agent(content, &self.options.agent);
+        let rules = RobotsRules::for_agent(content, &self.options.agent);
         Ok(self.frontier.found(&sitemaps(&rules, url), entry.at)?)
     }
     /// Learns from a visit of the running crawl.

@@ -2,7 +2,7 @@
 
 use crate::order::{Added, Directive};
 use base::{PageUrl, Timestamp};
-use fetch::robots::{self, Rules};
+use robots::RobotsRules;
 use frontier::{FoundUrl, Frontier, RevisitPolicy, Role, Selection};
 
 /// Kinds of notes.
@@ -61,7 +61,7 @@ fn add(frontier: &mut Frontier, pages: &[Added], at: Timestamp) -> frontier::Res
 }
 
 /// The sitemaps that a robots file names.
-pub(crate) fn sitemaps(rules: &Rules, url: &PageUrl) -> Vec<FoundUrl> {
+pub(crate) fn sitemaps(rules: &RobotsRules, url: &PageUrl) -> Vec<FoundUrl> {
     let found = |text: &String| {
         let url = url.join(text).ok()?;
         Some(FoundUrl { url, role: Role::Sitemap, announced: None })

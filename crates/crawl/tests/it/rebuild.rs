@@ -7,7 +7,7 @@ use base::clock::SimulatedClock;
 use base::disk::SimulatedDisk;
 use base::{Clock, Interval, PageUrl, Timestamp};
 use crawl::{Added, DerivedStage, Evidence, FrontierStage, What, learn_all};
-use fetch::robots::Answer;
+use robots::RobotsAnswer;
 use frontier::{
     Allocation, Estimator, FoundUrl, Frontier, Next, ResultUse, RevisitPolicy, Role, Selection, Step,
     StepResult,
