@@ -16,11 +16,10 @@ mod history;
 mod import;
 mod kept;
 mod man;
-mod opened;
 mod pause;
+mod present;
 mod rebuild;
 mod remove;
-mod running;
 mod scan;
 mod seeds;
 mod servers;
@@ -32,12 +31,13 @@ mod told;
 mod verify;
 
 use crate::cli::Cli;
-use crate::config::Config;
 use crate::exit::Exit;
 use crate::logs;
 use crate::output::Output;
 use clap::Subcommand;
+use node::{Config, Node};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What the program can do.
 #[derive(Debug, Subcommand)]
@@ -95,10 +95,8 @@ pub(crate) enum Command {
 /// What a command works with.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
-    /// The data directory, which may not exist.
-    pub(crate) data: PathBuf,
-    /// The settings in effect.
-    pub(crate) config: Config,
+    /// The data directory and the settings in effect.
+    pub(crate) node: Node,
     /// The configuration that was named, if one was.
     pub(crate) config_file: Option<PathBuf>,
     /// Where to speak.
@@ -130,10 +128,10 @@ async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> 
         Command::Get(args) => get::run(args, context),
         Command::Snapshot(args) => snapshot::run(args, context),
         Command::Scan(args) => scan::run(args, context),
-        Command::Import(args) => import::run(args, context),
+        Command::Import(args) => import::run(args, context).await,
         Command::Export(args) => export::run(args, context),
         Command::Verify(args) => verify::run(args, context),
-        Command::Takedown(args) => takedown::run(args, context),
+        Command::Takedown(args) => takedown::run(args, context).await,
         Command::Rebuild(args) => rebuild::run(args, context),
         Command::Guard(args) => guard::run(args, context).await,
         Command::Sim(args) => sim::run(args, context).await,
@@ -151,7 +149,8 @@ fn context(cli: &Cli, output: &Output) -> anyhow::Result<Context> {
     }
     logs::start(output, &config.log.level, config.log.format);
     let config_file = cli.global.config.clone();
-    Ok(Context { data, config, config_file, output: output.clone() })
+    let node = Node { data, config, monitor: Arc::new(output.clone()) };
+    Ok(Context { node, config_file, output: output.clone() })
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub(crate) struct Args {
 
 /// Writes everything, or what was chosen: all visits, unless told otherwise.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
-    let (_, reader) = context.reader()?;
+    let (_, reader) = context.node.reader()?;
     let sink = Sink::new(context, &reader, (args.format, args.output.as_deref()), &args.choices)?;
     let sink = if args.resolve_revisits { sink.resolving()? } else { sink };
     if args.choices.is_empty() {

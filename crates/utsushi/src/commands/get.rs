@@ -1,7 +1,6 @@
 //! `utsushi get`: one version of a page, as bytes.
 
 use super::destination::Destination;
-use super::opened::key_of;
 use super::{Context, history, told};
 use crate::exit::{Advised, Exit};
 use crate::when::{self, Said};
@@ -42,8 +41,8 @@ pub(crate) struct Args {
 
 /// Prints the bytes.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
-    let (_, reader) = context.reader()?;
-    let key = key_of(&args.url);
+    let (_, reader) = context.node.reader()?;
+    let key = node::key_of(&args.url);
     let at = args.at.as_ref().map(|at| at.read(context)).transpose()?.unwrap_or_else(when::latest);
     let choice = Choice::as_of(at).context("cannot use `--at`")?;
     let Some(version) = reader.versions_of(&key, &choice).next() else {

@@ -1,9 +1,7 @@
 //! `utsushi guard`: the egress guard, a process of its own between a crawler and the web.
 
 use super::Context;
-use crate::config::parse_bytes;
 use crate::exit::{Advised, Exit};
-use crate::node::directory;
 use crate::output::Output;
 use crate::signals;
 use crate::words::{bytes, count_of};
@@ -12,6 +10,8 @@ use base::Interval;
 use base::clock::RealClock;
 use base::limits::SERVER_PAUSE_MAX;
 use guard::{Guard, Limits, Policy, Range, Settings};
+use node::config::parse_bytes;
+use node::directory;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -96,13 +96,13 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
 }
 
 fn settings(args: &Args, context: &Context) -> anyhow::Result<Settings> {
-    let config = &context.config.guard;
+    let config = &context.node.config.guard;
     let listen = args.listen.or(config.listen).context("cannot tell where to listen")?;
     let opened = config.allow_addresses.iter().chain(&args.allow_address).copied().collect();
     Ok(Settings {
         listen,
         public_listen: args.public_listen,
-        directory: context.data.join(directory::GUARD),
+        directory: context.node.data.join(directory::GUARD),
         addresses: Policy { opened },
         limits: limits(args, config.limits),
     })

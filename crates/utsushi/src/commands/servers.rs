@@ -4,10 +4,10 @@ mod table;
 
 use super::Context;
 use crate::exit::{Advised, Exit};
-use crate::node::control::Request;
-use crate::node::life::Server;
-use crate::node::steering::Steering;
 use base::ServerName;
+use node::Steering;
+use node::control::ControlRequest;
+use node::views::ServerView;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -38,9 +38,9 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let name = args.name.as_deref().map(read_name).transpose()?;
     context.tell_simulated()?;
-    let steering = Steering::find_to_read(context).await?;
+    let steering = Steering::find_to_read(&context.node).await?;
     let Args { overloaded, held_back, limit, .. } = *args;
-    let request = Request::Servers { overloaded, held_back, name, limit: limit as usize };
+    let request = ControlRequest::Servers { overloaded, held_back, name, limit: limit as usize };
     let shown = show(&steering, request, context).await?;
     steering.close().await?;
     if shown == 0 {
@@ -64,8 +64,12 @@ fn read_name(text: &str) -> anyhow::Result<String> {
 }
 
 /// Asks for servers and prints them; how many there were.
-pub(crate) async fn show(steering: &Steering, request: Request, context: &Context) -> anyhow::Result<usize> {
-    let servers = steering.ask_for::<Server>(request).await?;
+pub(crate) async fn show(
+    steering: &Steering,
+    request: ControlRequest,
+    context: &Context,
+) -> anyhow::Result<usize> {
+    let servers = steering.ask_for::<ServerView>(request).await?;
     if context.output.json() {
         servers.iter().for_each(|server| context.output.object(server));
     } else if !servers.is_empty() {

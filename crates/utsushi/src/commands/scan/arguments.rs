@@ -3,11 +3,11 @@
 use super::results::Order;
 use crate::commands::Context;
 use crate::commands::snapshot::Choices;
-use crate::config::parse_bytes;
 use crate::exit::Advised;
 use base::Interval;
 use clap::ValueEnum;
 use formats::results::Form;
+use node::config::parse_bytes;
 use scan::analyses::Analysis;
 use scan::{Confinement, Limits, Settings, Supply, Work};
 use std::ffi::OsString;
@@ -195,7 +195,7 @@ impl Args {
 
     /// Everything that is asked for.
     pub(super) fn settings(&self, work: Work, context: &Context, scratch: PathBuf) -> Settings {
-        let (how, config) = (&self.how, &context.config.scan);
+        let (how, config) = (&self.how, &context.node.config.scan);
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = how
             .jobs
