@@ -223,7 +223,8 @@ fn a_directory_of_the_simulated_web_or_in_use_is_refused() {
         .unwrap();
     let lock = File::options().read(true).write(true).open(data.join("lock")).unwrap();
     lock.lock().unwrap();
-    for command in [&["import", file.to_str().unwrap()][..], &["takedown", "--url", PAGE, "--yes"]] {
+    for command in [&["import", file.to_str().unwrap()][..], &["--quiet", "takedown", "--url", PAGE, "--yes"]]
+    {
         let ended = on(&data, command);
         ended.could_not(&["cannot ask process 4711 (`utsushi crawl`)", "takes no orders", "kill 4711"]);
     }
