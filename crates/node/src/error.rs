@@ -190,9 +190,8 @@ impl Error {
 
 fn control_advice(owner: &LockOwner, error: &ControlError) -> String {
     match error {
-        ControlError::Deaf(_) => owner.advice(),
+        ControlError::Deaf(_) | ControlError::Unsupported => owner.advice(),
         ControlError::Lost(_) => "try again in a moment; if that does not help, look at its log".to_owned(),
-        ControlError::Unsupported => owner.advice(),
         ControlError::CouldNot(_) => "correct that, and try again".to_owned(),
     }
 }

@@ -158,7 +158,7 @@ impl<'a> Tally<'a> {
                 *self.summary.unfit.entry(why.to_owned()).or_default() += 1;
                 *self.accounts().left_out.entry(why.to_owned()).or_default() += 1;
                 let input = Some(self.file.clone());
-                self.report(ImportEvent::Unfit {
+                self.report(&ImportEvent::Unfit {
                     id: None,
                     url: None,
                     input,
@@ -169,7 +169,7 @@ impl<'a> Tally<'a> {
             }
             Step::Damaged { offset, what } => {
                 self.summary.damaged += 1;
-                self.report(ImportEvent::Damaged { input: self.file.clone(), input_offset: offset, what });
+                self.report(&ImportEvent::Damaged { input: self.file.clone(), input_offset: offset, what });
                 None
             }
         }
@@ -178,7 +178,7 @@ impl<'a> Tally<'a> {
     /// A file cannot be imported; the others are.
     pub(super) fn left_out_file(&mut self, path: &Path, why: &str) {
         self.summary.files_left_out += 1;
-        self.report(ImportEvent::FileLeftOut { input: path.display().to_string(), what: why.to_owned() });
+        self.report(&ImportEvent::FileLeftOut { input: path.display().to_string(), what: why.to_owned() });
     }
 
     /// A capture, or another record, is durable.
@@ -218,7 +218,7 @@ impl<'a> Tally<'a> {
         *self.accounts().left_out.entry(why.to_owned()).or_default() += 1;
         let id = record.fields.get(warc::header::name::RECORD_ID).unwrap_or_default();
         let url = record.target().unwrap_or_default();
-        self.report(ImportEvent::Unfit {
+        self.report(&ImportEvent::Unfit {
             id: Some(id.to_owned()),
             url: Some(url.to_owned()),
             input: None,
@@ -244,9 +244,9 @@ impl<'a> Tally<'a> {
     fn accounts(&mut self) -> &mut RecordAccounts {
         &mut self.summary.accounted
     }
-    fn report(&mut self, event: ImportEvent) {
+    fn report(&mut self, event: &ImportEvent) {
         match self.reported {
-            ..REPORTED_MAX => (self.on_event)(&event),
+            ..REPORTED_MAX => (self.on_event)(event),
             REPORTED_MAX => (self.on_event)(&ImportEvent::MoreUnreported),
             _ => {}
         }

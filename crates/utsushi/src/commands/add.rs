@@ -31,7 +31,7 @@ Exit codes: 0 all are in the crawl, and durably; 1 some will not be visited; 2 c
 /// Of so many pages at most it is told what becomes of each.
 const TOLD_MAX: usize = 100;
 
-/// Take pages into the crawl, whether it runs or not
+/// Add pages to the crawl, whether it runs or not
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("role").multiple(false))]
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     file: Option<PathBuf>,
     #[command(flatten)]
     groups: Groups,
-    /// Visit them before all others, also when they are known and not due
+    /// Visit them before all others, even if they are known and not due
     #[arg(long)]
     now: bool,
     /// They are feeds: polled at their own pace, once a day at least, for the pages they announce

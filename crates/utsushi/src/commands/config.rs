@@ -15,7 +15,7 @@ Examples:
   utsushi --config mine.toml config --json      the same for a program
   utsushi --data ~/web config --forget crawl.scope    let the file or the default count again";
 
-/// The configuration in effect, and where each value comes from
+/// Show the configuration in effect, and where each value comes from
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

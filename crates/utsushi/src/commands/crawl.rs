@@ -46,7 +46,7 @@ pub(super) const BYTES_MAX: u64 = 128 * 1024 * 1024;
 /// Without a terminal, the time between two lines of progress.
 const LINE_PAUSE: Duration = Duration::from_secs(5);
 
-/// Visit the web around some pages, politely, every page at its own pace; without pages, go on
+/// Crawl the web around some pages, each page at its own pace; without pages, continue
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -62,7 +62,7 @@ pub(crate) struct Args {
     /// Stop after this long, such as `30s` or `8h`
     #[arg(long = "for", value_name = "TIME")]
     time: Option<Interval>,
-    /// Stop after so many archived pages; robots files and requisites do not count
+    /// Stop after this number of archived pages; robots files and requisites do not count
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pages: Option<u64>,
     /// Print a line for each archived page to standard error
@@ -74,10 +74,10 @@ pub(crate) struct Args {
     /// How the time until the next visit is chosen; without it the setting `crawl.policy`
     #[arg(long, value_name = "POLICY")]
     policy: Option<Policy>,
-    /// How often a page is looked at on average, such as `7d`; without it the setting `crawl.every`
+    /// Set how often a page is visited on average, such as `7d`; without it the setting `crawl.every`
     #[arg(long, value_name = "TIME", value_parser = parse_every)]
     every: Option<Interval>,
-    /// Whom the owner of a server may turn to: a page or an address of mail
+    /// Name a contact for the owners of servers: a page or an email address
     #[arg(long, value_name = "PAGE", value_parser = door::contact)]
     contact: Option<String>,
     /// A range of addresses that may be visited although they are not public, instead of those of
@@ -90,16 +90,16 @@ pub(crate) struct Args {
     /// A forward proxy; without it the setting `fetch.proxy`
     #[arg(long, value_name = "URL")]
     proxy: Option<Proxy>,
-    /// Tell the counts to Prometheus on this address and port; without it the setting `metrics.listen`
+    /// Serve metrics for Prometheus on this address and port; without it the setting `metrics.listen`
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
     /// Serve the metrics on an address that other machines can reach
     #[arg(long)]
     metrics_public: bool,
-    /// Fetch what pages need to be seen, too: images, style sheets, fonts, scripts. This is the default
+    /// Also fetch what pages need for display: images, style sheets, fonts, scripts. This is the default
     #[arg(long, overrides_with = "no_requisites")]
     requisites: bool,
-    /// Leave out what pages need to be seen, and fetch pages alone
+    /// Fetch pages alone, without images, style sheets, fonts and scripts
     #[arg(long, overrides_with = "requisites")]
     no_requisites: bool,
     /// A language whose pages lead on, instead of those of `filter.languages`; may be given several times

@@ -58,10 +58,10 @@ pub(crate) struct Args {
     /// How long to crawl, such as `20s` or `5m`
     #[arg(long = "for", value_name = "TIME", default_value = "30s")]
     time: Interval,
-    /// Stop after so many archived pages
+    /// Stop after this number of archived pages
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pages: Option<u64>,
-    /// What the simulated web is made from; the same seed gives the same web
+    /// Seed of the simulated web; the same seed gives the same web
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// How much faster than real time the simulated web lives, and how much shorter pauses are: 1 to 10000. At 1 the

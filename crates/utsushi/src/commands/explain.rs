@@ -15,7 +15,7 @@ Examples:
 Exit codes: 0 the page is known, 1 it is not; then it is told what would happen if it were added. A page that was taken
 down is told so, with the moment.";
 
-/// A page's life so far, its next visit and why, or why never
+/// Show the life of a page, its next visit and why, or why it is never visited
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -24,7 +24,7 @@ Examples:
 
 Exit codes: 0 there was an answer, 1 refused or nobody answered, 2 could not.";
 
-/// One visit to a page, shown phase by phase, and why if it is refused; nothing is archived
+/// Visit one page and show each phase, or why it is refused; nothing is archived
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Show the robots file and what it says of the page; the page is not visited
     #[arg(long, conflicts_with = "head")]
     robots: bool,
-    /// Whom the owner of the server may turn to: a page or an address of mail; without it the setting `fetch.contact`
+    /// Name a contact for the owner of the server: a page or an email address; without it the setting `fetch.contact`
     #[arg(long, value_name = "PAGE", value_parser = door::contact)]
     contact: Option<String>,
     /// A range of addresses that may be visited although they are not public; may be given several times

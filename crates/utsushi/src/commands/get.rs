@@ -18,7 +18,7 @@ Examples:
   utsushi get https://example.org/ --at 2026-03-31 --head
   utsushi get https://example.org/logo.png --at '3d ago' -o logo.png";
 
-/// One version of a page: its bytes
+/// Print one version of a page
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     /// The head of the HTTP message alone
     #[arg(long)]
     head: bool,
-    /// Write to this file; it appears when it is whole
+    /// Write to this file, which appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -30,7 +30,7 @@ Examples:
 const SHOW_PAUSE: Duration = Duration::from_secs(1);
 const WAIT_MAX: Interval = Interval::from_minutes(10);
 
-/// Stand between a crawler and the web: a proxy that lets nobody be flooded and nothing inside be reached
+/// Run a proxy that rate-limits requests and blocks private addresses
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

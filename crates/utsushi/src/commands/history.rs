@@ -18,7 +18,7 @@ Examples:
   utsushi history https://example.org/ --unit visit
   utsushi --json history https://example.org/ | jq -r 'select(.from) | .from'";
 
-/// The versions of a page, oldest first
+/// List the versions of a page, oldest first
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -19,11 +19,11 @@ Examples:
   utsushi --data ~/web import collection.wacz 1999.arc.gz
   utsushi --data ~/web --json import crawl.warc.zst | jq -r 'select(.url) | .url'";
 
-/// Take over WARC, WACZ and ARC files of anyone
+/// Import WARC, WACZ and ARC files from any source
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// WARC (plain, gzip or zstandard), WACZ and ARC files; what they are is seen by what they hold
+    /// WARC (plain, gzip or zstandard), WACZ and ARC files; the format is recognised by content
     #[arg(value_name = "FILE", required = true)]
     files: Vec<PathBuf>,
 }

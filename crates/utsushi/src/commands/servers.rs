@@ -16,7 +16,7 @@ Examples:
   utsushi --data ~/web servers --held-back
   utsushi --data ~/web --json servers www.example.org";
 
-/// How busy the schedule keeps each server: overloaded ones first, then by load
+/// List servers by load, overloaded ones first
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// List only servers of which pages are held back because they look like those of a trap
     #[arg(long)]
     held_back: bool,
-    /// So many at most
+    /// Maximum number of servers
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
 }

@@ -33,16 +33,16 @@ Examples:
   utsushi snapshot --at now --language ja,en
   utsushi --json snapshot --during 2026-03-01.. --relation starts,during --type text/html";
 
-/// The web as it was: the versions that were valid at a moment or during a period
+/// Write the versions of pages that were valid at a moment or during a period
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     choices: Choices,
-    /// As what to write it
+    /// Choose the output format
     #[arg(long, value_name = "FORMAT", default_value = "list")]
     format: Format,
-    /// Write to this file; it appears when it is whole
+    /// Write to this file, which appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }

@@ -31,7 +31,7 @@ Examples:
 /// How many failed pages are listed at most.
 const FAILED_MAX: usize = 100_000;
 
-/// What a data directory holds, and how its crawl stands
+/// Show what a data directory holds, and how its crawl stands
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     /// Why; it stands in the receipt and in the archive
     #[arg(long, value_name = "TEXT", default_value = "")]
     reason: String,
-    /// Do not ask
+    /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
     /// Write the receipt to this file, too
@@ -54,7 +54,7 @@ struct Which {
     /// All pages of this server
     #[arg(long, value_name = "SERVER", value_parser = Target::server)]
     server: Option<Target>,
-    /// Nothing: list what was taken down, when and why
+    /// List what was taken down, when and why, and remove nothing
     #[arg(long)]
     list: bool,
 }

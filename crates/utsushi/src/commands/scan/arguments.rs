@@ -24,7 +24,7 @@ Built in: links, text, words, language, titles, sizes, digests. What a program i
 docs/reference/scan-protocol.md; with --each it is a plain filter. A scan with -o that was stopped goes on where it
 stopped when it is run again.";
 
-/// Run an analysis over a snapshot, on all cores, whatever the documents do to it
+/// Run an analysis over a snapshot on all cores, isolated from faulty documents
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
