@@ -1,10 +1,10 @@
 //! The command line: what goes before every command.
 
 use crate::commands::Command;
-use crate::config::Origin;
-use crate::logs::Filter;
 use anyhow::Context as _;
 use clap::{Args, Parser};
+use node::config::LogFilter;
+use node::config::SettingOrigin;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -52,7 +52,7 @@ pub(crate) struct Global {
     pub(crate) quiet: bool,
     /// What to log: off, error, warn, info, debug, trace, or by crate as in `warn,crawl=debug`; without it `UTSUSHI_LOG`
     #[arg(long, global = true, value_name = "LEVEL")]
-    log_level: Option<Filter>,
+    log_level: Option<LogFilter>,
 }
 
 impl Global {
@@ -62,14 +62,14 @@ impl Global {
     }
 
     /// The log level of this run and where it comes from, if it was given.
-    pub(crate) fn log_level(&self) -> anyhow::Result<Option<(Filter, Origin)>> {
+    pub(crate) fn log_level(&self) -> anyhow::Result<Option<(LogFilter, SettingOrigin)>> {
         if let Some(level) = &self.log_level {
-            return Ok(Some((level.clone(), Origin::Flag("--log-level"))));
+            return Ok(Some((level.clone(), SettingOrigin::Flag("--log-level"))));
         }
         let Some(text) = variable(LOG_VARIABLE) else { return Ok(None) };
         let level = text.to_string_lossy().parse();
         let level = level.with_context(|| format!("cannot use the environment variable `{LOG_VARIABLE}`"))?;
-        Ok(Some((level, Origin::Environment(LOG_VARIABLE))))
+        Ok(Some((level, SettingOrigin::Environment(LOG_VARIABLE))))
     }
 }
 

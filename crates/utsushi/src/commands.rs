@@ -16,11 +16,10 @@ mod history;
 mod import;
 mod kept;
 mod man;
-mod opened;
 mod pause;
+mod present;
 mod rebuild;
 mod remove;
-mod running;
 mod scan;
 mod seeds;
 mod servers;
@@ -32,21 +31,22 @@ mod told;
 mod verify;
 
 use crate::cli::Cli;
-use crate::config::Config;
 use crate::exit::Exit;
 use crate::logs;
 use crate::output::Output;
 use clap::Subcommand;
+use node::{Config, Node};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// What the program can do.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Crawl a simulated web on this machine, archive it, and show what was found
     Demo(demo::Args),
-    /// Visit the web around some pages, politely, every page at its own pace; without pages, go on
+    /// Crawl the web around some pages, each page at its own pace; without pages, continue
     Crawl(crawl::Args),
-    /// Take pages into the crawl, whether it runs or not
+    /// Add pages to the crawl, whether it runs or not
     Add(add::Args),
     /// Remove pages from the crawl; what was archived stays
     Remove(remove::Args),
@@ -54,51 +54,49 @@ pub(crate) enum Command {
     Pause(pause::Args),
     /// Send requests again after a pause
     Resume(pause::ResumeArgs),
-    /// A page's life so far, its next visit and why, or why never
+    /// Show the life of a page, its next visit and why, or why it is never visited
     Explain(explain::Args),
-    /// How busy the schedule keeps each server: overloaded ones first, then by load
+    /// List servers by load, overloaded ones first
     Servers(servers::Args),
-    /// One visit to a page, shown phase by phase, and why if it is refused
+    /// Visit one page and show each phase, or why it is refused
     Fetch(fetch::Args),
-    /// The versions of a page, oldest first
+    /// List the versions of a page, oldest first
     History(history::Args),
-    /// One version of a page: its bytes
+    /// Print one version of a page
     Get(get::Args),
-    /// The web as it was: the versions that were valid at a moment or during a period
+    /// Write the versions of pages that were valid at a moment or during a period
     Snapshot(snapshot::Args),
-    /// Run an analysis over a snapshot, on all cores, whatever the documents do to it
+    /// Run an analysis over a snapshot on all cores, isolated from faulty documents
     Scan(scan::Args),
-    /// Take over WARC, WACZ and ARC files of anyone
+    /// Import WARC, WACZ and ARC files from any source
     Import(import::Args),
-    /// The whole archive, or a choice of it, as WARC or in another form
+    /// Export the whole archive, or part of it, as WARC or in another format
     Export(export::Args),
     /// Verify every byte of the archive, or whether WARC files keep to the standard
     Verify(verify::Args),
     /// Remove a page, a prefix or a server from the archive for good, with a receipt
     Takedown(takedown::Args),
-    /// Make anew what is learned from the archive
+    /// Rebuild what is derived from the archive
     Rebuild(rebuild::Args),
-    /// Stand between a crawler and the web: a proxy that lets nobody be flooded and nothing inside be reached
+    /// Run a proxy that rate-limits requests and blocks private addresses
     Guard(guard::Args),
-    /// The simulated web
+    /// Serve the simulated web
     Sim(sim::Args),
-    /// What a data directory holds, and how its crawl stands
+    /// Show what a data directory holds, and how its crawl stands
     Status(status::Args),
-    /// The configuration in effect, and where each value comes from
+    /// Show the configuration in effect, and where each value comes from
     Config(config::Args),
-    /// A completion script for a shell
+    /// Print a completion script for a shell
     Completions(completions::Args),
-    /// The manual
+    /// Print the manual
     Man(man::Args),
 }
 
 /// What a command works with.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
-    /// The data directory, which may not exist.
-    pub(crate) data: PathBuf,
-    /// The settings in effect.
-    pub(crate) config: Config,
+    /// The data directory and the settings in effect.
+    pub(crate) node: Node,
     /// The configuration that was named, if one was.
     pub(crate) config_file: Option<PathBuf>,
     /// Where to speak.
@@ -130,10 +128,10 @@ async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> 
         Command::Get(args) => get::run(args, context),
         Command::Snapshot(args) => snapshot::run(args, context),
         Command::Scan(args) => scan::run(args, context),
-        Command::Import(args) => import::run(args, context),
+        Command::Import(args) => import::run(args, context).await,
         Command::Export(args) => export::run(args, context),
         Command::Verify(args) => verify::run(args, context),
-        Command::Takedown(args) => takedown::run(args, context),
+        Command::Takedown(args) => takedown::run(args, context).await,
         Command::Rebuild(args) => rebuild::run(args, context),
         Command::Guard(args) => guard::run(args, context).await,
         Command::Sim(args) => sim::run(args, context).await,
@@ -151,7 +149,8 @@ fn context(cli: &Cli, output: &Output) -> anyhow::Result<Context> {
     }
     logs::start(output, &config.log.level, config.log.format);
     let config_file = cli.global.config.clone();
-    Ok(Context { data, config, config_file, output: output.clone() })
+    let node = Node { data, config, monitor: Arc::new(output.clone()) };
+    Ok(Context { node, config_file, output: output.clone() })
 }
 
 #[cfg(test)]

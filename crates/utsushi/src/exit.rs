@@ -1,8 +1,7 @@
 //! How the program ends: its three exit codes, and what it says when it could not do what was asked.
 
-use crate::config;
-use crate::node::directory;
 use crate::output::Output;
+use node::{Error, config, directory};
 use std::fmt;
 use std::io;
 
@@ -61,7 +60,11 @@ impl std::error::Error for Advised {
 
 /// How a command ends that met `error`. That nothing is in a data directory yet is an answer.
 pub(crate) fn of(error: &anyhow::Error) -> Exit {
-    match error.downcast_ref::<directory::Error>() {
+    let wrapped = match error.downcast_ref::<Error>() {
+        Some(Error::Directory(error)) => Some(error),
+        _ => None,
+    };
+    match wrapped.or_else(|| error.downcast_ref::<directory::Error>()) {
         Some(directory::Error::Empty { .. }) => Exit::Found,
         _ => Exit::CouldNot,
     }
@@ -79,11 +82,12 @@ pub(crate) fn report(output: &Output, error: &anyhow::Error) {
 fn advice(error: &anyhow::Error) -> Option<String> {
     error.chain().find_map(|cause| {
         let advised = cause.downcast_ref::<Advised>().map(|advised| advised.advice.clone());
+        let node = || cause.downcast_ref::<Error>().and_then(Error::advice);
         let directory = || cause.downcast_ref::<directory::Error>().map(directory::Error::advice);
         let config = || cause.downcast_ref::<config::Error>().map(config::Error::advice);
         let archive = || cause.downcast_ref::<archive::Error>().and_then(archive_advice);
         let machine = || cause.downcast_ref::<io::Error>().and_then(machine_advice);
-        advised.or_else(directory).or_else(config).or_else(archive).or_else(machine)
+        advised.or_else(node).or_else(directory).or_else(config).or_else(archive).or_else(machine)
     })
 }
 

@@ -10,10 +10,9 @@
 
 mod cli;
 mod commands;
-mod config;
 mod exit;
 mod logs;
-mod node;
+mod notices;
 mod output;
 mod progress;
 mod signals;

@@ -10,7 +10,6 @@
 //!
 //! **Invariant:** nothing here panics, whatever the streams are connected to.
 
-mod json;
 mod stream;
 
 pub(crate) use stream::Stream;
@@ -50,7 +49,7 @@ impl Output {
 
     /// One object of a result, on a line of its own.
     pub(crate) fn object(&self, value: &impl Serialize) {
-        match json::to_line(value) {
+        match node::json_line(value) {
             Ok(line) => self.write_result(&line),
             Err(error) => self.results.fail(io::Error::other(error)),
         }
@@ -160,7 +159,7 @@ impl io::Write for Bytes<'_> {
 
 /// A value as one line of JSON that cannot steer a terminal, with its line feed.
 pub(crate) fn json_line(value: &impl Serialize) -> io::Result<String> {
-    json::to_line(value).map_err(io::Error::other)
+    node::json_line(value)
 }
 
 #[cfg(test)]

@@ -1,5 +1,7 @@
 //! Numbers as people read them.
 
+use std::collections::BTreeMap;
+
 /// `1234567` as `1,234,567`.
 pub(crate) fn grouped(count: u64) -> String {
     let digits = count.to_string();
@@ -28,6 +30,12 @@ pub(crate) fn bytes(count: u64) -> String {
 pub(crate) fn count_of(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", grouped(count))
+}
+
+/// Counts by reason, in one line.
+pub(crate) fn by_reason(counts: &BTreeMap<String, u64>) -> String {
+    let parts = counts.iter().map(|(reason, count)| format!("{} {reason}", grouped(*count)));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

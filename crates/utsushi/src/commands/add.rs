@@ -1,15 +1,15 @@
 //! `utsushi add`: takes pages into the crawl, whether it runs or not.
 
 use super::remove::{Groups, direct};
-use super::{Context, explain, seeds};
+use super::{Context, seeds};
 use crate::exit::{Advised, Exit};
-use crate::node::control::{Addition, PAGES_MAX, Request};
-use crate::node::directory::Web;
-use crate::node::steering::Steering;
 use crate::words::count_of;
 use ::crawl::Directive;
 use base::PageUrl;
 use frontier::{Role, Selection};
+use node::Steering;
+use node::control::{ControlRequest, PAGES_MAX, PageToAdd};
+use node::directory::WebKind;
 use serde_json::json;
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -31,7 +31,7 @@ Exit codes: 0 all are in the crawl, and durably; 1 some will not be visited; 2 c
 /// Of so many pages at most it is told what becomes of each.
 const TOLD_MAX: usize = 100;
 
-/// Take pages into the crawl, whether it runs or not
+/// Add pages to the crawl, whether it runs or not
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("role").multiple(false))]
@@ -44,7 +44,7 @@ pub(crate) struct Args {
     file: Option<PathBuf>,
     #[command(flatten)]
     groups: Groups,
-    /// Visit them before all others, also when they are known and not due
+    /// Visit them before all others, even if they are known and not due
     #[arg(long)]
     now: bool,
     /// They are feeds: polled at their own pace, once a day at least, for the pages they announce
@@ -85,7 +85,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
             Advised::new("cannot add anything", "name pages, or a file with `--seeds FILE`", why).into()
         );
     }
-    let steering = Steering::find(context, "add", Some(Web::Public)).await?;
+    let steering = Steering::find(&context.node, "add", Some(WebKind::Public)).await?;
     let mut exit = Exit::Done;
     if !groups.is_empty() {
         exit = add_groups(args, &steering, &groups, context).await?;
@@ -123,17 +123,17 @@ async fn add_pages(
     let is_told = pages.len() <= TOLD_MAX;
     let mut unknown = HashSet::new();
     for url in pages.iter().filter(|_| is_told) {
-        let life = explain::ask(steering, url.as_str(), context).await?;
+        let life = context.node.explain(steering, url.as_str()).await?;
         unknown.extend((life.page.state == "unknown").then_some(life.page.key));
     }
     let mut offered = 0;
     for some in pages.chunks(PAGES_MAX) {
-        let addition = |url: &PageUrl| Addition {
+        let addition = |url: &PageUrl| PageToAdd {
             url: url.as_str().to_owned(),
             role: args.role().as_str().to_owned(),
             priority: args.priority,
         };
-        let told = steering.ask(Request::Add { pages: some.iter().map(addition).collect() }).await?;
+        let told = steering.ask(ControlRequest::Add { pages: some.iter().map(addition).collect() }).await?;
         offered += told.first().and_then(|told| told["new"].as_u64()).unwrap_or_default();
     }
     if args.now {
@@ -154,7 +154,7 @@ async fn add_pages(
 async fn tell_each(steering: &Steering, pages: &[PageUrl], context: &Context) -> anyhow::Result<u64> {
     let mut left = 0;
     for url in pages {
-        let page = explain::ask(steering, url.as_str(), context).await?.page;
+        let page = context.node.explain(steering, url.as_str()).await?.page;
         left += u64::from(["unknown", "taken down"].contains(&page.state.as_str()));
         let told = json!({ "url": page.url, "state": page.state, "reason": page.reason });
         context.output.result(&told, || format!("{:<8}  {}: {}", page.state, page.url, page.reason));

@@ -11,7 +11,7 @@ Examples:
   utsushi completions bash > ~/.local/share/bash-completion/completions/utsushi
   utsushi completions fish > ~/.config/fish/completions/utsushi.fish";
 
-/// A completion script for a shell
+/// Print a completion script for a shell
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {

@@ -1,10 +1,10 @@
 //! `utsushi config`: the configuration in effect, with the origin of each value.
 
 use super::Context;
-use crate::config::{Config, DEFAULT, Origin, SETTINGS};
 use crate::exit::{Advised, Exit};
 use crate::output::Output;
 use anyhow::Context as _;
+use node::config::{Config, DEFAULT, SETTINGS, SettingOrigin};
 use serde::Serialize;
 use std::path::Path;
 
@@ -15,7 +15,7 @@ Examples:
   utsushi --config mine.toml config --json      the same for a program
   utsushi --data ~/web config --forget crawl.scope    let the file or the default count again";
 
-/// The configuration in effect, and where each value comes from
+/// Show the configuration in effect, and where each value comes from
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
         return Ok(show(context));
     }
     for key in &args.forget {
-        let is_kept = matches!(context.config.origin(key), Origin::Kept { .. });
+        let is_kept = matches!(context.node.config.origin(key), SettingOrigin::Kept { .. });
         if !is_kept {
             let what = format!("cannot forget `{}`", base::printable(key));
             let why = anyhow::anyhow!("no earlier crawl kept it");
@@ -47,16 +47,17 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
             return Err(Advised::new(what, advice, why).into());
         }
     }
-    let written = context.config.forget(&context.data, &args.forget);
-    written.with_context(|| format!("cannot write to `{}`", context.data.display()))?;
-    let config = Config::load(context.config_file.as_deref(), &context.data)?;
-    Ok(show(&Context { config, ..context.clone() }))
+    let written = context.node.config.forget(&context.node.data, &args.forget);
+    written.with_context(|| format!("cannot write to `{}`", context.node.data.display()))?;
+    let mut context = context.clone();
+    context.node.config = Config::load(context.config_file.as_deref(), &context.node.data)?;
+    Ok(show(&context))
 }
 
 fn show(context: &Context) -> Exit {
     for setting in SETTINGS {
-        let (key, shown) = (setting.key, (setting.show)(&context.config));
-        let origin = context.config.origin(key);
+        let (key, shown) = (setting.key, (setting.show)(&context.node.config));
+        let origin = context.node.config.origin(key);
         let line = || format!("{:<48} # {origin}", format!("{key} = {shown}"));
         context.output.result(&Described::new(key, &shown, origin), line);
     }
@@ -78,13 +79,13 @@ struct Described<'a> {
 }
 
 impl<'a> Described<'a> {
-    fn new(key: &'a str, shown: &str, origin: &'a Origin) -> Self {
+    fn new(key: &'a str, shown: &str, origin: &'a SettingOrigin) -> Self {
         let (origin, file, line, name) = match origin {
-            Origin::Default => ("default", None, None, None),
-            Origin::File { path, line } => ("file", Some(path.as_path()), Some(*line), None),
-            Origin::Kept { path, line } => ("kept", Some(path.as_path()), Some(*line), None),
-            Origin::Flag(name) => ("flag", None, None, Some(*name)),
-            Origin::Environment(name) => ("environment", None, None, Some(*name)),
+            SettingOrigin::Default => ("default", None, None, None),
+            SettingOrigin::File { path, line } => ("file", Some(path.as_path()), Some(*line), None),
+            SettingOrigin::Kept { path, line } => ("kept", Some(path.as_path()), Some(*line), None),
+            SettingOrigin::Flag(name) => ("flag", None, None, Some(*name)),
+            SettingOrigin::Environment(name) => ("environment", None, None, Some(*name)),
         };
         Self { key, value: value_of(shown), origin, file, line, name }
     }

@@ -2,9 +2,9 @@
 //!
 //! `docs/reference/figures.md` defines each figure. Summaries share this module so that a figure means the same everywhere.
 
-use crate::node::held_back;
 use crate::words::grouped;
 use ::crawl::Report;
+use node::held_back;
 use serde_json::{Map, Value, json};
 
 /// The widest line of a table of counts.

@@ -3,21 +3,20 @@
 mod summary;
 
 use super::kept::{Shown, Teller};
-use super::running::{self, Finished, Works};
 use super::{Context, seeds};
-use crate::config::{Code, Config};
 use crate::exit::{Advised, Exit};
-use crate::node::directory::{Web, Writer};
-use crate::node::door;
-use crate::node::schedule::Opened;
 use crate::signals::{self, Stop};
 use crate::words::count_of;
-use ::crawl::{Added, Report, Settings};
+use ::crawl::{Added, Event, Report, Settings};
 use anyhow::Context as _;
 use base::clock::{Clock as _, RealClock};
 use base::{Interval, PageUrl};
-use fetch::{AddressRange, Proxy, WebDoor};
-use frontier::{Mode, RevisitPolicy};
+use fetch::{Proxy, Range, WebDoor};
+use frontier::{Mode, Policy};
+use node::config::LanguageCode;
+use node::crawling::{self, CrawlStart, FinishedCrawl};
+use node::schedule::OpenSchedule;
+use node::{Config, DirectoryWriter, WebKind, door};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -47,7 +46,7 @@ pub(super) const BYTES_MAX: u64 = 128 * 1024 * 1024;
 /// Without a terminal, the time between two lines of progress.
 const LINE_PAUSE: Duration = Duration::from_secs(5);
 
-/// Visit the web around some pages, politely, every page at its own pace; without pages, go on
+/// Crawl the web around some pages, each page at its own pace; without pages, continue
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -63,7 +62,7 @@ pub(crate) struct Args {
     /// Stop after this long, such as `30s` or `8h`
     #[arg(long = "for", value_name = "TIME")]
     time: Option<Interval>,
-    /// Stop after so many archived pages; robots files and requisites do not count
+    /// Stop after this number of archived pages; robots files and requisites do not count
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pages: Option<u64>,
     /// Print a line for each archived page to standard error
@@ -74,11 +73,11 @@ pub(crate) struct Args {
     once: bool,
     /// How the time until the next visit is chosen; without it the setting `crawl.policy`
     #[arg(long, value_name = "POLICY")]
-    policy: Option<RevisitPolicy>,
-    /// How often a page is looked at on average, such as `7d`; without it the setting `crawl.every`
+    policy: Option<Policy>,
+    /// Set how often a page is visited on average, such as `7d`; without it the setting `crawl.every`
     #[arg(long, value_name = "TIME", value_parser = parse_every)]
     every: Option<Interval>,
-    /// Whom the owner of a server may turn to: a page or an address of mail
+    /// Name a contact for the owners of servers: a page or an email address
     #[arg(long, value_name = "PAGE", value_parser = door::contact)]
     contact: Option<String>,
     /// A range of addresses that may be visited although they are not public, instead of those of
@@ -91,21 +90,21 @@ pub(crate) struct Args {
     /// A forward proxy; without it the setting `fetch.proxy`
     #[arg(long, value_name = "URL")]
     proxy: Option<Proxy>,
-    /// Tell the counts to Prometheus on this address and port; without it the setting `metrics.listen`
+    /// Serve metrics for Prometheus on this address and port; without it the setting `metrics.listen`
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
     /// Serve the metrics on an address that other machines can reach
     #[arg(long)]
     metrics_public: bool,
-    /// Fetch what pages need to be seen, too: images, style sheets, fonts, scripts. This is the default
+    /// Also fetch what pages need for display: images, style sheets, fonts, scripts. This is the default
     #[arg(long, overrides_with = "no_requisites")]
     requisites: bool,
-    /// Leave out what pages need to be seen, and fetch pages alone
+    /// Fetch pages alone, without images, style sheets, fonts and scripts
     #[arg(long, overrides_with = "requisites")]
     no_requisites: bool,
     /// A language whose pages lead on, instead of those of `filter.languages`; may be given several times
     #[arg(long, value_name = "LANGUAGE")]
-    language: Vec<Code>,
+    language: Vec<LanguageCode>,
 }
 
 fn parse_every(text: &str) -> Result<Interval, String> {
@@ -162,20 +161,24 @@ impl Args {
 pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let seeds = seeds::read(&args.seeds, args.file.as_deref())?;
     seeds.tell_bad(&given.output);
-    let context = Context { config: args.config(given.config.clone()), ..given.clone() };
+    let mut context = given.clone();
+    context.node.config = args.config(given.node.config.clone());
     check_contact(&context)?;
-    context.config.metrics.address()?;
+    crawling::listen(&context.node)?;
     let stop = signals::listen(&context.output).context("cannot listen for signals")?;
     let real = RealClock::start();
-    let writer = context.lock(Web::Public, "crawl", real.now())?;
-    let (works, settings, damaged) = prepare(args, &context, &writer, seeds.pages.clone())?;
+    let writer = Arc::new(context.node.lock(WebKind::Public, "crawl", real.now())?);
+    let (door, opened, settings) = prepare(args, &context, &writer, seeds.pages.clone())?;
     let (pages, time, is_verbose) = (args.pages, args.time, args.verbose);
     let shown = Shown { pages, time, line_pause: LINE_PAUSE, is_verbose };
     let teller = Teller::new(&context.output, shown);
     let left = args.time.map(|time| Duration::from(time).saturating_sub(real.real_elapsed()));
-    let finished = running::run(works, settings, ended(stop, left), &teller, &context.output).await?;
+    let damaged = opened.damaged;
+    let on_event = |event: &Event<'_>, report: &Report| teller.tell(event, report);
+    let start = CrawlStart { writer: Arc::clone(&writer), door, opened, pace: 1 };
+    let finished = crawling::run(&context.node, start, settings, ended(stop, left), on_event).await?;
     drop(teller);
-    let Finished { report, remains } = &finished;
+    let FinishedCrawl { report, remains } = &finished;
     let summary = Summary { report, remains, writer: &writer, took: real.real_elapsed() };
     context.output.result(&json!({ "summary": summary.to_json() }), || summary.to_text());
     let exit = if damaged > 0 { Exit::Found } else { exit_of(&finished, args.once) };
@@ -184,7 +187,7 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
 
 /// Without a contact only this machine, and what was allowed by name, can be visited (D18).
 fn check_contact(context: &Context) -> anyhow::Result<()> {
-    let fetch = &context.config.fetch;
+    let fetch = &context.node.config.fetch;
     if fetch.contact.is_some() || !fetch.allow_addresses.is_empty() {
         return Ok(());
     }
@@ -194,9 +197,10 @@ fn check_contact(context: &Context) -> anyhow::Result<()> {
 
 /// Keeps what this run was told with the data directory, and says so.
 fn keep(context: &Context) -> anyhow::Result<()> {
-    let (config, named) = (&context.config, context.config_file.as_deref());
-    let kept = config.keep(&context.data, named);
-    let kept = kept.with_context(|| format!("cannot keep the settings in `{}`", context.data.display()))?;
+    let (config, named) = (&context.node.config, context.config_file.as_deref());
+    let kept = config.keep(&context.node.data, named);
+    let kept =
+        kept.with_context(|| format!("cannot keep the settings in `{}`", context.node.data.display()))?;
     if let Some(path) = kept {
         context.output.note(format!("what this crawl was told is kept in `{}`", path.display()));
     }
@@ -209,9 +213,9 @@ fn keep(context: &Context) -> anyhow::Result<()> {
 }
 
 /// Judges pages again that were refused for a reason that may no longer hold, and links that were left as too far away.
-fn judge_again(context: &Context, data: &Path, opened: &mut Opened) -> anyhow::Result<()> {
+fn judge_again(context: &Context, data: &Path, opened: &mut OpenSchedule) -> anyhow::Result<()> {
     let (frontier, now) = (&mut opened.frontier, opened.clock.now());
-    let access = door::access(&context.config, data);
+    let access = door::access(&context.node.config, data);
     let again = frontier.judge_again(&access, now).context("cannot judge refused pages again")?;
     if again > 0 {
         context.output.note(format!("judged again: {} refused before", count_of(again, "page")));
@@ -228,13 +232,13 @@ fn judge_again(context: &Context, data: &Path, opened: &mut Opened) -> anyhow::R
 fn prepare(
     args: &Args,
     context: &Context,
-    writer: &Writer,
+    writer: &DirectoryWriter,
     seeds: Vec<PageUrl>,
-) -> anyhow::Result<(Works<WebDoor>, Settings, u64)> {
-    let config = &context.config;
+) -> anyhow::Result<(WebDoor, OpenSchedule, Settings)> {
+    let config = &context.node.config;
     let data = writer.directory().path().to_owned();
-    let door = WebDoor::new(door::settings(config, Some(data.clone()))?).map_err(door::unfit)?;
-    let mut opened = context.open_schedule(writer, 1)?;
+    let door = WebDoor::new(door::settings(config, Some(data.clone()))?).map_err(node::Error::Door)?;
+    let mut opened = context.node.open_schedule(writer, 1)?;
     let clock = Arc::clone(&opened.clock);
     if seeds.is_empty() && opened.frontier.pages() == 0 {
         let why = anyhow::anyhow!("nothing is known yet, and no page was named");
@@ -243,13 +247,16 @@ fn prepare(
         );
     }
     keep(context)?;
-    context
-        .note_settings(&mut opened.archive, &opened.reader, writer.directory().format().web, clock.now())
-        .context("cannot note the settings in the archive")?;
+    context.node.note_settings(
+        &mut opened.archive,
+        &opened.reader,
+        writer.directory().format().web,
+        clock.now(),
+    )?;
     judge_again(context, &data, &mut opened)?;
     introduce(context, &opened.frontier.overview(), seeds.len());
     let settings = Settings {
-        reads: opened.reads,
+        reads: opened.reads.clone(),
         seeds: seeds.into_iter().map(Added::page).collect(),
         connections_max: config.crawl.connections_max,
         captures_max: CAPTURES_MAX.max(2 * config.crawl.connections_max),
@@ -257,13 +264,7 @@ fn prepare(
         pages_max: args.pages,
         once: args.once,
     };
-    let (archive, reader, derived, frontier) =
-        (opened.archive, opened.reader, opened.derived, opened.frontier);
-    Ok((
-        Works { door, archive, reader, derived, frontier, clock, data, metrics: config.metrics.address()? },
-        settings,
-        opened.damaged,
-    ))
+    Ok((door, opened, settings))
 }
 
 fn introduce(context: &Context, overview: &frontier::Overview, seeds: usize) {
@@ -271,7 +272,7 @@ fn introduce(context: &Context, overview: &frontier::Overview, seeds: usize) {
     let seeds = count_of(seeds as u64, "seed");
     context.output.note(format!(
         "crawling: {known} known, {seeds} named; the first request comes after a pause of {}",
-        context.config.crawl.pause
+        context.node.config.crawl.pause
     ));
     if overview.paused {
         context.output.complaint("the crawl is paused; `utsushi resume` lets it go on");
@@ -293,7 +294,7 @@ async fn ended(stop: Stop, left: Option<Duration>) {
 }
 
 /// The exit code of a crawl: 1 when it left something undone that a person should know of.
-fn exit_of(Finished { report, remains }: &Finished, is_once: bool) -> Exit {
+fn exit_of(FinishedCrawl { report, remains }: &FinishedCrawl, is_once: bool) -> Exit {
     let Report { pages, moved, gone, failed, refused, unreachable, .. } = *report;
     let is_in_vain = pages + refused + unreachable > 0 && pages == gone + failed;
     let is_incomplete = is_once && report.failing + report.held_back.total() > 0;

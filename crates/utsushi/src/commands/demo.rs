@@ -11,23 +11,22 @@ mod summary;
 
 use super::crawl::{BYTES_MAX, CAPTURES_MAX};
 use super::kept::{Shown, Teller};
-use super::running::{self, Works};
 use super::{Context, status};
 use crate::exit::{Advised, Exit};
-use crate::node::control::Request;
-use crate::node::directory::{Web as Which, Writer};
-use crate::node::life::Whole;
-use crate::node::schedule::Opened;
-use crate::node::steering::Steering;
 use crate::output::Output;
 use crate::signals;
 use crate::words::grouped;
-use ::crawl::{Added, Report};
+use ::crawl::{Added, Event, Report};
 use anyhow::Context as _;
 use base::clock::{Clock, CrawlClock, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl};
-use fetch::{AddressPolicy, AddressRange, ExchangeLimits, Resolver, WebDoor};
+use fetch::{Limits, Policy, Range, Resolver, WebDoor};
+use node::control::ControlRequest;
+use node::crawling::CrawlStart;
+use node::schedule::OpenSchedule;
+use node::views::ScheduleView;
+use node::{DirectoryWriter, Steering, WebKind, crawling};
 use serde_json::json;
 use sim::observe::PolitenessRules;
 use sim::serve::{self, RunningWeb};
@@ -59,10 +58,10 @@ pub(crate) struct Args {
     /// How long to crawl, such as `20s` or `5m`
     #[arg(long = "for", value_name = "TIME", default_value = "30s")]
     time: Interval,
-    /// Stop after so many archived pages
+    /// Stop after this number of archived pages
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pages: Option<u64>,
-    /// What the simulated web is made from; the same seed gives the same web
+    /// Seed of the simulated web; the same seed gives the same web
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
     /// How much faster than real time the simulated web lives, and how much shorter pauses are: 1 to 10000. At 1 the
@@ -82,11 +81,11 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let stop = signals::listen(&given.output).context("cannot listen for signals")?;
     let real = RealClock::start();
     let mut context = given.clone();
-    let store = &mut context.config.store;
+    let store = &mut context.node.config.store;
     store.log_bytes = store.log_bytes.min(STORE_BYTES.into());
     store.segment_bytes = store.segment_bytes.min(STORE_BYTES);
-    let writer = context.lock(Which::Simulated, "demo", real.now())?;
-    let opened = context.open_schedule(&writer, args.accelerate)?;
+    let writer = Arc::new(context.node.lock(WebKind::Simulated, "demo", real.now())?);
+    let opened = context.node.open_schedule(&writer, args.accelerate)?;
     let clock = Arc::clone(&opened.clock);
     let known =
         archive::files(&RealDisk, &writer.archive_path()).context("cannot read what is archived already")?;
@@ -100,7 +99,7 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
             () = tokio::time::sleep(left) => {}
         }
     };
-    let report = scene.crawl(args, &context, opened, stop).await?;
+    let report = scene.crawl(args, &context, (Arc::clone(&writer), opened), stop).await?;
     let files =
         archive::files(&RealDisk, &writer.archive_path()).context("cannot read back what was archived")?;
     let files = files.into_iter().filter(|file| !known.contains(file)).collect();
@@ -111,7 +110,7 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
         scanned::look(&writer.archive_path(), clock.now()).context("cannot analyse what was archived")?;
     let exit = if findings.damaged > 0 { Exit::Found } else { Exit::Done };
     let politeness = scene.serving.politeness();
-    let pause = context.config.crawl.pause;
+    let pause = context.node.config.crawl.pause;
     let (took, simulated) = (real.real_elapsed(), clock.now().since(began));
     let told = summary::Told {
         report,
@@ -128,7 +127,8 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
         context.output.object(&json!({ "summary": told.to_json() }));
     } else {
         told.to_text().lines().for_each(|line| context.output.line(line));
-        let hints = told.hints(&context.data);
+        let hints = told.hints(&context.node.data);
+        let writer = Arc::into_inner(writer).expect("the crawl has ended");
         show_schedule(&context, writer).await?;
         hints.iter().for_each(|line| context.output.line(line));
     }
@@ -137,9 +137,9 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
 }
 
 /// Shows what the schedule asks for from here on.
-async fn show_schedule(context: &Context, writer: Writer) -> anyhow::Result<()> {
-    let steering = Steering::here(context, writer)?;
-    let whole = steering.ask_for::<Whole>(Request::Status {}).await?.pop();
+async fn show_schedule(context: &Context, writer: DirectoryWriter) -> anyhow::Result<()> {
+    let steering = Steering::local(&context.node, writer)?;
+    let whole = steering.ask_for::<ScheduleView>(ControlRequest::Status {}).await?.pop();
     steering.close().await?;
     context.output.line("What comes next, in simulated time");
     for line in whole.iter().flat_map(status::outlook_lines) {
@@ -153,26 +153,23 @@ fn plan(args: &Args) -> anyhow::Result<Plan> {
     Ok(Plan { seed: args.seed, pages: PAGES, servers: SERVERS, hostile, ..Plan::default() })
 }
 
-/// The simulated web being served, and the clock it lives by.
+/// The simulated web being served.
 struct Scene {
     web: Arc<Web>,
-    clock: Arc<CrawlClock>,
-    serving: RunningWeb,
+    serving: Serving,
 }
 
 impl Scene {
     async fn set(web: Arc<Web>, context: &Context, clock: Arc<CrawlClock>) -> anyhow::Result<Self> {
-        let pause = context.config.crawl.pause;
-        let settings = serve::Settings {
-            rules: PolitenessRules { pause, ..PolitenessRules::default() },
-            ..serve::Settings::default()
-        };
-        let serving = serve::start(Arc::clone(&web), Arc::clone(&clock) as Arc<dyn Clock>, settings).await;
+        let pause = context.node.config.crawl.pause;
+        let settings =
+            serve::Settings { rules: Rules { pause, ..Rules::default() }, ..serve::Settings::default() };
+        let serving = serve::start(Arc::clone(&web), clock as Arc<dyn Clock>, settings).await;
         let serving = serving.map_err(|error| {
             let advice = "let the program open ports on 127.0.0.0/8 of this machine";
             Advised::new("cannot serve the simulated web", advice, error)
         })?;
-        Ok(Self { web, clock, serving })
+        Ok(Self { web, serving })
     }
 
     fn introduce(&self, args: &Args, output: &Output) {
@@ -189,13 +186,13 @@ impl Scene {
         &self,
         args: &Args,
         context: &Context,
-        opened: Opened,
+        (writer, opened): (Arc<DirectoryWriter>, OpenSchedule),
         stop: impl Future<Output = ()>,
     ) -> anyhow::Result<Report> {
-        let config = &context.config;
+        let config = &context.node.config;
         let seed = PageUrl::parse(&format!("http://{}/", self.web.host(0)))?;
         let settings = ::crawl::Settings {
-            reads: opened.reads,
+            reads: opened.reads.clone(),
             seeds: vec![Added::page(seed)],
             connections_max: config.crawl.connections_max,
             captures_max: CAPTURES_MAX.max(2 * config.crawl.connections_max),
@@ -203,19 +200,11 @@ impl Scene {
             pages_max: args.pages,
             once: false,
         };
-        let works = Works {
-            door: self.door(context)?,
-            archive: opened.archive,
-            reader: opened.reader,
-            derived: opened.derived,
-            frontier: opened.frontier,
-            clock: Arc::clone(&self.clock),
-            data: context.data.clone(),
-            metrics: config.metrics.address()?,
-        };
         let (pages, time, is_verbose) = (args.pages, Some(args.time), args.verbose);
         let teller = Teller::new(&context.output, Shown { pages, time, line_pause: LINE_PAUSE, is_verbose });
-        let finished = running::run(works, settings, stop, &teller, &context.output).await?;
+        let on_event = |event: &Event<'_>, report: &Report| teller.tell(event, report);
+        let start = CrawlStart { writer, door: self.door(context)?, opened, pace: args.accelerate };
+        let finished = crawling::run(&context.node, start, settings, stop, on_event).await?;
         Ok(finished.report)
     }
 
@@ -229,13 +218,13 @@ impl Scene {
         });
         let resolver = resolver.names_only();
         let settings = fetch::Settings {
-            user_agent: context.config.fetch.agent.clone(),
-            accept_language: context.config.fetch.accept_language.clone(),
+            user_agent: context.node.config.fetch.agent.clone(),
+            accept_language: context.node.config.fetch.accept_language.clone(),
             extra_roots_pem: self.serving.authority_pem.clone().into_bytes(),
             resolver,
-            spool: Some(context.data.clone()),
-            addresses: AddressPolicy::only(vec![AddressRange::LOOPBACK]),
-            limits: ExchangeLimits { body_bytes_max: BODY_BYTES_MAX, ..ExchangeLimits::default() },
+            spool: Some(context.node.data.clone()),
+            addresses: Policy::only(vec![Range::LOOPBACK]),
+            limits: Limits { body_bytes_max: BODY_BYTES_MAX, ..Limits::default() },
             ..fetch::Settings::default()
         };
         Ok(WebDoor::new(settings)?)

@@ -18,27 +18,27 @@ Examples:
 /// What the archive notes of itself begins so; it means nothing elsewhere.
 const OWN_NOTES: &str = "!urn:utsushi:";
 
-/// The whole archive, or a choice of it, as WARC or in another form
+/// Export the whole archive, or part of it, as WARC or in another format
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     choices: Choices,
-    /// As what to write it
+    /// Choose the output format
     #[arg(long, value_name = "FORMAT", default_value = "warc")]
     format: Format,
     /// Write every unchanged visit as a whole answer with its own date, for tools that do not resolve revisits; `warc` and
     /// `wacz` only
     #[arg(long)]
     resolve_revisits: bool,
-    /// Write to this file; it appears when it is whole
+    /// Write to this file, which appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 /// Writes everything, or what was chosen: all visits, unless told otherwise.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
-    let (_, reader) = context.reader()?;
+    let (_, reader) = context.node.reader()?;
     let sink = Sink::new(context, &reader, (args.format, args.output.as_deref()), &args.choices)?;
     let sink = if args.resolve_revisits { sink.resolving()? } else { sink };
     if args.choices.is_empty() {

@@ -8,10 +8,10 @@ mod trip;
 
 use super::Context;
 use crate::exit::{Advised, Exit};
-use crate::node::door;
 use anyhow::Context as _;
 use base::{Interval, Outcome, PageUrl, Refusal};
-use fetch::{AddressRange, Proxy, WebDoor};
+use fetch::{Proxy, Range, WebDoor};
+use node::door;
 use std::io::Write as _;
 use trip::{Leg, Trip};
 
@@ -24,7 +24,7 @@ Examples:
 
 Exit codes: 0 there was an answer, 1 refused or nobody answered, 2 could not.";
 
-/// One visit to a page, shown phase by phase, and why if it is refused; nothing is archived
+/// Visit one page and show each phase, or why it is refused; nothing is archived
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     /// Show the robots file and what it says of the page; the page is not visited
     #[arg(long, conflicts_with = "head")]
     robots: bool,
-    /// Whom the owner of the server may turn to: a page or an address of mail; without it the setting `fetch.contact`
+    /// Name a contact for the owner of the server: a page or an email address; without it the setting `fetch.contact`
     #[arg(long, value_name = "PAGE", value_parser = door::contact)]
     contact: Option<String>,
     /// A range of addresses that may be visited although they are not public; may be given several times
@@ -59,9 +59,9 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
     let url = PageUrl::parse(&args.url)
         .map_err(|error| Advised::new("cannot visit it", "give the whole URL, `https://` included", error))?;
     let config = context.config_for(args);
-    let door = WebDoor::new(door::settings(&config, None)?).map_err(door::unfit)?;
-    let agent = door::product_token(&config.fetch.agent).to_owned();
-    let opt_out = door::opt_out(&config, &context.data)?;
+    let door = WebDoor::new(door::settings(&config, None)?).map_err(node::Error::Door)?;
+    let agent = node::config::product_token(&config.fetch.agent).to_owned();
+    let opt_out = door::opt_out(&config, &context.node.data)?;
     let mut trip = Trip::new(door, opt_out, agent, config.crawl.pause, &context.output);
     let verdict = trip.ask_robots(&url).await;
     if verdict.is_allowed() && !args.robots {
@@ -77,8 +77,8 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
 
 impl Context {
     /// The configuration with what this run's flags say.
-    fn config_for(&self, args: &Args) -> crate::config::Config {
-        let mut config = self.config.clone();
+    fn config_for(&self, args: &Args) -> node::Config {
+        let mut config = self.node.config.clone();
         config.fetch.allow_addresses.extend(&args.allow_address);
         config.fetch.contact = args.contact.clone().or(config.fetch.contact);
         config.fetch.proxy = args.proxy.clone().or(config.fetch.proxy);

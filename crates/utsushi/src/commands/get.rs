@@ -1,7 +1,6 @@
 //! `utsushi get`: one version of a page, as bytes.
 
 use super::destination::Destination;
-use super::opened::key_of;
 use super::{Context, history, told};
 use crate::exit::{Advised, Exit};
 use crate::when::{self, Said};
@@ -19,7 +18,7 @@ Examples:
   utsushi get https://example.org/ --at 2026-03-31 --head
   utsushi get https://example.org/logo.png --at '3d ago' -o logo.png";
 
-/// One version of a page: its bytes
+/// Print one version of a page
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -35,15 +34,15 @@ pub(crate) struct Args {
     /// The head of the HTTP message alone
     #[arg(long)]
     head: bool,
-    /// Write to this file; it appears when it is whole
+    /// Write to this file, which appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
 /// Prints the bytes.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
-    let (_, reader) = context.reader()?;
-    let key = key_of(&args.url);
+    let (_, reader) = context.node.reader()?;
+    let key = node::key_of(&args.url);
     let at = args.at.as_ref().map(|at| at.read(context)).transpose()?.unwrap_or_else(when::latest);
     let choice = Choice::as_of(at).context("cannot use `--at`")?;
     let Some(version) = reader.versions_of(&key, &choice).next() else {

@@ -1,9 +1,7 @@
 //! `utsushi guard`: the egress guard, a process of its own between a crawler and the web.
 
 use super::Context;
-use crate::config::parse_bytes;
 use crate::exit::{Advised, Exit};
-use crate::node::directory;
 use crate::output::Output;
 use crate::signals;
 use crate::words::{bytes, count_of};
@@ -11,7 +9,9 @@ use anyhow::Context as _;
 use base::Interval;
 use base::clock::RealClock;
 use base::limits::SERVER_PAUSE_MAX;
-use guard::{AddressBlock, AddressRules, Guard, Settings, TrafficLimits};
+use guard::{Guard, Limits, Policy, Range, Settings};
+use node::config::parse_bytes;
+use node::directory;
 use serde_json::{Value, json};
 use std::io::Write as _;
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ Examples:
 const SHOW_PAUSE: Duration = Duration::from_secs(1);
 const WAIT_MAX: Interval = Interval::from_minutes(10);
 
-/// Stand between a crawler and the web: a proxy that lets nobody be flooded and nothing inside be reached
+/// Run a proxy that rate-limits requests and blocks private addresses
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -96,14 +96,14 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
 }
 
 fn settings(args: &Args, context: &Context) -> anyhow::Result<Settings> {
-    let config = &context.config.guard;
+    let config = &context.node.config.guard;
     let listen = args.listen.or(config.listen).context("cannot tell where to listen")?;
     let opened = config.allow_addresses.iter().chain(&args.allow_address).copied().collect();
     Ok(Settings {
         listen,
         public_listen: args.public_listen,
-        directory: context.data.join(directory::GUARD),
-        addresses: AddressRules { opened },
+        directory: context.node.data.join(directory::GUARD),
+        addresses: Policy { opened },
         limits: limits(args, config.limits),
     })
 }

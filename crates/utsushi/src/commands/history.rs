@@ -2,7 +2,6 @@
 
 mod change;
 
-use super::opened::key_of;
 use super::{Context, told};
 use crate::exit::Exit;
 use crate::when;
@@ -19,7 +18,7 @@ Examples:
   utsushi history https://example.org/ --unit visit
   utsushi --json history https://example.org/ | jq -r 'select(.from) | .from'";
 
-/// The versions of a page, oldest first
+/// List the versions of a page, oldest first
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -36,8 +35,8 @@ const ADVICE: &str = "a crawl, or `utsushi rebuild derived`, reads their text";
 
 /// Prints every visit to the page, with the version that it began.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
-    let (_, reader) = context.reader()?;
-    let key = key_of(&args.url);
+    let (_, reader) = context.node.reader()?;
+    let key = node::key_of(&args.url);
     let history = History::read(&reader, &key, args.unit).context("cannot read the history of the page")?;
     if history.entries.is_empty() {
         unknown(&args.url, &key, &reader, context)?;
@@ -115,7 +114,7 @@ impl History {
             Some(("damaged".to_owned(), None))
         });
         if context.output.json() {
-            let mut object = told::capture(entry);
+            let mut object = node::views::capture(entry);
             object.extend(told::validity(validity));
             object.insert("target".to_owned(), target(entry, reader).into());
             object.insert("changed".to_owned(), change.map(Change::as_str).into());

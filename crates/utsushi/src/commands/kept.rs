@@ -46,8 +46,8 @@ impl<'a> Teller<'a> {
         match event {
             Event::Kept(kept) => self.hear(kept),
             Event::Ended(_) => {}
-            Event::Full(error) => self.output.complaint(format!("waiting for room: {error}")),
-            Event::Room => self.output.complaint("there is room again; going on"),
+            Event::Full(error) => self.output.complaint(format!("waiting for space on disk: {error}")),
+            Event::Room => self.output.complaint("there is space again; continuing"),
         }
         self.progress.show(&self.lines(report));
     }

@@ -2,9 +2,9 @@
 
 use super::Context;
 use crate::exit::Exit;
-use crate::node::control::Request;
-use crate::node::life::Whole;
-use crate::node::steering::Steering;
+use node::Steering;
+use node::control::ControlRequest;
+use node::views::ScheduleView;
 use serde_json::json;
 
 const PAUSE_EXAMPLES: &str = "\
@@ -35,12 +35,15 @@ pub(crate) async fn resume(_: &ResumeArgs, context: &Context) -> anyhow::Result<
 }
 
 async fn order(context: &Context, command: &str, pauses: bool) -> anyhow::Result<Exit> {
-    let steering = Steering::find(context, command, None).await?;
-    let runs = matches!(steering, Steering::There { .. });
-    let was_paused =
-        steering.ask_for::<Whole>(Request::Status {}).await?.pop().is_some_and(|whole| whole.paused);
+    let steering = Steering::find(&context.node, command, None).await?;
+    let runs = matches!(steering, Steering::Remote { .. });
+    let was_paused = steering
+        .ask_for::<ScheduleView>(ControlRequest::Status {})
+        .await?
+        .pop()
+        .is_some_and(|whole| whole.paused);
     if was_paused != pauses {
-        steering.ask(if pauses { Request::Pause {} } else { Request::Resume {} }).await?;
+        steering.ask(if pauses { ControlRequest::Pause {} } else { ControlRequest::Resume {} }).await?;
     }
     let told = json!({ "paused": pauses, "was_paused": was_paused });
     context.output.result(&told, || words(pauses, was_paused, runs));

@@ -2,12 +2,12 @@
 
 use super::{Context, seeds};
 use crate::exit::{Advised, Exit};
-use crate::node::control::{PAGES_MAX, Request};
-use crate::node::steering::Steering;
 use crate::words::count_of;
 use ::crawl::Directive;
 use base::ServerName;
 use frontier::Selection;
+use node::Steering;
+use node::control::{ControlRequest, PAGES_MAX};
 use serde_json::json;
 
 const EXAMPLES: &str = "\
@@ -73,7 +73,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
         let advice = "name pages, or give `--prefix URL` or `--server SERVER`";
         return Err(Advised::new("cannot remove anything", advice, why).into());
     }
-    let steering = Steering::find(context, "remove", None).await?;
+    let steering = Steering::find(&context.node, "remove", None).await?;
     let removed = direct(&steering, Directive::Remove, &selections).await?;
     context.output.result(&json!({ "removed": removed }), || {
         format!(
@@ -94,7 +94,7 @@ pub(super) async fn direct(
     let mut count = 0;
     for some in selections.chunks(PAGES_MAX) {
         let pages = some.iter().map(ToString::to_string).collect();
-        let told = steering.ask(Request::Direct { what: directive.name().to_owned(), pages }).await?;
+        let told = steering.ask(ControlRequest::Direct { what: directive.name().to_owned(), pages }).await?;
         count += told.first().and_then(|told| told["pages"].as_u64()).unwrap_or_default();
     }
     Ok(count)

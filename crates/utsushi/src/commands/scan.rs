@@ -1,20 +1,17 @@
 //! `utsushi scan`: anyone's analysis over a snapshot, in parallel (P1–P5).
 
 mod arguments;
-mod documents;
-mod place;
 mod results;
 
 pub(crate) use arguments::Args;
-pub(crate) use place::SCANS;
 
 use super::Context;
+use super::snapshot::tell_left_out;
 use crate::exit::{Advised, Exit};
 use crate::signals::{self, Stop};
 use crate::words::{count_of, grouped};
 use anyhow::Context as _;
-use documents::Finder;
-use place::Place;
+use node::scans::{DocumentFinder, ScanDirectory, Wanted};
 use results::{Output, Shown};
 use scan::{Error, Job, ScanSummary, Settings, SettledSet};
 use serde_json::json;
@@ -25,19 +22,22 @@ use std::path::Path;
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let work = args.work()?;
     args.check_form()?;
-    let (_, reader) = context.reader()?;
+    let (_, reader) = context.node.reader()?;
     let stop = signals::listen(&context.output).context("cannot listen for signals")?;
-    let finder = Finder::new(context, &reader, args, &stop)?;
-    let place = Place::of(context, args.output.as_deref())?;
+    let should_stop = || stop.is_asked();
+    let (wanted, languages) = (wanted(args, context)?, args.choices.languages());
+    let finder = DocumentFinder::new(&context.node, &reader, wanted, languages, &should_stop)?;
+    let place = ScanDirectory::of(&context.node, args.output.as_deref())?;
     if args.anew {
         Job::forget(place.path()).map_err(|error| explained(error, &place))?;
     }
-    let asked = args.as_written(&context.data);
+    let asked = args.as_written(&context.node.data);
     let opened = Job::open(place.path(), (&asked, place.is_for_once()), |list| {
-        finder.find(list, place.path()).map_err(Failed::wrap)
+        finder.find(list, place.path()).context("cannot choose the documents").map_err(Failed::wrap)
     });
     let (job, done) = opened.map_err(|error| explained(error, &place))?;
-    finder.tell_left_out();
+    tell_left_out(&context.output, finder.left_out());
+    drop(finder);
     if job.documents == 0 {
         context.output.note("no version was chosen; nothing is analysed");
         job.finish()?;
@@ -50,8 +50,17 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
         return Err(error);
     }
     let settings = args.settings(work, context, job.scratch());
-    let scan = Scan { args, context, settings, stop };
+    let scan = Scan { args, context, settings, stop: stop.clone() };
     scan.run(job, &done, &reader, &place)
+}
+
+/// Which documents the arguments ask for.
+fn wanted(args: &Args, context: &Context) -> anyhow::Result<Wanted> {
+    if !args.only_changed {
+        return Ok(Wanted::Chosen(args.choices.check(context)?));
+    }
+    let (earlier, later) = args.choices.between(context)?;
+    Ok(Wanted::Changed { earlier, later })
 }
 
 /// Everything that a run needs.
@@ -66,9 +75,9 @@ impl Scan<'_> {
     fn run(
         &self,
         job: Job,
-        done: &SettledSet,
+        done: &Done,
         reader: &archive::Reader,
-        place: &Place,
+        place: &ScanDirectory,
     ) -> anyhow::Result<Exit> {
         if job.is_resumed {
             let (settled, documents) = (grouped(done.count()), count_of(job.documents, "document"));
@@ -177,7 +186,7 @@ fn is_hopeless(error: &Error) -> bool {
 }
 
 /// What to do about an error.
-fn explained(error: Error, place: &Place) -> anyhow::Error {
+fn explained(error: Error, place: &ScanDirectory) -> anyhow::Error {
     let again = || match place.is_for_once() {
         false => "run the same command again: it goes on where it stopped".to_owned(),
         true => "with `-o FILE` a scan that was stopped can go on where it stopped".to_owned(),

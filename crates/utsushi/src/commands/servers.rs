@@ -4,10 +4,10 @@ mod table;
 
 use super::Context;
 use crate::exit::{Advised, Exit};
-use crate::node::control::Request;
-use crate::node::life::Server;
-use crate::node::steering::Steering;
 use base::ServerName;
+use node::Steering;
+use node::control::ControlRequest;
+use node::views::ServerView;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -16,7 +16,7 @@ Examples:
   utsushi --data ~/web servers --held-back
   utsushi --data ~/web --json servers www.example.org";
 
-/// How busy the schedule keeps each server: overloaded ones first, then by load
+/// List servers by load, overloaded ones first
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -29,7 +29,7 @@ pub(crate) struct Args {
     /// List only servers of which pages are held back because they look like those of a trap
     #[arg(long)]
     held_back: bool,
-    /// So many at most
+    /// Maximum number of servers
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u32).range(1..))]
     limit: u32,
 }
@@ -38,9 +38,9 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let name = args.name.as_deref().map(read_name).transpose()?;
     context.tell_simulated()?;
-    let steering = Steering::find_to_read(context).await?;
+    let steering = Steering::find_to_read(&context.node).await?;
     let Args { overloaded, held_back, limit, .. } = *args;
-    let request = Request::Servers { overloaded, held_back, name, limit: limit as usize };
+    let request = ControlRequest::Servers { overloaded, held_back, name, limit: limit as usize };
     let shown = show(&steering, request, context).await?;
     steering.close().await?;
     if shown == 0 {
@@ -64,8 +64,12 @@ fn read_name(text: &str) -> anyhow::Result<String> {
 }
 
 /// Asks for servers and prints them; how many there were.
-pub(crate) async fn show(steering: &Steering, request: Request, context: &Context) -> anyhow::Result<usize> {
-    let servers = steering.ask_for::<Server>(request).await?;
+pub(crate) async fn show(
+    steering: &Steering,
+    request: ControlRequest,
+    context: &Context,
+) -> anyhow::Result<usize> {
+    let servers = steering.ask_for::<ServerView>(request).await?;
     if context.output.json() {
         servers.iter().for_each(|server| context.output.object(server));
     } else if !servers.is_empty() {

@@ -1,17 +1,15 @@
 //! `utsushi snapshot`: the web as it was at a moment or during a period (A3, A4).
 
 mod choices;
-mod describe;
 mod forms;
 mod list;
 
 pub(crate) use choices::Choices;
-pub(super) use describe::{Described, Describer};
-pub(super) use list::SORT_BYTES_MAX;
 
 use super::Context;
 use super::destination::Destination;
 use crate::exit::{Advised, Exit};
+use crate::output::Output;
 use crate::progress::Progress;
 use crate::signals::{self, Stop};
 use crate::when;
@@ -22,6 +20,7 @@ use base::clock::{Clock as _, RealClock};
 use clap::ValueEnum;
 use formats::warc_file::About;
 use forms::{Kept, Written};
+use node::describe::{DescribedVersion, Describer};
 use serde_json::json;
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -34,16 +33,16 @@ Examples:
   utsushi snapshot --at now --language ja,en
   utsushi --json snapshot --during 2026-03-01.. --relation starts,during --type text/html";
 
-/// The web as it was: the versions that were valid at a moment or during a period
+/// Write the versions of pages that were valid at a moment or during a period
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     choices: Choices,
-    /// As what to write it
+    /// Choose the output format
     #[arg(long, value_name = "FORMAT", default_value = "list")]
     format: Format,
-    /// Write to this file; it appears when it is whole
+    /// Write to this file, which appears when it is complete
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -86,7 +85,7 @@ impl Format {
 /// Writes the snapshot.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let choice = args.choices.check(context)?;
-    let (_, reader) = context.reader()?;
+    let (_, reader) = context.node.reader()?;
     let sink = Sink::new(context, &reader, (args.format, args.output.as_deref()), &args.choices)?;
     sink.write(sink.chosen(&choice)?, &in_words(&choice))
 }
@@ -123,7 +122,8 @@ impl<'a> Sink<'a> {
     ) -> anyhow::Result<Self> {
         let describer = Describer::new(reader, choices.languages())?;
         let stop = signals::listen(&context.output).context("cannot listen for signals")?;
-        let (spool, progress) = (context.spool(output), context.output.progress("making the snapshot", None));
+        let (spool, progress) =
+            (context.node.spool(output), context.output.progress("making the snapshot", None));
         Ok(Self { context, reader, stop, format, output, spool, progress, describer, resolves: false })
     }
 
@@ -188,14 +188,14 @@ impl<'a> Sink<'a> {
     /// Says what was left out, if anything was.
     fn tell_left_out(&self) -> bool {
         let left_out = self.describer.left_out();
-        left_out.iter().for_each(|told| self.context.output.note(told));
-        left_out.is_some()
+        tell_left_out(&self.context.output, left_out);
+        left_out > 0
     }
 
     fn write_to(
         &self,
         out: &mut Destination<'_>,
-        versions: impl Iterator<Item = anyhow::Result<Described>>,
+        versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
         description: &str,
     ) -> anyhow::Result<Written> {
         let about = About {
@@ -233,9 +233,19 @@ impl<'a> Sink<'a> {
     }
 }
 
+/// Says how many versions were left out, if any were.
+pub(super) fn tell_left_out(output: &Output, count: u64) {
+    if count > 0 {
+        let versions = count_of(count, "version");
+        output.note(format!(
+            "{versions} left out because the language is not known yet; a crawl, or `utsushi rebuild derived`, finds it out"
+        ));
+    }
+}
+
 /// Versions alone, for forms that have no place for more.
 fn plain(
-    versions: impl Iterator<Item = anyhow::Result<Described>>,
+    versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
 ) -> impl Iterator<Item = anyhow::Result<Version>> {
     versions.map(|described| described.map(|described| described.version))
 }

@@ -6,17 +6,17 @@ mod visits;
 
 use super::{Context, told};
 use crate::exit::{Advised, Exit};
-use crate::node::control::Request;
-use crate::node::directory::{Directory, Owner, Web};
-use crate::node::held_back;
-use crate::node::life::{Drawn, Failed, Whole};
-use crate::node::steering::Steering;
 use crate::words::{bytes, count_of, grouped};
 use anyhow::Context as _;
 use archive::{Reader, Summary};
 use base::disk::RealDisk;
 use base::{Interval, Timestamp};
 use figures::Numbers;
+use node::Steering;
+use node::control::ControlRequest;
+use node::directory::{DataDirectory, LockOwner, WebKind};
+use node::held_back;
+use node::views::{FailedPage, FiguresView, ScheduleView};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ Examples:
 /// How many failed pages are listed at most.
 const FAILED_MAX: usize = 100_000;
 
-/// What a data directory holds, and how its crawl stands
+/// Show what a data directory holds, and how its crawl stands
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -51,18 +51,20 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
     let mut held = Held::read(context)?;
     let steering = steering(&held, context, args.figures.is_some()).await?;
     if let Some(steering) = steering {
-        let asked = steering.ask_for::<Whole>(Request::Status {}).await;
+        let asked = steering.ask_for::<ScheduleView>(ControlRequest::Status {}).await;
         held.schedule = match asked {
             Ok(mut told) => told.pop(),
             // Whoever writes may be importing.
             Err(error) if args.figures.is_none() => {
-                context.output.note(format!("of its schedule nothing can be said now: {error:#}"));
+                let error = anyhow::Error::from(error);
+                context.output.note(format!("the schedule cannot be read now: {error:#}"));
                 None
             }
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
         };
         if let Some(place) = &args.figures {
-            let drawn = steering.ask_for::<Drawn>(Request::Figures {}).await?.pop().unwrap_or_default();
+            let drawn =
+                steering.ask_for::<FiguresView>(ControlRequest::Figures {}).await?.pop().unwrap_or_default();
             draw(drawn, place, context)?;
         }
         steering.close().await?;
@@ -73,11 +75,11 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
 
 /// Lists the pages whose last visit failed.
 async fn list_failed(context: &Context) -> anyhow::Result<Exit> {
-    let steering = Steering::find_to_read(context).await?;
-    let failed = steering.ask_for::<Failed>(Request::Failing { limit: FAILED_MAX }).await?;
+    let steering = Steering::find_to_read(&context.node).await?;
+    let failed = steering.ask_for::<FailedPage>(ControlRequest::Failing { limit: FAILED_MAX }).await?;
     steering.close().await?;
     for page in &failed {
-        let Failed { url, reason, failures, next_due, .. } = page;
+        let FailedPage { url, reason, failures, next_due, .. } = page;
         context
             .output
             .result(page, || format!("{url}  {reason}, {failures} in a row, next visit {next_due}"));
@@ -89,14 +91,14 @@ async fn list_failed(context: &Context) -> anyhow::Result<Exit> {
 }
 
 /// Draws the figures into a directory.
-fn draw(drawn: Drawn, place: &Path, context: &Context) -> anyhow::Result<()> {
-    let (_, reader) = context.reader()?;
+fn draw(drawn: FiguresView, place: &Path, context: &Context) -> anyhow::Result<()> {
+    let (_, reader) = context.node.reader()?;
     let visits = {
         let progress = context.output.progress("captures looked at", Some(reader.count()));
         let told = |count| progress.set(count, "");
         visits::count(&reader, &drawn.revisit_intervals, told).context("cannot count the visits")?
     };
-    figures::write(&Numbers { drawn, visits, pause: context.config.crawl.pause }, place)?;
+    figures::write(&Numbers { drawn, visits, pause: context.node.config.crawl.pause }, place)?;
     context.output.note(format!("the figures are in `{}`", place.display()));
     Ok(())
 }
@@ -113,28 +115,29 @@ async fn steering(held: &Held, context: &Context, is_needed: bool) -> anyhow::Re
     if !is_there && !is_needed {
         return Ok(None);
     }
-    match Steering::find_to_read(context).await {
+    match Steering::find_to_read(&context.node).await {
         Ok(steering) => Ok(Some(steering)),
         Err(error) if !is_needed => {
-            context.output.note(format!("of its schedule nothing can be said: {error:#}"));
+            let error = anyhow::Error::from(error);
+            context.output.note(format!("the schedule cannot be read: {error:#}"));
             Ok(None)
         }
-        Err(error) => Err(error),
+        Err(error) => Err(error.into()),
     }
 }
 
 struct Held {
-    directory: Directory,
-    owner: Option<Owner>,
+    directory: DataDirectory,
+    owner: Option<LockOwner>,
     archive: Summary,
-    schedule: Option<Whole>,
+    schedule: Option<ScheduleView>,
     /// What the crawl may ask for in a day, and receive; 0 for no limit.
     a_day_max: (u64, u64),
 }
 
 impl Held {
     fn read(context: &Context) -> anyhow::Result<Self> {
-        let directory = Directory::open_reader(&context.data)?;
+        let directory = DataDirectory::open_reader(&context.node.data)?;
         let owner = directory.owner().context("cannot ask who writes to the data directory")?;
         let _progress = context.output.progress("reading the archive", None);
         let archive = match directory.archive_path() {
@@ -145,7 +148,7 @@ impl Held {
             // A start that was cut off may have left none.
             _ => Summary::default(),
         };
-        let crawl = &context.config.crawl;
+        let crawl = &context.node.config.crawl;
         let a_day_max = (crawl.requests_per_day_max, crawl.bytes_per_day_max);
         Ok(Self { directory, owner, archive, schedule: None, a_day_max })
     }
@@ -181,7 +184,7 @@ impl Held {
     /// What is said of the clock of the simulated web; the public web has ours.
     fn own_time(&self) -> String {
         match (self.directory.format().web, self.archive.last) {
-            (Web::Simulated, Some(last)) => {
+            (WebKind::Simulated, Some(last)) => {
                 format!(": all times, loads and delays are in its own time\nnow             {last}")
             }
             _ => String::new(),
@@ -211,7 +214,7 @@ impl Held {
     }
 }
 
-fn schedule_text(told: &Whole, (requests_max, bytes_max): (u64, u64)) -> String {
+fn schedule_text(told: &ScheduleView, (requests_max, bytes_max): (u64, u64)) -> String {
     let of = |most: u64, shown: String| if most > 0 { format!(" of {shown}") } else { String::new() };
     let (of_requests, of_bytes) = (of(requests_max, grouped(requests_max)), of(bytes_max, bytes(bytes_max)));
     let (new, queued) = (grouped(told.new), grouped(told.queued));
@@ -246,31 +249,31 @@ fn schedule_text(told: &Whole, (requests_max, bytes_max): (u64, u64)) -> String 
 }
 
 /// What the schedule asks for and what may be expected of it.
-pub(crate) fn outlook_lines(told: &Whole) -> Vec<String> {
+pub(crate) fn outlook_lines(told: &ScheduleView) -> Vec<String> {
     let lines =
         std::iter::once(load(told)).chain(expected(told)).chain(held_back(told)).chain(overloaded(told));
     lines.flat_map(|lines| lines.lines().map(str::to_owned).collect::<Vec<_>>()).collect()
 }
 
-fn load(told: &Whole) -> String {
+fn load(told: &ScheduleView) -> String {
     format!("load            {} a day", count_of(a_day(told.load), "request"))
 }
 
-fn held_back(told: &Whole) -> Option<String> {
+fn held_back(told: &ScheduleView) -> Option<String> {
     let pages = count_of(held_back::total(&told.held_back), "page");
-    let shown = held_back::shown(&told.held_back);
+    let shown = crate::words::by_reason(&told.held_back);
     let line = format!("held back       {pages} ({shown}); `utsushi servers --held-back`");
     (!told.held_back.is_empty()).then_some(line)
 }
 
-fn overloaded(told: &Whole) -> Option<String> {
+fn overloaded(told: &ScheduleView) -> Option<String> {
     let (servers, dropped) = (count_of(told.overloaded, "server"), count_of(told.dropped, "page"));
     let why = "with more due than fits";
     (told.overloaded > 0).then(|| format!("overloaded      {servers} {why}; {dropped} dropped"))
 }
 
 /// How fresh the pages are expected to be. Pages that were never visited count as not fresh.
-fn expected(told: &Whole) -> Option<String> {
+fn expected(told: &ScheduleView) -> Option<String> {
     let (all, visited) = (told.expected_freshness?, told.expected_freshness_visited.unwrap_or_default());
     let (all, visited, age) = (percent(all), percent(visited), Interval::from_seconds(told.expected_age?));
     let guess =

@@ -4,30 +4,8 @@ use crate::when;
 use crate::words::{bytes, count_of};
 use archive::{Entry, Version};
 use base::Period;
-use serde_json::{Map, Value, json};
-
-/// What a line of JSON says of a capture.
-pub(crate) fn capture(entry: &Entry) -> Map<String, Value> {
-    let Value::Object(object) = json!({
-        "url": entry.url,
-        "key": entry.key.as_str(),
-        "at": entry.at.to_rfc3339(),
-        "flag": entry.flag.as_str(),
-        "outcome": entry.outcome(),
-        "status": entry.status,
-        "type": text(&entry.media_type),
-        "kind": entry.kind.as_str(),
-        "payload": entry.payload.map(|payload| payload.to_string()),
-        "content": entry.content.map(|content| content.to_string()),
-        "truncated": entry.truncated,
-        "file": &*entry.location.file,
-        "offset": entry.location.offset,
-        "length": entry.location.length,
-    }) else {
-        unreachable!("it is written as an object")
-    };
-    object
-}
+use node::views::capture;
+use serde_json::{Map, Value};
 
 /// What a line of JSON says of a version: its capture, and when it is valid.
 pub(crate) fn version(version: &Version) -> Map<String, Value> {
@@ -61,8 +39,4 @@ pub(crate) fn status(entry: &Entry) -> String {
 pub(crate) fn others(count: u64) -> String {
     let records = || format!(" and {}", count_of(count, "other record"));
     if count > 0 { records() } else { String::new() }
-}
-
-fn text(text: &str) -> Option<&str> {
-    Some(text).filter(|text| !text.is_empty())
 }

@@ -95,10 +95,10 @@ fn every_value_says_where_it_comes_from() {
 fn a_log_level_that_is_none_is_refused_and_an_empty_one_counts_as_none() {
     let ended = run(utsushi().args(["--log-level", "loud", "config"]));
     assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.contains("`loud` is no log level"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("`loud` is not a log level"), "{}", ended.stderr);
     let ended = run(utsushi().arg("config").env("UTSUSHI_LOG", "loud"));
     assert_eq!(ended.code, Some(2));
-    assert!(ended.stderr.contains("variable `UTSUSHI_LOG`: `loud` is no log level"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("variable `UTSUSHI_LOG`: `loud` is not a log level"), "{}", ended.stderr);
     assert!(
         run(utsushi().arg("config").env("UTSUSHI_LOG", "").env("UTSUSHI_DATA", ""))
             .done()

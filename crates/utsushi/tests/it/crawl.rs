@@ -18,10 +18,6 @@ use tempfile::TempDir;
 const EXPLAINED: &str = "url key server address state reason first_seen found_on visits changes elapsed unchanged_sum \
     estimate policy interval next_due limited_by budget_share hint last_outcome";
 
-/// A file that could be imported.
-const WARCINFO: &str = "WARC/1.1\r\nWARC-Type: warcinfo\r\nWARC-Date: 2026-01-01T00:00:00Z\r\n\
-    WARC-Record-ID: <urn:uuid:00000000-0000-4000-8000-000000000000>\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
-
 /// A data directory whose settings suit a site.
 pub(crate) fn directory(site: &Site) -> (TempDir, PathBuf) {
     let place = TempDir::new().unwrap();
@@ -190,16 +186,8 @@ fn a_crawl_that_runs_is_steered() {
 
     on(&data, &["crawl", &site.url("/"), "--for", "1s"])
         .could_not(&[&format!("process {pid}"), "`utsushi crawl`"]);
-    let file = data.with_extension("warc");
-    fs::write(&file, WARCINFO).unwrap();
-    for command in [
-        &["import", file.to_str().unwrap()][..],
-        &["takedown", "--url", "http://a/", "--yes"],
-        &["rebuild", "frontier"],
-    ] {
-        on(&data, command)
-            .could_not(&[&format!("process {pid}"), &format!("stop the crawl first with `kill {pid}`")]);
-    }
+    on(&data, &["rebuild", "frontier"])
+        .could_not(&[&format!("process {pid}"), &format!("stop the crawl first with `kill {pid}`")]);
 
     let told = objects(&on(&data, &["--json", "add", &other.url("/page/0")]).done());
     assert_eq!((&told[0]["state"], &told[1]["new"]), (&"new".into(), &1.into()), "{told:?}");

@@ -364,7 +364,7 @@ fn survives_m4_a_disk_that_fills_up_in_the_middle() {
         program::not_tested("a disk that fills up, for no small disk can be mounted here");
         return;
     }
-    assert!(ended.stderr.contains("waiting for room"), "{ended:?}");
+    assert!(ended.stderr.contains("waiting for space on disk"), "{ended:?}");
     assert_eq!(ended.code, Some(0), "it ends in time all the same: {ended:?}");
     let said = std::fs::read_to_string(place.path().join("said")).unwrap();
     assert!(summary(&said)["lost"].as_u64().unwrap() > 0, "{}", summary(&said));

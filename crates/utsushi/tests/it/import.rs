@@ -99,7 +99,7 @@ fn damage_costs_what_is_damaged_and_no_more() {
     assert_eq!(told["input_offset"], made.offsets[2], "{told}");
     assert_eq!((&summary(&said)["added"], &summary(&said)["damaged"]), (&8.into(), &1.into()));
     let offset = format!("at byte {}", made.offsets[2]);
-    on(&data, &["import", file.to_str().unwrap()]).found(&[&offset, "reading goes on"]);
+    on(&data, &["import", file.to_str().unwrap()]).found(&[&offset, "reading continues"]);
 }
 
 #[test]
@@ -223,13 +223,12 @@ fn a_directory_of_the_simulated_web_or_in_use_is_refused() {
         .unwrap();
     let lock = File::options().read(true).write(true).open(data.join("lock")).unwrap();
     lock.lock().unwrap();
-    for command in [
-        &["import", file.to_str().unwrap()][..],
-        &["takedown", "--url", PAGE, "--yes"],
-        &["rebuild", "index"],
-    ] {
-        on(&data, command).could_not(&["in use by process 4711 (`utsushi crawl`)"]);
+    for command in [&["import", file.to_str().unwrap()][..], &["--quiet", "takedown", "--url", PAGE, "--yes"]]
+    {
+        let ended = on(&data, command);
+        ended.could_not(&["cannot ask process 4711 (`utsushi crawl`)", "takes no orders", "kill 4711"]);
     }
+    on(&data, &["rebuild", "index"]).could_not(&["in use by process 4711 (`utsushi crawl`)"]);
     assert_eq!(on(&data, &["get", PAGE]).done(), "second", "readers need no lock");
 }
 
@@ -281,7 +280,7 @@ fn survives_m4_a_disk_that_fills_up_and_gets_room_again() {
     let script = "mkdir disk && mount -t tmpfs -o size=3m tmpfs disk || exit 77\n\
                   printf '[archive]\\ndisk_free_bytes_min = 0\\ndisk_free_percent_min = 0\\n' > c.toml\n\
                   \"$0\" --json --config c.toml --data disk/data import large.warc.gz > said 2> notes &\n\
-                  for _ in $(seq 600); do grep -q 'waiting for room' notes && break; sleep 0.1; done\n\
+                  for _ in $(seq 600); do grep -q 'waiting for space on disk' notes && break; sleep 0.1; done\n\
                   mount -o remount,size=64m tmpfs disk; wait $!; code=$?\n\
                   \"$0\" --config c.toml --data disk/data verify > verified || exit 79; exit $code";
     let mut unshare = Command::new("unshare");
@@ -293,6 +292,8 @@ fn survives_m4_a_disk_that_fills_up_and_gets_room_again() {
     }
     let read = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
     assert_eq!(ended.code, Some(0), "{ended:?} {}", read("notes"));
-    assert!(read("notes").contains("waiting for room") && read("notes").contains("there is room again"));
+    assert!(
+        read("notes").contains("waiting for space on disk") && read("notes").contains("there is space again")
+    );
     assert_eq!(summary(&read("said"))["added"], 3_000);
 }

@@ -6,6 +6,7 @@
 )]
 
 mod addresses;
+mod beside;
 mod config;
 mod crawl;
 mod damage;

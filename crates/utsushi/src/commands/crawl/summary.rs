@@ -1,10 +1,10 @@
 //! The last words of a crawl: what was visited, what is known, what to do next.
 
 use crate::commands::counts;
-use crate::node::directory::Writer;
 use crate::words::{bytes, count_of};
 use ::crawl::{Remains, Report};
-use frontier::{Failing, SeedReport};
+use frontier::{Failing, SeedTold};
+use node::directory::DirectoryWriter;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -16,7 +16,7 @@ const NAMED_MAX: usize = 10;
 pub(super) struct Summary<'a> {
     pub(super) report: &'a Report,
     pub(super) remains: &'a Remains,
-    pub(super) writer: &'a Writer,
+    pub(super) writer: &'a DirectoryWriter,
     pub(super) took: Duration,
 }
 

@@ -5,11 +5,11 @@ use super::middle::Middle;
 use super::scanned::Scanned;
 use crate::cli::{DATA_VARIABLE, usual_data};
 use crate::commands::{counts, told};
-use crate::node::directory::Writer;
 use crate::words::{bytes, count_of, grouped};
 use ::crawl::Report;
 use archive::{Flag, Stored};
 use base::{Interval, Period, Timestamp};
+use node::directory::DirectoryWriter;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 use std::path::Path;
@@ -31,7 +31,7 @@ pub(super) struct Told<'a> {
     /// How long it took, here and in the simulated web.
     pub(super) took: Duration,
     pub(super) simulated: Interval,
-    pub(super) writer: &'a Writer,
+    pub(super) writer: &'a DirectoryWriter,
 }
 
 impl Told<'_> {

@@ -1,21 +1,21 @@
 //! A page's life for people.
 
-use crate::node::life::{Life, Page};
 use base::Interval;
+use node::views::{ExplainView, PageView};
 use std::fmt::Write as _;
 
 /// Estimates from fewer observed intervals than this, or from less time than the estimate itself, are called guesses.
 const INTERVALS_FEW: u32 = 4;
 
 /// The life in lines.
-pub(super) fn of(life: &Life) -> String {
+pub(super) fn of(life: &ExplainView) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = write_life(&mut text, life);
     text
 }
 
-fn write_life(text: &mut String, life: &Life) -> std::fmt::Result {
+fn write_life(text: &mut String, life: &ExplainView) -> std::fmt::Result {
     let page = &life.page;
     writeln!(text, "{}", page.url)?;
     row(text, "state", &state(life))?;
@@ -50,21 +50,21 @@ fn write_life(text: &mut String, life: &Life) -> std::fmt::Result {
     row(text, "because", &page.reason)
 }
 
-fn state(life: &Life) -> String {
+fn state(life: &ExplainView) -> String {
     match life.role.as_str() {
         "page" | "" => life.page.state.clone(),
         role => format!("{}, visited as a {role}", life.page.state),
     }
 }
 
-fn server(page: &Page) -> String {
+fn server(page: &PageView) -> String {
     let at = page.address.as_ref().map(|address| format!(" at {address}")).unwrap_or_default();
     format!("{}{at}", page.server)
 }
 
 /// What the visits showed, and what follows; by the paper's estimate with its numbers: 1/λ ≈ t̄c / ln(T/U).
 #[expect(clippy::cast_precision_loss, reason = "shown rounded")]
-fn write_estimate(text: &mut String, life: &Life) -> std::fmt::Result {
+fn write_estimate(text: &mut String, life: &ExplainView) -> std::fmt::Result {
     let page = &life.page;
     let (elapsed, unchanged) = (time(page.elapsed), time(page.unchanged_sum));
     let beside = match life.side_changes {
@@ -116,7 +116,7 @@ mod tests {
 
     #[test]
     fn a_life_is_told_with_the_numbers_of_its_estimate() {
-        let page = Page {
+        let page = PageView {
             url: "http://a.example/".to_owned(),
             state: "live".to_owned(),
             visits: 5,
@@ -127,23 +127,23 @@ mod tests {
             interval: Some(124_649),
             policy: "paper".to_owned(),
             reason: "so it is".to_owned(),
-            ..Page::default()
+            ..PageView::default()
         };
-        let text = of(&Life { page: page.clone(), role: "feed".to_owned(), ..Life::default() });
+        let text = of(&ExplainView { page: page.clone(), role: "feed".to_owned(), ..ExplainView::default() });
         for part in
             ["state       live, visited as a feed", "T = 4d", "U = 2d", "/ 0.693", "because     so it is"]
         {
             assert!(text.contains(part), "`{part}` is not in {text}");
         }
-        let page = Page { policy: "co-change/root".to_owned(), ..page };
-        let text = of(&Life { page, side_changes: 3, ..Life::default() });
+        let page = PageView { policy: "kin/root".to_owned(), ..page };
+        let text = of(&ExplainView { page, side_changes: 3, ..ExplainView::default() });
         for part in ["2, and 3 that left its text as it was", "it changes about every 1d10h\n"] {
             assert!(text.contains(part), "`{part}` is not in {text}");
         }
         assert!(!text.contains("ln(T/U)"));
         let page =
-            Page { policy: "co-change/root".to_owned(), visits: 2, estimate: Some(60), ..Page::default() };
-        let text = of(&Life { page, ..Life::default() });
+            PageView { policy: "kin/root".to_owned(), visits: 2, estimate: Some(60), ..PageView::default() };
+        let text = of(&ExplainView { page, ..ExplainView::default() });
         assert!(text.contains("it changes about every 1m, a guess from few observations"), "{text}");
     }
 }

@@ -3,11 +3,11 @@
 use super::results::Order;
 use crate::commands::Context;
 use crate::commands::snapshot::Choices;
-use crate::config::parse_bytes;
 use crate::exit::Advised;
 use base::Interval;
 use clap::ValueEnum;
 use formats::results::Form;
+use node::config::parse_bytes;
 use scan::analyses::Analysis;
 use scan::{AnalysisCommand, Confinement, ProgramLimits, Settings, SupplyMode};
 use std::ffi::OsString;
@@ -24,7 +24,7 @@ Built in: links, text, words, language, titles, sizes, digests. What a program i
 docs/reference/scan-protocol.md; with --each it is a plain filter. A scan with -o that was stopped goes on where it
 stopped when it is run again.";
 
-/// Run an analysis over a snapshot, on all cores, whatever the documents do to it
+/// Run an analysis over a snapshot on all cores, isolated from faulty documents
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -194,8 +194,8 @@ impl Args {
     }
 
     /// Everything that is asked for.
-    pub(super) fn settings(&self, work: AnalysisCommand, context: &Context, scratch: PathBuf) -> Settings {
-        let (how, config) = (&self.how, &context.config.scan);
+    pub(super) fn settings(&self, work: Work, context: &Context, scratch: PathBuf) -> Settings {
+        let (how, config) = (&self.how, &context.node.config.scan);
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = how
             .jobs

@@ -1,9 +1,9 @@
 //! Servers as a table whose cells are never cut: what does not fit a line goes on in the next one.
 
-use crate::node::held_back;
-use crate::node::life::Server;
 use crate::words::{count_of, grouped};
 use base::Interval;
+use node::held_back;
+use node::views::ServerView;
 
 /// A longer name has a line of its own.
 const NAME_CHARS_MAX: usize = 34;
@@ -12,7 +12,7 @@ const INDENT: &str = "    ";
 const HEAD: [&str; 6] = ["SERVER", "PAGES", "NEW", "QUEUED", "NEEDS", "PAUSE"];
 
 /// The table, for a terminal with so many columns; without one, a line may be as long as it needs.
-pub(super) fn lines(servers: &[Server], columns: Option<usize>) -> Vec<String> {
+pub(super) fn lines(servers: &[ServerView], columns: Option<usize>) -> Vec<String> {
     let rows: Vec<[String; 6]> =
         std::iter::once(HEAD.map(str::to_owned)).chain(servers.iter().map(cells)).collect();
     let widths: [usize; 6] = std::array::from_fn(|column| width(&rows, column));
@@ -21,7 +21,7 @@ pub(super) fn lines(servers: &[Server], columns: Option<usize>) -> Vec<String> {
 }
 
 /// What a server needs is the interval between requests that keeps its schedule.
-fn cells(server: &Server) -> [String; 6] {
+fn cells(server: &ServerView) -> [String; 6] {
     let needs = server.interval.map_or_else(|| "-".to_owned(), time);
     let counts = [server.pages, server.new, server.queued].map(grouped);
     let [pages, new, queued] = counts;
@@ -60,7 +60,7 @@ fn row_lines(
     lines
 }
 
-fn remarks(server: &Server) -> Vec<String> {
+fn remarks(server: &ServerView) -> Vec<String> {
     let mut remarks = Vec::new();
     if server.overloaded {
         // Servers that share an address share what may be asked of it.
@@ -72,7 +72,7 @@ fn remarks(server: &Server) -> Vec<String> {
     }
     if !server.held_back.is_empty() {
         let total = grouped(held_back::total(&server.held_back));
-        remarks.push(format!("{total} held back ({})", held_back::shown(&server.held_back)));
+        remarks.push(format!("{total} held back ({})", crate::words::by_reason(&server.held_back)));
     }
     if server.agreed {
         remarks.push("agreed".to_owned());
@@ -109,8 +109,8 @@ fn time(seconds: f64) -> String {
 mod tests {
     use super::*;
 
-    fn busy(name: &str) -> Server {
-        Server {
+    fn busy(name: &str) -> ServerView {
+        ServerView {
             server: name.to_owned(),
             pages: 123_456_789_012,
             new: 9_999_999,
@@ -124,7 +124,7 @@ mod tests {
             alias_of: Some("other.example".to_owned()),
             expected_freshness: Some(0.976),
             held_back: [("shape".to_owned(), 6_574), ("echo".to_owned(), 12)].into(),
-            ..Server::default()
+            ..ServerView::default()
         }
     }
 
@@ -153,14 +153,14 @@ mod tests {
 
     #[test]
     fn columns_stand_below_their_names() {
-        let server = Server {
+        let server = ServerView {
             server: "a.jp".to_owned(),
             pages: 1,
             new: 2,
             queued: 3,
             interval: Some(4.0),
             pause: 10.0,
-            ..Server::default()
+            ..ServerView::default()
         };
         let lines = lines(&[server], Some(80));
         for (word, value) in

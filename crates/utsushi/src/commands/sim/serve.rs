@@ -1,13 +1,13 @@
 //! `utsushi sim serve`: the simulated web alone, for any crawler, with its truth and its log.
 
 use super::Context;
-use crate::config;
 use crate::exit::{Advised, Exit};
 use crate::output::Output;
 use crate::signals::{self, Stop};
 use anyhow::Context as _;
 use base::clock::RealClock;
 use base::{Clock, Interval, Timestamp};
+use node::config;
 use serde_json::{Value, json};
 use sim::serve::{RunningWeb, Settings};
 use sim::{Plan, Web, hostile};
@@ -69,7 +69,7 @@ pub(crate) struct Args {
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let output = &context.output;
     let stop = signals::listen(output).context("cannot listen for signals")?;
-    let web = Arc::new(Web::new(plan(args, &context.config.sim)));
+    let web = Arc::new(Web::new(plan(args, &context.node.config.sim)));
     let clock = clock(args.accelerate);
     let home = home(&web, clock.now());
     let serving = start(args, &web, clock).await?;
@@ -84,7 +84,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
     Ok(Exit::Done)
 }
 
-fn plan(args: &Args, settings: &config::Sim) -> Plan {
+fn plan(args: &Args, settings: &config::SimConfig) -> Plan {
     Plan {
         seed: args.seed.unwrap_or(settings.seed),
         pages: args.pages.unwrap_or(settings.pages),

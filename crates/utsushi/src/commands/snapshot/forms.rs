@@ -1,6 +1,5 @@
 //! A snapshot in the forms of others: CDXJ, WARC, WACZ, Parquet.
 
-use super::describe::Described;
 use super::{Sink, list};
 use crate::commands::destination::Destination;
 use crate::progress::Progress;
@@ -10,6 +9,7 @@ use archive::derived::Facts;
 use archive::{Reader, Stored, Version};
 use formats::warc_file::About;
 use formats::{Coding, Picker, Picks, Place, Row, Source, SourceError};
+use node::describe::DescribedVersion;
 use std::cell::Cell;
 use std::io::{self, Seek as _, Write};
 use std::path::Path;
@@ -80,7 +80,7 @@ pub(super) fn write_warc(
 /// A package with captures, index and list of pages. What cannot be written out of order gets it from a file without
 /// a name.
 pub(super) fn write_wacz(
-    versions: impl Iterator<Item = anyhow::Result<Described>>,
+    versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
     kept: &Kept<'_>,
     sink: &Sink<'_>,
     about: &About,
@@ -104,7 +104,7 @@ pub(super) fn write_wacz(
 
 /// A table, by key.
 pub(super) fn write_parquet(
-    versions: impl Iterator<Item = anyhow::Result<Described>>,
+    versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
     kept: &Kept<'_>,
     sink: &Sink<'_>,
     about: &About,
@@ -128,19 +128,19 @@ fn pick(
     kept: &Kept<'_>,
     sink: &Sink<'_>,
 ) -> anyhow::Result<(Picks, u64)> {
-    pick_described(versions.map(|version| version.map(Described::from)), kept, sink)
+    pick_described(versions.map(|version| version.map(DescribedVersion::from)), kept, sink)
 }
 
 /// The same with what is known of the versions.
 fn pick_described(
-    versions: impl Iterator<Item = anyhow::Result<Described>>,
+    versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
     kept: &Kept<'_>,
     sink: &Sink<'_>,
 ) -> anyhow::Result<(Picks, u64)> {
     let picker = if sink.resolves { Picker::resolving } else { Picker::new };
     let (mut picker, mut count) = (picker(&sink.spool), 0);
     for described in versions {
-        let Described { version, facts } = described?;
+        let DescribedVersion { version, facts } = described?;
         picker.add(&row(&version, kept.reader)?.with(&facts))?;
         count += 1;
     }

@@ -1,7 +1,6 @@
 //! A snapshot as a list, by key: a table for people, one object a line for programs.
 
 use super::Sink;
-use super::describe::Described;
 use super::forms::Written;
 use crate::commands::told;
 use crate::output::json_line;
@@ -9,15 +8,13 @@ use crate::when;
 use archive::derived::Facts;
 use archive::{Order, Sorter, Version};
 use base::printable;
+use node::describe::{DescribedVersion, SORT_BYTES_MAX};
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 
-/// So much of the list is held in memory; the rest waits on disk.
-pub(in crate::commands) const SORT_BYTES_MAX: usize = 64 * 1024 * 1024;
-
 /// Sorts the versions and writes a line of each.
 pub(super) fn write(
-    versions: impl Iterator<Item = anyhow::Result<Described>>,
+    versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
     sink: &Sink<'_>,
     out: &mut impl Write,
 ) -> anyhow::Result<Written> {
@@ -34,12 +31,12 @@ pub(super) fn write(
 
 /// The versions by key, with what is known of each beside it.
 pub(super) fn sorted(
-    versions: impl Iterator<Item = anyhow::Result<Described>>,
+    versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
     sink: &Sink<'_>,
 ) -> anyhow::Result<Sorter> {
     let mut sorter = Sorter::new(Order::Key, &sink.spool, SORT_BYTES_MAX);
     for described in versions {
-        let Described { version, facts } = described?;
+        let DescribedVersion { version, facts } = described?;
         sorter.push_with(&version, &facts.to_bytes())?;
     }
     Ok(sorter)

@@ -6,17 +6,17 @@
 
 use super::svg::{Chart, Series};
 use super::visits::Seen;
-use crate::node::life::{Bar, Drawn};
 use crate::words::{count_of, grouped};
 use anyhow::Context as _;
 use base::Interval;
+use node::views::{FiguresView, HistogramBar};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
 /// What the figures are drawn from.
 pub(super) struct Numbers {
-    pub(super) drawn: Drawn,
+    pub(super) drawn: FiguresView,
     /// Visits by the interval before them, in the bins of the revisit intervals.
     pub(super) visits: Vec<Seen>,
     pub(super) pause: Interval,
@@ -65,7 +65,8 @@ impl Numbers {
     fn figure_4(&self) -> String {
         let bars = &self.drawn.revisit_intervals;
         let seen = bars.iter().zip(&self.visits).filter(|(_, seen)| seen.visits > 0);
-        let ratios = seen.map(|(bar, seen)| (Bar { count: seen.visits, ..*bar }, seen.ratio())).collect();
+        let ratios =
+            seen.map(|(bar, seen)| (HistogramBar { count: seen.visits, ..*bar }, seen.ratio())).collect();
         let means = bars.iter().zip(&self.drawn.change_ratios).filter(|(bar, _)| bar.count > 0);
         let points =
             means.map(|(bar, (mean, deviation))| ((bar.from * bar.to).sqrt(), *mean, *deviation)).collect();
@@ -105,7 +106,7 @@ impl Numbers {
     }
 
     fn table_3(&self) -> Table {
-        let row = |bar: &Bar| row(bar, [bar.count.into()]);
+        let row = |bar: &HistogramBar| row(bar, [bar.count.into()]);
         Table { columns: &["pages"], rows: self.drawn.revisit_intervals.iter().map(row).collect() }
     }
     fn table_4(&self) -> Table {
@@ -133,7 +134,7 @@ impl Numbers {
     }
 }
 
-fn sum(bars: &[Bar]) -> u64 {
+fn sum(bars: &[HistogramBar]) -> u64 {
     bars.iter().map(|bar| bar.count).sum()
 }
 
@@ -145,7 +146,7 @@ struct Table {
 
 const EDGES: [&str; 2] = ["from_seconds", "to_seconds"];
 
-fn row(bar: &Bar, columns: impl IntoIterator<Item = Value>) -> Vec<Value> {
+fn row(bar: &HistogramBar, columns: impl IntoIterator<Item = Value>) -> Vec<Value> {
     [bar.from.into(), bar.to.into()].into_iter().chain(columns).collect()
 }
 
@@ -173,22 +174,22 @@ impl Table {
 mod tests {
     use super::*;
 
-    fn numbers(drawn: Drawn, visits: &[(u64, u64)]) -> Numbers {
+    fn numbers(drawn: FiguresView, visits: &[(u64, u64)]) -> Numbers {
         let visits =
             visits.iter().map(|(visits, changed)| Seen { visits: *visits, changed: *changed }).collect();
         Numbers { drawn, visits, pause: Interval::from_seconds(10) }
     }
 
-    fn drawn() -> Drawn {
+    fn drawn() -> FiguresView {
         let bars = |counts: &[u64]| {
-            let bar = |(at, count): (u32, &u64)| Bar {
+            let bar = |(at, count): (u32, &u64)| HistogramBar {
                 from: 60.0 * 4_f64.powi(at.cast_signed()),
                 to: 240.0 * 4_f64.powi(at.cast_signed()),
                 count: *count,
             };
-            (0..).zip(counts).map(bar).collect::<Vec<Bar>>()
+            (0..).zip(counts).map(bar).collect::<Vec<HistogramBar>>()
         };
-        Drawn {
+        FiguresView {
             revisit_intervals: bars(&[0, 3, 1_000, 7]),
             change_ratios: vec![(0.0, 0.0), (0.5, 0.2), (0.1, 0.3), (0.9, 0.05)],
             server_intervals: bars(&[2, 0, 40]),
@@ -221,7 +222,7 @@ mod tests {
     #[test]
     fn a_schedule_without_pages_is_drawn_too() {
         let place = tempfile::tempdir().unwrap();
-        write(&numbers(Drawn::default(), &[]), place.path()).unwrap();
+        write(&numbers(FiguresView::default(), &[]), place.path()).unwrap();
         assert!(fs::read_to_string(place.path().join("figure-3.svg")).unwrap().contains("nothing yet"));
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! Colours are mid tones on no background, so a chart is readable on light and on dark.
 
-use crate::node::life::Bar;
 use crate::words::grouped;
+use node::views::HistogramBar;
 use std::fmt::Write as _;
 
 const WIDTH: f64 = 900.0;
@@ -60,22 +60,22 @@ pub(super) struct Chart<'a> {
 /// What is drawn.
 pub(super) enum Series<'a> {
     /// Filled bars of counts.
-    Bars { name: &'a str, bars: Vec<Bar> },
+    Bars { name: &'a str, bars: Vec<HistogramBar> },
     /// Their outline only.
-    Steps { name: &'a str, bars: Vec<Bar> },
+    Steps { name: &'a str, bars: Vec<HistogramBar> },
     /// Filled bars of ratios; a bar's count is what its ratio was taken of.
-    Ratios { name: &'a str, bars: Vec<(Bar, f64)> },
+    Ratios { name: &'a str, bars: Vec<(HistogramBar, f64)> },
     /// Ratios with their deviations: where, mean, deviation.
     Points { name: &'a str, points: Vec<(f64, f64, f64)> },
 }
 
 impl<'a> Series<'a> {
     /// Filled bars of what is not empty.
-    pub(super) fn bars(name: &'a str, bars: &[Bar]) -> Self {
+    pub(super) fn bars(name: &'a str, bars: &[HistogramBar]) -> Self {
         Self::Bars { name, bars: filled(bars) }
     }
     /// Outlines of what is not empty.
-    pub(super) fn steps(name: &'a str, bars: &[Bar]) -> Self {
+    pub(super) fn steps(name: &'a str, bars: &[HistogramBar]) -> Self {
         Self::Steps { name, bars: filled(bars) }
     }
 
@@ -105,7 +105,7 @@ impl<'a> Series<'a> {
     }
 }
 
-fn filled(bars: &[Bar]) -> Vec<Bar> {
+fn filled(bars: &[HistogramBar]) -> Vec<HistogramBar> {
     bars.iter().copied().filter(|bar| bar.count > 0).collect()
 }
 fn union(one: (f64, f64), other: (f64, f64)) -> (f64, f64) {
@@ -267,7 +267,7 @@ impl Plane {
     }
 
     /// A bar, and what it says when it is pointed at.
-    fn write_bar(&self, svg: &mut String, bar: &Bar, y: f64, told: &str) -> std::fmt::Result {
+    fn write_bar(&self, svg: &mut String, bar: &HistogramBar, y: f64, told: &str) -> std::fmt::Result {
         let (x, to) = (self.x(bar.from), self.x(bar.to));
         let (width, height) = ((to - x - 1.0).max(1.0), HEIGHT - BOTTOM - y);
         writeln!(
@@ -278,7 +278,7 @@ impl Plane {
             span(bar.to),
         )
     }
-    fn write_count(&self, svg: &mut String, bar: &Bar, y: f64, colour: &str) -> std::fmt::Result {
+    fn write_count(&self, svg: &mut String, bar: &HistogramBar, y: f64, colour: &str) -> std::fmt::Result {
         let (x, count) = (f64::midpoint(self.x(bar.from), self.x(bar.to)), compact(bar.count));
         writeln!(
             svg,

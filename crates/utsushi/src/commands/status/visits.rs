@@ -2,9 +2,9 @@
 //!
 //! Every capture of the index is looked at once, in its order: memory is one entry and the bins.
 
-use crate::node::life::Bar;
 use archive::{Entry, Error, Flag, Key, Reader};
 use base::Timestamp;
+use node::views::HistogramBar;
 
 /// The visits that came after an interval of one bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -26,7 +26,11 @@ impl Seen {
 const TOLD_EVERY: u64 = 4_096;
 
 /// Counts the visits to pages, robots files aside, into the bins of `bars`, which follow one another.
-pub(super) fn count(reader: &Reader, bars: &[Bar], mut told: impl FnMut(u64)) -> Result<Vec<Seen>, Error> {
+pub(super) fn count(
+    reader: &Reader,
+    bars: &[HistogramBar],
+    mut told: impl FnMut(u64),
+) -> Result<Vec<Seen>, Error> {
     let mut seen = vec![Seen::default(); bars.len()];
     let mut later: Option<(Key, Timestamp, bool)> = None;
     for (number, entry) in (1..).zip(reader.all()?) {
@@ -54,7 +58,7 @@ fn is_answer(entry: &Entry) -> bool {
 }
 
 /// The bin of the time between two visits; the first and the last take what lies beyond them.
-fn bin(bars: &[Bar], later: Timestamp, earlier: Timestamp) -> Option<usize> {
+fn bin(bars: &[HistogramBar], later: Timestamp, earlier: Timestamp) -> Option<usize> {
     #[expect(clippy::cast_precision_loss, reason = "an interval of some years in microseconds")]
     let seconds = (later.as_micros() - earlier.as_micros()) as f64 / 1e6;
     bars.len().checked_sub(1).map(|last| bars.partition_point(|bar| bar.to <= seconds).min(last))

@@ -2,19 +2,19 @@
 
 use super::super::{Context, told};
 use crate::exit::Exit;
-use crate::node::directory::Directory;
 use crate::words::{bytes, count_of};
 use anyhow::Context as _;
 use archive::{Damage, Told, Unfinished, Verified};
 use base::disk::{Disk, RealDisk};
+use node::directory::DataDirectory;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
 /// Verifies everything. It takes no lock, mends nothing and can run beside a writer.
 pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
-    let directory = Directory::open_reader(&context.data)?;
+    let directory = DataDirectory::open_reader(&context.node.data)?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
-    let spool = context.spool(None);
+    let spool = context.node.spool(None);
     let verified = {
         let progress = context.output.progress("verifying bytes", None);
         let mut tell = |told: Told| match told {

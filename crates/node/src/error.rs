@@ -1,0 +1,197 @@
+//! Why a node could not do something, and what to do about it.
+
+use crate::config;
+use crate::control::ControlError;
+use crate::directory::{self, LockOwner};
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Why a node could not do something.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The data directory cannot be used.
+    #[error(transparent)]
+    Directory(#[from] directory::Error),
+    /// The configuration cannot be used.
+    #[error(transparent)]
+    Config(#[from] config::Error),
+    /// The archive cannot be read or written.
+    #[error("cannot {action}")]
+    Archive {
+        /// What was being done.
+        action: &'static str,
+        /// Why it failed.
+        source: archive::Error,
+    },
+    /// The schedule cannot be read or written.
+    #[error("cannot {action}")]
+    Schedule {
+        /// What was being done.
+        action: &'static str,
+        /// Why it failed.
+        source: crawl::Error,
+    },
+    /// A file or directory cannot be read or written.
+    #[error("cannot {action} `{}`", path.display())]
+    Io {
+        /// What was being done.
+        action: &'static str,
+        /// To what.
+        path: PathBuf,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The system does not say what is needed.
+    #[error("cannot {action}")]
+    System {
+        /// What was being done.
+        action: &'static str,
+        /// Why it failed.
+        source: io::Error,
+    },
+    /// The opt-out list cannot be read or is malformed.
+    #[error("cannot use the opt-out list `{}`", path.display())]
+    OptOut {
+        /// The list.
+        path: PathBuf,
+        /// Why.
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// The section `[fetch]` of the configuration does not fit together.
+    #[error("cannot open the door to the web")]
+    Door(#[source] fetch::client::SettingsError),
+    /// Metrics would be served to other machines.
+    #[error("cannot serve metrics on {listen}: other machines can reach that address")]
+    MetricsExposed {
+        /// The address.
+        listen: SocketAddr,
+    },
+    /// The port for metrics cannot be opened.
+    #[error("cannot listen on {listen} for metrics")]
+    MetricsListen {
+        /// The address.
+        listen: SocketAddr,
+        /// Why.
+        source: io::Error,
+    },
+    /// The process that writes to the data directory did not do what it was asked.
+    #[error("cannot ask {owner}")]
+    Control {
+        /// That process.
+        owner: LockOwner,
+        /// Why.
+        source: ControlError,
+    },
+    /// The schedule was asked and refused.
+    #[error("cannot do it: {0}")]
+    Refused(String),
+    /// An answer has an unknown form.
+    #[error("cannot understand the answer")]
+    Answer(#[source] serde_json::Error),
+    /// Versions cannot be chosen by language.
+    #[error(
+        "cannot choose by `--language`: the language of a page is known only once its text has been read, and nothing in \
+         this data directory has read it"
+    )]
+    LanguagesUnknown,
+    /// No directory for scans can be written to.
+    #[error(
+        "cannot keep the scan anywhere: neither `{}` nor `{}` can be written to",
+        inside.display(), beside.display()
+    )]
+    NoScanDirectory {
+        /// The one in the data directory.
+        inside: PathBuf,
+        /// The one beside the output.
+        beside: PathBuf,
+    },
+    /// A stored scan cannot be read or written.
+    #[error("cannot remove content from a stored scan")]
+    Scan(#[source] scan::Error),
+    /// No file can be imported.
+    #[error("cannot import `{}`", path.display())]
+    NotImportable {
+        /// The last of them.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The caller asked to stop.
+    #[error("it was stopped before its end")]
+    Stopped,
+}
+
+/// How versions get languages, titles and types.
+pub(crate) const DERIVED_ADVICE: &str = "a crawl, or `utsushi rebuild derived`, fills it";
+
+impl Error {
+    /// An error of the archive during `action`.
+    pub(crate) fn archive(action: &'static str) -> impl Fn(archive::Error) -> Self {
+        move |source| Self::Archive { action, source }
+    }
+    /// An error with `path` during `action`.
+    pub(crate) fn io(action: &'static str, path: &std::path::Path) -> impl Fn(io::Error) -> Self {
+        move |source| Self::Io { action, path: path.to_owned(), source }
+    }
+
+    /// The error with its causes, in one line.
+    #[must_use]
+    pub fn with_causes(&self) -> String {
+        let mut text = self.to_string();
+        let mut cause = std::error::Error::source(self);
+        while let Some(error) = cause {
+            text = format!("{text}: {error}");
+            cause = error.source();
+        }
+        text
+    }
+
+    /// What a person can do about it, if that is known.
+    #[must_use]
+    pub fn advice(&self) -> Option<String> {
+        let advice = match self {
+            Self::Directory(error) => return Some(error.advice()),
+            Self::Config(error) => return Some(error.advice()),
+            Self::Control { owner, source } => return Some(control_advice(owner, source)),
+            Self::Schedule { source: crawl::Error::Archive(_), .. } => return None,
+            Self::Schedule { .. } => {
+                "run `utsushi rebuild frontier`, which rebuilds it from the archive; nothing is lost"
+            }
+            Self::OptOut { .. } => {
+                "correct the list, or leave it out by `opt_out` under `[crawl]` in the configuration"
+            }
+            Self::Door(_) => {
+                "correct the section `[fetch]` of the configuration; `utsushi config` shows what is in effect"
+            }
+            Self::MetricsExposed { .. } => {
+                "listen on 127.0.0.1, or add `--metrics-public` if everyone who reaches that address may read the counts"
+            }
+            Self::MetricsListen { .. } => {
+                "choose another address with `--metrics`, or stop the program that listens there"
+            }
+            Self::LanguagesUnknown => {
+                return Some(format!(
+                    "leave out `--language`, or wait until languages are known: {DERIVED_ADVICE}"
+                ));
+            }
+            Self::NotImportable { .. } => {
+                "name WARC, WACZ or ARC files that you may read; nothing was imported"
+            }
+            Self::NoScanDirectory { .. } => {
+                "name an output with `-o FILE` in a directory that can be written to"
+            }
+            _ => return None,
+        };
+        Some(advice.to_owned())
+    }
+}
+
+fn control_advice(owner: &LockOwner, error: &ControlError) -> String {
+    match error {
+        ControlError::Deaf(_) | ControlError::Unsupported => owner.advice(),
+        ControlError::Lost(_) => "try again in a moment; if that does not help, look at its log".to_owned(),
+        ControlError::CouldNot(_) => "correct that, and try again".to_owned(),
+    }
+}

@@ -1,0 +1,87 @@
+//! How a node reports what it does: notices for a person, and progress of long work.
+
+use archive::Recovery;
+use base::{Interval, Timestamp};
+use crawl::Learning;
+use std::fmt;
+use std::net::SocketAddr;
+
+/// Receives notices and progress.
+pub trait Monitor: fmt::Debug + Send + Sync {
+    /// Something happened that a person may want to know.
+    fn notice(&self, notice: &Notice<'_>);
+    /// Long work begins. It ends when the meter is dropped.
+    fn begin(&self, activity: Activity, total: Option<u64>) -> Box<dyn Meter>;
+}
+
+/// The progress of one piece of long work.
+pub trait Meter {
+    /// This much is done, out of `total` if that is known by now.
+    fn set(&self, done: u64, total: Option<u64>);
+}
+
+/// Something that a person may want to know.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Notice<'a> {
+    /// The archive was repaired after its last writer ended without closing it.
+    Recovered(&'a Recovery),
+    /// The schedule caught up with the archive.
+    Learned(&'a Learning),
+    /// A reader had to learn from this many captures, and will again until a writer keeps the result.
+    LearnedUnkept(u64),
+    /// The clock of this machine is this much before the last moment of the crawl.
+    ClockBehind(Interval),
+    /// The clock of this machine is implausibly far after the last moment of the crawl.
+    ClockAhead(Interval),
+    /// The clock of this machine jumped while the crawl runs.
+    ClockJumped {
+        /// The time that the crawl keeps.
+        clock: Timestamp,
+        /// What the machine says.
+        wall: Timestamp,
+    },
+    /// Metrics are served on this address.
+    MetricsServed(SocketAddr),
+    /// The disk is full; writing waits for space.
+    DiskFull(&'a archive::Error),
+    /// There is space again.
+    DiskFreed,
+}
+
+/// A kind of long work.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Activity {
+    /// Reading the archive; counts nothing.
+    ReadingArchive,
+    /// Learning the schedule; counts captures.
+    Learning,
+    /// Reading languages, titles and types; counts captures.
+    Deriving,
+    /// Searching archived pages for links that a wider scope includes; counts captures.
+    SearchingLinks,
+    /// Rebuilding the index; counts archive files.
+    Indexing,
+    /// Removing records from archive files; counts files.
+    RewritingFiles,
+    /// Importing; counts bytes.
+    Importing,
+    /// Choosing the documents of a scan; counts documents.
+    ChoosingDocuments,
+}
+
+/// A monitor that ignores everything.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+
+impl Monitor for Silent {
+    fn notice(&self, _: &Notice<'_>) {}
+    fn begin(&self, _: Activity, _: Option<u64>) -> Box<dyn Meter> {
+        Box::new(Self)
+    }
+}
+
+impl Meter for Silent {
+    fn set(&self, _: u64, _: Option<u64>) {}
+}
