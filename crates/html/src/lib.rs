@@ -6,6 +6,7 @@
 //! assert_eq!(page.title, "Hi");
 //! assert_eq!(page.links[0].url.as_str(), "http://a.example/dir/next.html");
 //! assert!(page.links[0].nofollow);
+//! assert_eq!((&*page.links[0].anchor_text, page.links[0].offset), ("on", 17));
 //! assert_eq!(page.text.sample, "on");
 //! # Ok::<(), base::url::UrlError>(())
 //! ```
@@ -16,6 +17,7 @@
 //! Not here: fetching, a document tree, the decision which link to follow.
 #![warn(clippy::indexing_slicing)]
 
+mod anchor;
 pub mod charset;
 mod css;
 mod date;
