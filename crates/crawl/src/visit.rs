@@ -14,18 +14,18 @@ use std::net::SocketAddr;
 
 /// How a step ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct StepResult {
     /// What the archive keeps of it.
     pub capture: Option<Capture>,
     /// How long it took, by the clock that was handed in.
     pub took: Interval,
     /// What the frontier, and the page, learn from it.
-    pub what: What,
+    pub what: StepContent,
 }
 
 /// What there is to learn from a step.
 #[derive(Debug)]
-pub enum What {
+pub enum StepContent {
     /// Where a server is.
     LookedUp(Result<Found, Failure>),
     /// What a robots file says.
@@ -34,7 +34,7 @@ pub enum What {
     Page(Option<ParsedBody>),
 }
 
-impl Ended {
+impl StepResult {
     /// The end, in the frontier's words.
     ///
     /// # Panics
@@ -43,9 +43,9 @@ impl Ended {
     pub fn done(&self) -> Done<'_> {
         let capture = || self.capture.as_ref().expect("what brings an answer brings a capture");
         match &self.what {
-            What::LookedUp(result) => Done::LookedUp(result.clone()),
-            What::Robots(answer) => Done::Robots(&capture().outcome, answer),
-            What::Page(_) => Done::Visited(&capture().outcome, received_bytes(capture())),
+            StepContent::LookedUp(result) => Done::LookedUp(result.clone()),
+            StepContent::Robots(answer) => Done::Robots(&capture().outcome, answer),
+            StepContent::Page(_) => Done::Visited(&capture().outcome, received_bytes(capture())),
         }
     }
 }
@@ -61,7 +61,7 @@ pub(crate) fn received_bytes(capture: &Capture) -> u64 {
 ///
 /// # Panics
 /// When the step is a refusal, which needs no door.
-pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &ReadOptions, step: &Step) -> Ended {
+pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &ReadOptions, step: &Step) -> StepResult {
     let at = clock.now();
     match step {
         Step::LookUp(_, url, origin) => {
@@ -70,19 +70,19 @@ pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &ReadOptions, ste
                 let outcome = fetch::outcome(url, &Err(failure.clone()));
                 Capture { url: url.clone(), at, outcome, exchange: None }
             });
-            Ended { capture, took: Interval::ZERO, what: What::LookedUp(result) }
+            StepResult { capture, took: Interval::ZERO, what: StepContent::LookedUp(result) }
         }
         Step::Robots(to, request) => {
             let (capture, text, took) = visit(door, clock, *to, request, at, robots_text).await;
             let answer = Answer::read(&capture.outcome, text.flatten().as_deref(), &reads.agent);
-            Ended { capture: Some(capture), took, what: What::Robots(answer) }
+            StepResult { capture: Some(capture), took, what: StepContent::Robots(answer) }
         }
         Step::Visit(_, to, request) => {
             let (url, reads): (PageUrl, ReadOptions) = (request.url.clone(), reads.clone());
             let parse =
                 move |exchange: &Exchange, content: &Decoded<'_>| reads.parse(&url, exchange, content);
             let (capture, body, took) = visit(door, clock, *to, request, at, parse).await;
-            Ended { capture: Some(capture), took, what: What::Page(body.flatten()) }
+            StepResult { capture: Some(capture), took, what: StepContent::Page(body.flatten()) }
         }
         Step::Refuse(..) => unreachable!("a refusal needs no door"),
     }

@@ -40,7 +40,7 @@ mod xml;
 pub use css::style_sheet_links;
 pub use links::{Link, LinkKind};
 pub use page::{Page, read};
-pub use text::{BLOCKS_MAX, Text, WORDS_MAX, visible_text};
+pub use text::{BLOCKS_MAX, PageText, WORDS_MAX, visible_text};
 pub use title::title;
 
 /// As many links as are taken from one page: more is a trap or a mistake.

@@ -3,7 +3,7 @@
 use crate::anchor::AnchorText;
 use crate::links::{Link, LinkKind, Links};
 use crate::reference::in_attribute;
-use crate::text::{Gather, Text};
+use crate::text::{Gather, PageText};
 use crate::token::name::{Attribute, element};
 use crate::token::{Name, Token, Tokenizer};
 use crate::{charset, css, srcset, title};
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 #[derive(Clone, Debug)]
 pub struct Page {
     /// The encoding and how it was found.
-    pub charset: charset::Found,
+    pub charset: charset::DetectedCharset,
     /// The title with its white space folded; empty when there is none.
     pub title: String,
     /// The language that the page claims to be in, as it is written: `ja`, `en-GB`.
@@ -27,7 +27,7 @@ pub struct Page {
     /// What its `meta` elements ask of robots, of all and of us by name.
     pub asks: Directives,
     /// Its visible text.
-    pub text: Text,
+    pub text: PageText,
 }
 
 /// Reads a page that was found at `url` with this `Content-Type`, as the robot `agent` (a product token).
@@ -40,7 +40,7 @@ pub fn read(url: &PageUrl, content_type: Option<&str>, bytes: &[u8], agent: &str
 }
 
 /// Reads a page that is text already; also tells how many bytes were looked at.
-fn walk(url: &PageUrl, charset: charset::Found, text: &str, agent: &str) -> (Page, usize) {
+fn walk(url: &PageUrl, charset: charset::DetectedCharset, text: &str, agent: &str) -> (Page, usize) {
     let mut walk = Walk {
         tag: Tokenizer::html(text),
         agent,
@@ -98,7 +98,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn finish(mut self, charset: charset::Found) -> Page {
+    fn finish(mut self, charset: charset::DetectedCharset) -> Page {
         self.close_anchor();
         let (title, text) = (self.title.unwrap_or_default(), self.text.finish());
         let too_long = std::mem::take(&mut self.links.too_long);

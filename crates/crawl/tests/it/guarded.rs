@@ -6,7 +6,7 @@ use archive::{Archive, Settings};
 use base::clock::{Clock, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl};
-use crawl::{Added, Event, Parts, Report};
+use crawl::{Added, CrawlReport, Event, Parts};
 use fetch::{Policy, Range, Resolver, WebDoor};
 use guard::Guard;
 use sim::observe::Rules;
@@ -47,7 +47,7 @@ async fn crawl(
     clock: &Arc<RealClock>,
     guard: &Guard,
     directory: &Path,
-) -> (Report, BTreeMap<&'static str, u64>) {
+) -> (CrawlReport, BTreeMap<&'static str, u64>) {
     let (known, http, https) = (Arc::clone(web), serving.http, serving.https.unwrap());
     let resolver = Resolver::new(move |origin| {
         let port = if origin.scheme == base::url::Scheme::Http { http } else { https };

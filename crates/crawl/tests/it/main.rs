@@ -20,7 +20,7 @@ use base::chance::hash_bytes;
 use base::clock::SimulatedClock;
 use base::door::Door;
 use base::{Clock, Interval, Outcome, PageUrl, Timestamp};
-use crawl::Ended;
+use crawl::StepResult;
 use fetch::robots::{Need, Standing};
 use frontier::{Frontier, Next, Policy, Step, Task};
 use rig::{at_once, finish, frontier, next, seed, settings, step};
@@ -90,7 +90,7 @@ fn drive(
     clock: &SimulatedClock,
     end: Timestamp,
     recall: impl FnMut(&PageUrl) -> Option<Standing>,
-    on_step: impl FnMut(&Task, &Ended, Timestamp),
+    on_step: impl FnMut(&Task, &StepResult, Timestamp),
 ) {
     drive_through(queue, door, clock, end, recall, on_step);
 }
@@ -102,10 +102,10 @@ fn drive_through<D: Door>(
     clock: &SimulatedClock,
     end: Timestamp,
     mut recall: impl FnMut(&PageUrl) -> Option<Standing>,
-    mut on_step: impl FnMut(&Task, &Ended, Timestamp),
+    mut on_step: impl FnMut(&Task, &StepResult, Timestamp),
 ) {
     let mut running: BinaryHeap<Reverse<(Timestamp, usize)>> = BinaryHeap::new();
-    let mut tasks: Vec<Option<(Task, Ended)>> = Vec::new();
+    let mut tasks: Vec<Option<(Task, StepResult)>> = Vec::new();
     while clock.now() < end {
         let now = clock.now();
         let wake = match next(queue, now) {
@@ -139,7 +139,7 @@ fn drive_through<D: Door>(
 }
 
 /// The request as the server saw it.
-fn entry(web: &Web, task: &Task, ended: &Ended, now: Timestamp) -> Option<Entry> {
+fn entry(web: &Web, task: &Task, ended: &StepResult, now: Timestamp) -> Option<Entry> {
     let (Step::Robots(to, request) | Step::Visit(_, to, request)) = &task.step else { return None };
     let mut entry = Entry::new(request.url.host(), request.url.target(), "utsushi", now);
     assert_eq!(web.address(request.url.host()).map(IpAddr::V4), Some(to.ip()));
@@ -154,7 +154,7 @@ fn entry(web: &Web, task: &Task, ended: &Ended, now: Timestamp) -> Option<Entry>
 }
 
 impl Crawl {
-    fn learn(&mut self, ended: &Ended, contents: &mut HashMap<PageUrl, Option<base::ContentDigest>>) {
+    fn learn(&mut self, ended: &StepResult, contents: &mut HashMap<PageUrl, Option<base::ContentDigest>>) {
         let Some(capture) = &ended.capture else { return };
         self.requests += u64::from(capture.exchange.is_some());
         let told = format!("{} {} {}", capture.at, capture.outcome.as_str(), capture.url);

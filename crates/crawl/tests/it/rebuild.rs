@@ -6,7 +6,7 @@ use archive::{Archive, Learned, Reader};
 use base::clock::SimulatedClock;
 use base::disk::SimulatedDisk;
 use base::{Clock, Interval, PageUrl, Timestamp};
-use crawl::{Added, DerivedStage, Evidence, FrontierStage, What, learn_all};
+use crawl::{Added, DerivedStage, Evidence, FrontierStage, StepContent, learn_all};
 use fetch::robots::Answer;
 use frontier::{Allocation, Done, Estimator, Found, Frontier, Next, Policy, Role, Selection, Step, Worth};
 use sim::door::SimulatedDoor;
@@ -68,7 +68,7 @@ impl World {
         }
         self.frontier.commit(self.clock.now()).unwrap();
     }
-    fn finish(&mut self, task: &frontier::Task, ended: crawl::Ended) {
+    fn finish(&mut self, task: &frontier::Task, ended: crawl::StepResult) {
         let is_refusal = matches!(task.step, Step::Refuse(..));
         let done = if is_refusal { Done::Refused } else { ended.done() };
         let worth = self.frontier.done(task, &done, ended.took, self.clock.now()).unwrap();
@@ -77,7 +77,7 @@ impl World {
         self.archive.commit().unwrap();
         let (learned, place) = (Learned::of(&capture, &stored.entry), stored.place().to_string());
         match (task.step.page(), ended.what) {
-            (None, What::Robots(Answer::Rules(rules))) => {
+            (None, StepContent::Robots(Answer::Rules(rules))) => {
                 let found = |text: &String| {
                     let url = capture.url.join(text).ok()?;
                     Some(Found { url, role: Role::Sitemap, announced: None })

@@ -5,7 +5,7 @@ use super::links::NOBODY;
 use super::subject::{Subject, domain};
 use base::PageUrl;
 use html::charset;
-use html::kind::Kind;
+use html::kind::BodyKind;
 
 /// As much of a page's text as its language is told by, as when it was crawled.
 const LANGUAGE_BYTES: usize = 2 * 1024;
@@ -14,7 +14,7 @@ const NOWHERE: &str = "http://nowhere.invalid/";
 
 /// Appends the title of a page. Its body is read only as far as that goes.
 pub(super) fn title(subject: &Subject<'_>, out: &mut Vec<u8>) {
-    if subject.kind() != Kind::Page {
+    if subject.kind() != BodyKind::Page {
         return json::null(out);
     }
     let url = subject.url();
@@ -25,7 +25,7 @@ pub(super) fn title(subject: &Subject<'_>, out: &mut Vec<u8>) {
 /// Appends the language of a page: that of its text, where what the page claims decides in doubt.
 pub(super) fn language(subject: &Subject<'_>, out: &mut Vec<u8>) {
     let url = subject.url().or_else(|| PageUrl::parse(NOWHERE).ok());
-    let Some(url) = url.filter(|_| subject.kind() == Kind::Page) else { return json::null(out) };
+    let Some(url) = url.filter(|_| subject.kind() == BodyKind::Page) else { return json::null(out) };
     let page = html::read(&url, subject.content_type, subject.body, NOBODY);
     let hint = page.lang.as_deref().or_else(|| japanese(page.charset));
     let sample = &page.text.sample;
@@ -34,6 +34,6 @@ pub(super) fn language(subject: &Subject<'_>, out: &mut Vec<u8>) {
 }
 
 /// What an encoding of Japanese says of the language.
-fn japanese(charset: charset::Found) -> Option<&'static str> {
+fn japanese(charset: charset::DetectedCharset) -> Option<&'static str> {
     matches!(charset.encoding.name(), "Shift_JIS" | "EUC-JP" | "ISO-2022-JP").then_some("ja")
 }

@@ -12,7 +12,7 @@ use crate::node::door;
 use crate::node::schedule::Opened;
 use crate::signals::{self, Stop};
 use crate::words::count_of;
-use ::crawl::{Added, Report, Settings};
+use ::crawl::{Added, CrawlReport, Settings};
 use anyhow::Context as _;
 use base::clock::{Clock as _, RealClock};
 use base::{Interval, PageUrl};
@@ -294,7 +294,7 @@ async fn ended(stop: Stop, left: Option<Duration>) {
 
 /// The exit code of a crawl: 1 when it left something undone that a person should know of.
 fn exit_of(Finished { report, remains }: &Finished, is_once: bool) -> Exit {
-    let Report { pages, moved, gone, failed, refused, unreachable, .. } = *report;
+    let CrawlReport { pages, moved, gone, failed, refused, unreachable, .. } = *report;
     let is_in_vain = pages + refused + unreachable > 0 && pages == gone + failed;
     let is_incomplete = is_once && report.failing + report.held_back.total() > 0;
     // A seed that fails is told of by its page, unless it leads elsewhere or there is nothing else.

@@ -22,7 +22,7 @@ use crate::node::steering::Steering;
 use crate::output::Output;
 use crate::signals;
 use crate::words::grouped;
-use ::crawl::{Added, Report};
+use ::crawl::{Added, CrawlReport};
 use anyhow::Context as _;
 use base::clock::{Clock, CrawlClock, RealClock};
 use base::disk::RealDisk;
@@ -189,7 +189,7 @@ impl Scene {
         context: &Context,
         opened: Opened,
         stop: impl Future<Output = ()>,
-    ) -> anyhow::Result<Report> {
+    ) -> anyhow::Result<CrawlReport> {
         let config = &context.config;
         let seed = PageUrl::parse(&format!("http://{}/", self.web.host(0)))?;
         let settings = ::crawl::Settings {

@@ -7,7 +7,7 @@ use crate::node::life::Whole;
 use crate::node::metrics::{self, Serving, exposition};
 use crate::node::orders::{self, ORDERS_MAX};
 use crate::output::Output;
-use ::crawl::{Event, Order, Parts, Remains, Report, Settings};
+use ::crawl::{CrawlReport, Event, Order, Parts, Remains, Settings};
 use anyhow::Context as _;
 use archive::{Archive, Reader};
 use base::clock::{Clock, CrawlClock, RealClock, Strayed};
@@ -41,7 +41,7 @@ pub(crate) struct Works<D> {
 #[derive(Debug)]
 pub(crate) struct Finished {
     /// What it did.
-    pub(crate) report: Report,
+    pub(crate) report: CrawlReport,
     /// What it left undone.
     pub(crate) remains: Remains,
 }
@@ -55,7 +55,7 @@ pub(crate) async fn run<D: Door + 'static>(
     output: &Output,
 ) -> anyhow::Result<Finished> {
     let (orders, receiver) = mpsc::channel(ORDERS_MAX);
-    let (counts, seen) = watch::channel(Report::default());
+    let (counts, seen) = watch::channel(CrawlReport::default());
     let _control = control(&works.data, orders.clone())?;
     let _metrics = serve(works.metrics, seen, orders, output).await?;
     let parts = Parts {
@@ -91,7 +91,7 @@ fn control(data: &Path, orders: mpsc::Sender<Order>) -> anyhow::Result<Control> 
 
 async fn serve(
     listen: Option<SocketAddr>,
-    seen: watch::Receiver<Report>,
+    seen: watch::Receiver<CrawlReport>,
     orders: mpsc::Sender<Order>,
     output: &Output,
 ) -> anyhow::Result<Option<Serving>> {
@@ -110,7 +110,7 @@ async fn serve(
 }
 
 /// The counts as they are. When the crawl is too busy to tell of its schedule, that is left out.
-async fn scrape(report: Report, orders: mpsc::Sender<Order>, up: Duration) -> String {
+async fn scrape(report: CrawlReport, orders: mpsc::Sender<Order>, up: Duration) -> String {
     let ask = async {
         let (sender, answer) = oneshot::channel();
         orders.send(Order::Overview(sender)).await.ok()?;

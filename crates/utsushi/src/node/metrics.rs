@@ -8,12 +8,12 @@ mod respond;
 pub(crate) use respond::Serving;
 
 use super::life::Whole;
-use crawl::Report;
+use crawl::CrawlReport;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The counts in the form that Prometheus reads (version 0.0.4).
-pub(crate) fn exposition(report: &Report, whole: Option<&Whole>, up_seconds: f64) -> String {
+pub(crate) fn exposition(report: &CrawlReport, whole: Option<&Whole>, up_seconds: f64) -> String {
     let mut text = Text(String::new());
     text.of_visits(report);
     text.counter("requests_total", "HTTP requests that ended, robots files included.", report.requests);
@@ -36,7 +36,7 @@ pub(crate) fn exposition(report: &Report, whole: Option<&Whole>, up_seconds: f64
 struct Text(String);
 
 impl Text {
-    fn of_visits(&mut self, report: &Report) {
+    fn of_visits(&mut self, report: &CrawlReport) {
         self.head("visits_total", "Visits to pages that are archived, by how they ended.", "counter");
         let outcomes = [
             ("new", report.new),

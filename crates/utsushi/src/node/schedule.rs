@@ -112,7 +112,8 @@ impl Context {
     ) -> anyhow::Result<(Frontier, Learning)> {
         let progress = self.output.progress("captures learned from", None);
         let told = |learning: &Progress| progress.set(learning.captures, "");
-        let learned = crawl::open_frontier(store, parts, (reader, taken_down), derived, reads, now, told);
+        let catch_up = crawl::CatchUp { reader, derived, options: reads, now };
+        let learned = crawl::open_frontier(store, parts, taken_down, catch_up, told);
         let (mut frontier, learning) = learned.map_err(unopened)?;
         drop(progress);
         // What was found on the way is known from here on, also to whoever only asks.

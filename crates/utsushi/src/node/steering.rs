@@ -14,7 +14,7 @@ use anyhow::Context as _;
 use base::clock::{Clock as _, RealClock};
 use base::door::{Door, Exchange, Failure, Found, Request as DoorRequest};
 use base::url::Origin;
-use crawl::{Order, Parts, Report};
+use crawl::{CrawlReport, Order, Parts};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::net::SocketAddr;
@@ -46,7 +46,7 @@ pub(crate) enum Steering {
 pub(crate) struct Here {
     orders: mpsc::Sender<Order>,
     stop: oneshot::Sender<()>,
-    task: JoinHandle<Result<Report, crawl::Error>>,
+    task: JoinHandle<Result<CrawlReport, crawl::Error>>,
     _writer: Writer,
 }
 

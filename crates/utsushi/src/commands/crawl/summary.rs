@@ -3,7 +3,7 @@
 use crate::commands::counts;
 use crate::node::directory::Writer;
 use crate::words::{bytes, count_of};
-use ::crawl::{Remains, Report};
+use ::crawl::{CrawlReport, Remains};
 use frontier::{Failing, SeedTold};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 10;
 
 /// What there is to tell.
 pub(super) struct Summary<'a> {
-    pub(super) report: &'a Report,
+    pub(super) report: &'a CrawlReport,
     pub(super) remains: &'a Remains,
     pub(super) writer: &'a Writer,
     pub(super) took: Duration,

@@ -7,7 +7,7 @@ use crate::cli::{DATA_VARIABLE, usual_data};
 use crate::commands::{counts, told};
 use crate::node::directory::Writer;
 use crate::words::{bytes, count_of, grouped};
-use ::crawl::Report;
+use ::crawl::CrawlReport;
 use archive::{Flag, Stored};
 use base::{Interval, Period, Timestamp};
 use serde_json::{Map, Value, json};
@@ -22,7 +22,7 @@ const VISITS_SHOWN_MAX: usize = 4;
 
 /// What there is to tell.
 pub(super) struct Told<'a> {
-    pub(super) report: Report,
+    pub(super) report: CrawlReport,
     pub(super) politeness: sim::observe::Report,
     pub(super) findings: Findings,
     pub(super) middle: Middle,
