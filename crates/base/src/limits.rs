@@ -26,6 +26,9 @@ pub const URL_SEGMENT_REPEATS_MAX: usize = 2;
 /// A URL with more query parameters is suspected to lead into a trap.
 pub const URL_PARAMETERS_MAX: usize = 30;
 
+/// As much of the text of a link as is kept, in bytes: a sentence says where it leads.
+pub const ANCHOR_TEXT_BYTES_MAX: usize = 256;
+
 // Politeness (C6, H13).
 
 /// The pause between two requests to one server, and to one address, unless told otherwise.

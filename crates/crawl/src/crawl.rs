@@ -7,8 +7,8 @@ use crate::note::{ADD, PAUSE, RESUME, is_robots, sitemaps};
 use crate::order::{Added, Directive, Order, Orders};
 use crate::recall::recall_robots;
 use crate::remains::Remains;
-use crate::report::{Kept, Report};
-use crate::visit::{Ended, What, take};
+use crate::report::{ArchivedCapture, CrawlReport};
+use crate::visit::{StepContent, StepResult, take};
 use crate::write::{Item, Word, Work, Writer};
 use archive::{Archive, Flag, Reader};
 use base::clock::Clock;
@@ -75,7 +75,7 @@ pub struct Settings {
 #[derive(Debug)]
 pub enum Event<'a> {
     /// These captures are durable.
-    Kept(&'a [Kept]),
+    Kept(&'a [ArchivedCapture]),
     /// The disk is full; the crawl waits for room.
     Full(&'a archive::Error),
     /// There is room again.
@@ -136,8 +136,8 @@ pub async fn crawl<D: Door + 'static>(
     parts: Parts<D>,
     settings: Settings,
     stop: impl Future<Output = ()>,
-    mut on_event: impl FnMut(Event<'_>, &Report),
-) -> Result<Report, Error> {
+    mut on_event: impl FnMut(Event<'_>, &CrawlReport),
+) -> Result<CrawlReport, Error> {
     let Parts { door, archive, reader, derived, frontier, clock, orders } = parts;
     let taken_down: Vec<archive::Target> = archive.taken_down().cloned().collect();
     let parser = settings.reads.parser();
@@ -163,7 +163,7 @@ pub async fn crawl<D: Door + 'static>(
         notes: 0,
         settle_at: Timestamp::MIN,
         full_since: None,
-        report: Report::default(),
+        report: CrawlReport::default(),
         seeds: settings.seeds.iter().map(|seed| seed.url.clone()).collect(),
         settings,
     };
@@ -190,7 +190,7 @@ struct Crawl<D> {
     parser: BodyParser,
     writer: Writer<Ticket>,
     orders: Option<Orders>,
-    running: JoinSet<(Task, Ended)>,
+    running: JoinSet<(Task, StepResult)>,
     /// Those of them that are requests, not look-ups.
     requests_running: u64,
     /// Robots files that were looked for in the archive.
@@ -202,7 +202,7 @@ struct Crawl<D> {
     /// When offers may be judged again.
     settle_at: Timestamp,
     full_since: Option<Timestamp>,
-    report: Report,
+    report: CrawlReport,
     /// The seeds of this run.
     seeds: Vec<PageUrl>,
     settings: Settings,
@@ -225,7 +225,7 @@ impl<D: Door + 'static> Crawl<D> {
     async fn run(
         &mut self,
         stop: impl Future<Output = ()>,
-        on_event: &mut impl FnMut(Event<'_>, &Report),
+        on_event: &mut impl FnMut(Event<'_>, &CrawlReport),
     ) -> Result<(), Error> {
         let mut stop = pin!(stop);
         loop {
@@ -249,7 +249,7 @@ impl<D: Door + 'static> Crawl<D> {
     }
 
     /// Stops: visits under way get a little time, what is in hand is synced and learned, archive and frontier are closed.
-    async fn end(mut self, on_event: &mut impl FnMut(Event<'_>, &Report)) -> Result<Report, Error> {
+    async fn end(mut self, on_event: &mut impl FnMut(Event<'_>, &CrawlReport)) -> Result<CrawlReport, Error> {
         let grace = tokio::time::sleep(STOP_GRACE);
         let mut grace = pin!(grace);
         loop {
@@ -382,12 +382,12 @@ impl<D: Door + 'static> Crawl<D> {
         }
     }
 
-    fn take_back(&mut self, ended: Result<(Task, Ended), tokio::task::JoinError>) -> Result<(), Error> {
+    fn take_back(&mut self, ended: Result<(Task, StepResult), tokio::task::JoinError>) -> Result<(), Error> {
         let (task, ended) = ended.expect("a visit neither panics nor is stopped");
         let worth = self.frontier.complete(&task, &ended.done(), ended.took, self.clock.now())?;
         let Ended { capture, took, what } = ended;
         let Some(capture) = capture else { return Ok(()) };
-        if !matches!(what, What::LookedUp(_)) {
+        if !matches!(what, StepContent::LookedUp(_)) {
             self.requests_running -= 1;
             self.report.count_request(&capture);
         }
@@ -402,9 +402,11 @@ impl<D: Door + 'static> Crawl<D> {
                 body = parsed;
                 Ticket::Page(task.step.page())
             }
-            What::LookedUp(_) if task.step.page().is_some() => Ticket::Page(task.step.page()),
-            What::Robots(Answer::Rules(rules)) => Ticket::Robots { sitemaps: sitemaps(&rules, &capture.url) },
-            What::LookedUp(_) | What::Robots(_) => Ticket::Robots { sitemaps: Vec::new() },
+            StepContent::LookedUp(_) if task.step.page().is_some() => Ticket::Page(task.step.page()),
+            StepContent::Robots(Answer::Rules(rules)) => {
+                Ticket::Robots { sitemaps: sitemaps(&rules, &capture.url) }
+            }
+            StepContent::LookedUp(_) | StepContent::Robots(_) => Ticket::Robots { sitemaps: Vec::new() },
         };
         self.keep(capture, body, ticket);
         Ok(())
@@ -488,7 +490,7 @@ impl<D: Door + 'static> Crawl<D> {
     fn hear(
         &mut self,
         word: Word<Ticket>,
-        on_event: &mut impl FnMut(Event<'_>, &Report),
+        on_event: &mut impl FnMut(Event<'_>, &CrawlReport),
     ) -> Result<(), Error> {
         let now = self.clock.now();
         match word {
@@ -519,7 +521,11 @@ impl<D: Door + 'static> Crawl<D> {
     }
 
     /// Lets the frontier learn from something that the archive holds now.
-    fn kept(&mut self, work: Work<Ticket>, stored: archive::Appended) -> Result<Option<Kept>, Error> {
+    fn kept(
+        &mut self,
+        work: Work<Ticket>,
+        stored: archive::Appended,
+    ) -> Result<Option<ArchivedCapture>, Error> {
         let Work { item, body, ticket } = work;
         let archive::Appended { entry, bytes_written } = stored;
         let parser = self.parser.clone();
@@ -553,7 +559,7 @@ impl<D: Door + 'static> Crawl<D> {
             }
             _ => None,
         };
-        let kept = Kept {
+        let kept = ArchivedCapture {
             url: capture.url,
             at: capture.at,
             outcome: capture.outcome,
@@ -596,7 +602,7 @@ impl<D: Door + 'static> Crawl<D> {
     }
 
     fn count(&mut self) {
-        self.report = Report {
+        self.report = CrawlReport {
             servers: self.frontier.server_count(),
             known: self.frontier.pages(),
             waiting: self.frontier.new_pages(),

@@ -37,6 +37,19 @@ pub(crate) fn path(data: &Path) -> PathBuf {
     data.join(FRONTIER)
 }
 
+/// What a frontier catches up with, and how.
+#[derive(Debug)]
+pub struct CatchUp<'a> {
+    /// The archive.
+    pub reader: &'a Reader,
+    /// The derived table, if it is to catch up in the same run.
+    pub derived: Option<&'a mut DerivedStage>,
+    /// How bodies are read.
+    pub options: &'a ReadOptions,
+    /// The moment of the commits.
+    pub now: Timestamp,
+}
+
 /// Opens a frontier over a store, and lets it, and the derived table if there is one, process what arrived in the archive
 /// since.
 ///

@@ -6,7 +6,7 @@ use frontier::HeldBack;
 
 /// A capture that is durable: what may be told to anyone (D2).
 #[derive(Clone, Debug)]
-pub struct Kept {
+pub struct ArchivedCapture {
     /// The page.
     pub url: PageUrl,
     /// When the visit began.
@@ -30,7 +30,7 @@ pub struct Kept {
 /// **Invariant:** once a crawl has ended, `requests` = `pages` + `requisites` + `robots` + `unanswered` + `cut_off`, less what was
 /// not kept: a full disk, a takedown, a network that is down.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct CrawlReport {
     /// HTTP requests that were sent, for pages and robots files. A name look-up is none, and neither is a refusal.
     pub requests: u64,
     /// Requests that got no answer.
@@ -85,9 +85,9 @@ pub struct Report {
     pub full: Interval,
 }
 
-impl Report {
+impl CrawlReport {
     /// Counts one durable capture.
-    pub fn count(&mut self, kept: &Kept, bytes_written: u64) {
+    pub fn count(&mut self, kept: &ArchivedCapture, bytes_written: u64) {
         self.bytes_written += bytes_written;
         if kept.robots {
             self.robots += u64::from(kept.stored != Stored::Metadata);

@@ -13,18 +13,18 @@ use std::net::SocketAddr;
 
 /// How a step ended.
 #[derive(Debug)]
-pub struct Ended {
+pub struct StepResult {
     /// What the archive keeps of it.
     pub capture: Option<Capture>,
     /// How long it took, by the clock that was handed in.
     pub took: Interval,
     /// What the frontier, and the page, learn from it.
-    pub what: What,
+    pub what: StepContent,
 }
 
 /// What there is to learn from a step.
 #[derive(Debug)]
-pub enum What {
+pub enum StepContent {
     /// Where a server is.
     LookedUp(Result<Found, Failure>),
     /// What a robots file says.
@@ -33,7 +33,7 @@ pub enum What {
     Page(Option<ParsedBody>),
 }
 
-impl Ended {
+impl StepResult {
     /// The end, in the frontier's words.
     ///
     /// # Panics
@@ -60,7 +60,7 @@ pub(crate) fn received_bytes(capture: &Capture) -> u64 {
 ///
 /// # Panics
 /// When the step is a refusal, which needs no door.
-pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &ReadOptions, step: &Step) -> Ended {
+pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &ReadOptions, step: &Step) -> StepResult {
     let at = clock.now();
     match step {
         Step::LookUp(_, url, origin) => {
@@ -69,7 +69,7 @@ pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &ReadOptions, ste
                 let outcome = fetch::outcome(url, &Err(failure.clone()));
                 Capture { url: url.clone(), at, outcome, exchange: None }
             });
-            Ended { capture, took: Interval::ZERO, what: What::LookedUp(result) }
+            StepResult { capture, took: Interval::ZERO, what: StepContent::LookedUp(result) }
         }
         Step::Robots(to, request) => {
             let (capture, text, took) = visit(door, clock, *to, request, at, robots_text).await;
@@ -81,7 +81,7 @@ pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &ReadOptions, ste
             let parse =
                 move |exchange: &Exchange, content: &Decoded<'_>| reads.parse(&url, exchange, content);
             let (capture, body, took) = visit(door, clock, *to, request, at, parse).await;
-            Ended { capture: Some(capture), took, what: What::Page(body.flatten()) }
+            StepResult { capture: Some(capture), took, what: StepContent::Page(body.flatten()) }
         }
         Step::Refuse(..) => unreachable!("a refusal needs no door"),
     }

@@ -1,7 +1,7 @@
 //! Which encoding a page is in: by byte order mark, header, meta element or XML declaration, in this order (H11).
 //!
 //! A page that nobody labels is UTF-8 when it is valid UTF-8. Otherwise its bytes are compared with what languages
-//! look like in each encoding (`chardetng`); [`Found::how`] says so.
+//! look like in each encoding (`chardetng`); [`DetectedCharset::how`] says so.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8};
@@ -18,7 +18,7 @@ const PRESCAN_BYTES: usize = 1_024;
 
 /// An encoding and how it was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Found {
+pub struct DetectedCharset {
     /// The encoding.
     pub encoding: &'static Encoding,
     /// How it was found.
@@ -56,14 +56,14 @@ impl How {
 
 /// The encoding of `bytes` that came with this `Content-Type`.
 #[must_use]
-pub fn find(content_type: Option<&str>, bytes: &[u8]) -> Found {
+pub fn find(content_type: Option<&str>, bytes: &[u8]) -> DetectedCharset {
     find_from(None, content_type, bytes)
 }
 
 /// The same for bytes from a host under this top-level domain (`jp`), which decides between encodings that look alike.
 #[must_use]
-pub fn find_from(domain: Option<&str>, content_type: Option<&str>, bytes: &[u8]) -> Found {
-    let found = |encoding, how| Found { encoding, how };
+pub fn find_from(domain: Option<&str>, content_type: Option<&str>, bytes: &[u8]) -> DetectedCharset {
+    let found = |encoding, how| DetectedCharset { encoding, how };
     if let Some((encoding, _)) = Encoding::for_bom(bytes) {
         return found(encoding, How::Mark);
     }
@@ -103,7 +103,7 @@ fn detected(bytes: &[u8], domain: Option<&str>) -> &'static Encoding {
 
 /// The text of `bytes`, what cannot be read replaced by U+FFFD.
 #[must_use]
-pub fn text(found: Found, bytes: &[u8]) -> Cow<'_, str> {
+pub fn text(found: DetectedCharset, bytes: &[u8]) -> Cow<'_, str> {
     found.encoding.decode(bytes).0
 }
 

@@ -1,10 +1,10 @@
 //! What a body is, by its bytes first and by its `Content-Type` where they do not tell (D11).
 //!
 //! ```
-//! use html::kind::{Kind, sniff};
+//! use html::kind::{BodyKind, sniff};
 //!
-//! assert_eq!(sniff(Some("text/plain"), b"<rss version='2.0'>"), Kind::Feed);
-//! assert_eq!(sniff(Some("text/html"), b"%PDF-1.7"), Kind::Other("application/pdf".into()));
+//! assert_eq!(sniff(Some("text/plain"), b"<rss version='2.0'>"), BodyKind::Feed);
+//! assert_eq!(sniff(Some("text/html"), b"%PDF-1.7"), BodyKind::Other("application/pdf".into()));
 //! ```
 
 use crate::xml::{Element, Event, Reader};
@@ -12,7 +12,7 @@ use crate::{charset, feed, gzip, sitemap};
 
 /// What a body is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum BodyKind {
     /// A page of HTML or XHTML.
     Page,
     /// A feed: RSS, Atom or JSON Feed.
@@ -25,7 +25,7 @@ pub enum Kind {
     Other(String),
 }
 
-impl Kind {
+impl BodyKind {
     /// The media type that stands for it.
     #[must_use]
     pub fn media_type(&self) -> &str {
@@ -44,27 +44,27 @@ const SNIFFED_BYTES: usize = 4 * 1024;
 
 /// What a body is that came with this `Content-Type`.
 #[must_use]
-pub fn sniff(content_type: Option<&str>, bytes: &[u8]) -> Kind {
+pub fn sniff(content_type: Option<&str>, bytes: &[u8]) -> BodyKind {
     let start = bytes.get(..SNIFFED_BYTES).unwrap_or(bytes);
     let claimed = media_type(content_type);
     if gzip::is_packed(start) {
         let inside = gzip::start(bytes, SNIFFED_BYTES);
         return of_markup(content_type, &inside)
-            .filter(|kind| *kind == Kind::Sitemap)
-            .unwrap_or_else(|| Kind::Other("application/gzip".into()));
+            .filter(|kind| *kind == BodyKind::Sitemap)
+            .unwrap_or_else(|| BodyKind::Other("application/gzip".into()));
     }
     if let Some(name) = by_magic(start) {
-        return Kind::Other(name.into());
+        return BodyKind::Other(name.into());
     }
     of_markup(content_type, start).unwrap_or_else(|| of_claim(&claimed, start))
 }
 
 /// What markup or JSON says of itself.
-fn of_markup(content_type: Option<&str>, start: &[u8]) -> Option<Kind> {
+fn of_markup(content_type: Option<&str>, start: &[u8]) -> Option<BodyKind> {
     let text = charset::text(charset::find(content_type, start), start);
     let text = text.trim_start();
     if text.starts_with('{') && text.contains("jsonfeed.org/version/") {
-        return Some(Kind::Feed);
+        return Some(BodyKind::Feed);
     }
     if !text.starts_with('<') {
         return None;
@@ -72,7 +72,7 @@ fn of_markup(content_type: Option<&str>, start: &[u8]) -> Option<Kind> {
     if text.get(..9).is_some_and(|word| word.eq_ignore_ascii_case("<!doctype")) {
         let name = text.get(9..)?.trim_ascii_start();
         if name.get(..4).is_some_and(|word| word.eq_ignore_ascii_case("html")) {
-            return Some(Kind::Page);
+            return Some(BodyKind::Page);
         }
     }
     let mut reader = Reader::new(text);
@@ -86,17 +86,17 @@ fn of_markup(content_type: Option<&str>, start: &[u8]) -> Option<Kind> {
     None
 }
 
-fn by_root(root: Element<'_>) -> Option<Kind> {
+fn by_root(root: Element<'_>) -> Option<BodyKind> {
     const PAGE: &str =
         "html head body title meta link script style base div table p a h1 h2 center font br frameset img";
     if feed::is_feed(root) {
-        Some(Kind::Feed)
+        Some(BodyKind::Feed)
     } else if sitemap::is_sitemap(root) {
-        Some(Kind::Sitemap)
+        Some(BodyKind::Sitemap)
     } else if PAGE.split(' ').any(|name| root.is(name)) {
-        Some(Kind::Page)
+        Some(BodyKind::Page)
     } else {
-        root.is("svg").then(|| Kind::Other("image/svg+xml".into()))
+        root.is("svg").then(|| BodyKind::Other("image/svg+xml".into()))
     }
 }
 
@@ -135,16 +135,16 @@ fn by_magic(start: &[u8]) -> Option<&'static str> {
 }
 
 /// What remains: the claim, as far as the bytes bear it out.
-fn of_claim(claimed: &str, start: &[u8]) -> Kind {
+fn of_claim(claimed: &str, start: &[u8]) -> BodyKind {
     let is_binary = is_binary(start);
     match claimed {
-        "text/html" | "application/xhtml+xml" if !is_binary => Kind::Page,
-        "" if !is_binary => Kind::Text,
+        "text/html" | "application/xhtml+xml" if !is_binary => BodyKind::Page,
+        "" if !is_binary => BodyKind::Text,
         "text/html" | "application/xhtml+xml" | "" | "text/plain" if is_binary => {
-            Kind::Other("application/octet-stream".into())
+            BodyKind::Other("application/octet-stream".into())
         }
-        "text/plain" => Kind::Text,
-        name => Kind::Other(name.into()),
+        "text/plain" => BodyKind::Text,
+        name => BodyKind::Other(name.into()),
     }
 }
 

@@ -6,6 +6,7 @@
 //! assert_eq!(page.title, "Hi");
 //! assert_eq!(page.links[0].url.as_str(), "http://a.example/dir/next.html");
 //! assert!(page.links[0].nofollow);
+//! assert_eq!((&*page.links[0].anchor_text, page.links[0].offset), ("on", 17));
 //! assert_eq!(page.text.sample, "on");
 //! # Ok::<(), base::url::UrlError>(())
 //! ```
@@ -16,6 +17,7 @@
 //! Not here: fetching, a document tree, the decision which link to follow.
 #![warn(clippy::indexing_slicing)]
 
+mod anchor;
 pub mod charset;
 mod css;
 mod date;
@@ -38,7 +40,7 @@ mod xml;
 pub use css::style_sheet_links;
 pub use links::{Link, LinkKind};
 pub use page::{Page, read};
-pub use text::{BLOCKS_MAX, Text, WORDS_MAX, visible_text};
+pub use text::{BLOCKS_MAX, PageText, WORDS_MAX, visible_text};
 pub use title::title;
 
 /// As many links as are taken from one page: more is a trap or a mistake.

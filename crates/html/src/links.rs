@@ -16,6 +16,12 @@ pub struct Link {
     pub kind: LinkKind,
     /// `rel=nofollow` stands on it, wherever on the page it is.
     pub nofollow: bool,
+    /// The text of the first `a` element that leads there and has text, white space folded; at most
+    /// [`base::limits::ANCHOR_TEXT_BYTES_MAX`].
+    pub anchor_text: Box<str>,
+    /// Where the tag of the first element that leads there begins, in bytes of the page decoded to UTF-8. For a page in
+    /// UTF-8 without a byte order mark this is the position in its content. 0 for a link of a style sheet.
+    pub offset: usize,
 }
 
 /// What a link is for.
@@ -65,6 +71,8 @@ const TOO_LONG_MAX: usize = 1_000;
 pub(crate) struct Links {
     base: PageUrl,
     base_is_set: bool,
+    /// Where the tag begins that is read now.
+    pub(crate) offset: usize,
     found: Vec<Link>,
     /// Hashes of references to the page's own host whose targets are too long to be taken up.
     pub(crate) too_long: Vec<u32>,
@@ -98,6 +106,7 @@ impl Links {
         Self {
             base: page.clone(),
             base_is_set: false,
+            offset: 0,
             found: Vec::new(),
             too_long: Vec::new(),
             by_target: Places::default(),
@@ -118,9 +127,23 @@ impl Links {
 
     /// Adds what `reference` points to. A target is worth following when one of its links is.
     pub(crate) fn add(&mut self, reference: &str, kind: LinkKind, nofollow: bool) {
+        self.add_one(reference, kind, nofollow);
+    }
+    /// Adds what an `a` element points to; the number of the link, if its text is wanted.
+    pub(crate) fn add_anchor(&mut self, reference: &str, nofollow: bool) -> Option<usize> {
+        let place = self.add_one(reference, LinkKind::Anchor, nofollow)?;
+        self.found.get(place).filter(|link| link.anchor_text.is_empty()).map(|_| place)
+    }
+    /// The text of a link that has none.
+    pub(crate) fn set_text(&mut self, place: usize, text: &str) {
+        if let Some(link) = self.found.get_mut(place) {
+            link.anchor_text = text.into();
+        }
+    }
+    fn add_one(&mut self, reference: &str, kind: LinkKind, nofollow: bool) -> Option<usize> {
         let reference = reference.trim_ascii();
         if reference.is_empty() || is_inside(reference, kind) || self.by_reference.len() >= 4 * LINKS_MAX {
-            return;
+            return None;
         }
         let key = hash_bytes(kind as u64, reference.as_bytes());
         let place = match self.by_reference.get(&key) {
@@ -134,6 +157,7 @@ impl Links {
         if let Some(link) = place.and_then(|place| self.found.get_mut(place)) {
             link.nofollow &= nofollow;
         }
+        place
     }
 
     /// The place of the target of a reference that was not seen before.
@@ -157,7 +181,8 @@ impl Links {
             return None;
         }
         self.by_target.insert(key, self.found.len());
-        self.found.push(Link { url, kind, nofollow });
+        let anchor_text = Box::default();
+        self.found.push(Link { url, kind, nofollow, anchor_text, offset: self.offset });
         Some(self.found.len() - 1)
     }
 

@@ -1,8 +1,9 @@
 //! One walk over the tags of a page that gathers everything.
 
+use crate::anchor::AnchorText;
 use crate::links::{Link, LinkKind, Links};
 use crate::reference::in_attribute;
-use crate::text::{Gather, Text};
+use crate::text::{Gather, PageText};
 use crate::token::name::{Attribute, element};
 use crate::token::{Name, Token, Tokenizer};
 use crate::{charset, css, srcset, title};
@@ -14,7 +15,7 @@ use std::borrow::Cow;
 #[derive(Clone, Debug)]
 pub struct Page {
     /// The encoding and how it was found.
-    pub charset: charset::Found,
+    pub charset: charset::DetectedCharset,
     /// The title with its white space folded; empty when there is none.
     pub title: String,
     /// The language that the page claims to be in, as it is written: `ja`, `en-GB`.
@@ -26,7 +27,7 @@ pub struct Page {
     /// What its `meta` elements ask of robots, of all and of us by name.
     pub asks: Directives,
     /// Its visible text.
-    pub text: Text,
+    pub text: PageText,
 }
 
 /// Reads a page that was found at `url` with this `Content-Type`, as the robot `agent` (a product token).
@@ -39,12 +40,13 @@ pub fn read(url: &PageUrl, content_type: Option<&str>, bytes: &[u8], agent: &str
 }
 
 /// Reads a page that is text already; also tells how many bytes were looked at.
-fn walk(url: &PageUrl, charset: charset::Found, text: &str, agent: &str) -> (Page, usize) {
+fn walk(url: &PageUrl, charset: charset::DetectedCharset, text: &str, agent: &str) -> (Page, usize) {
     let mut walk = Walk {
         tag: Tokenizer::html(text),
         agent,
         links: Links::of(url),
         text: Gather::default(),
+        anchor: AnchorText::default(),
         title: None,
         lang: None,
         asks: Directives::default(),
@@ -63,6 +65,7 @@ struct Walk<'a> {
     agent: &'a str,
     links: Links,
     text: Gather,
+    anchor: AnchorText,
     title: Option<String>,
     lang: Option<String>,
     asks: Directives,
@@ -73,14 +76,30 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn step(&mut self, token: Token<'a>) {
         match token {
-            Token::Text(text) => self.text.text(text),
+            Token::Text(text) => {
+                self.text.text(text);
+                self.anchor.push(text);
+            }
             Token::Raw(text) => self.raw_text(text),
             Token::Start(name) => self.start(name),
-            Token::End(name) => self.text.end(name),
+            Token::End(name) => {
+                self.text.end(name);
+                if name.key == element::A {
+                    self.close_anchor();
+                }
+            }
         }
     }
 
-    fn finish(mut self, charset: charset::Found) -> Page {
+    /// The text of the open link is complete.
+    fn close_anchor(&mut self) {
+        if let Some((link, text)) = self.anchor.close() {
+            self.links.set_text(link, text);
+        }
+    }
+
+    fn finish(mut self, charset: charset::DetectedCharset) -> Page {
+        self.close_anchor();
         let (title, text) = (self.title.unwrap_or_default(), self.text.finish());
         let too_long = std::mem::take(&mut self.links.too_long);
         Page { charset, title, lang: self.lang, links: self.links.finish(), too_long, asks: self.asks, text }
@@ -89,10 +108,12 @@ impl<'a> Walk<'a> {
     fn start(&mut self, name: Name<'a>) {
         use element::*;
         self.raw = name.key;
+        self.links.offset = self.tag.tag_at();
         self.text.start(name, &self.tag);
         self.decoration();
         match name.key {
-            A | AREA => self.anchor(),
+            A => self.anchor(),
+            AREA => drop(self.anchor_link()),
             FRAME | IFRAME => self.frame(),
             AUDIO | EMBED | IMG | INPUT | SCRIPT | SOURCE | TRACK | VIDEO => self.embedded(),
             FEIMAGE | IMAGE | USE => self.svg_image(),
@@ -115,10 +136,16 @@ impl<'a> Walk<'a> {
         self.links.add(&self.value(attribute), kind, false);
     }
 
+    /// Links do not stand in each other: one that opens ends the one before.
     fn anchor(&mut self) {
+        self.close_anchor();
+        let link = self.anchor_link();
+        self.anchor.open(link);
+    }
+    fn anchor_link(&mut self) -> Option<usize> {
         let nofollow =
             self.tag.attribute(Attribute::Rel).is_some() && has_word(&self.value(Attribute::Rel), "nofollow");
-        self.links.add(&self.value(Attribute::Href), LinkKind::Anchor, nofollow);
+        self.links.add_anchor(&self.value(Attribute::Href), nofollow)
     }
 
     /// What any element may be decorated with: `style` and the old `background`.
@@ -322,6 +349,33 @@ mod tests {
         );
         check("<meta http-equiv=Refresh content=\"0; URL='/on'\">", &[("refresh", "http://a.example/on")]);
         check("<a href='?a=1&amp;b=2'>", &[("anchor", "http://a.example/dir/page?a=1&b=2")]);
+    }
+
+    #[test]
+    fn a_link_has_the_text_of_its_first_anchor_and_its_position() {
+        let long = "長い".repeat(200);
+        let html = format!(
+            "<p>é <a href=a> One\n <b>more</b>&amp;more </a>text<a href=b><img src=i></a><a href=a>again</a>\
+             <a href=b>second</a><a href=c>no end <a href=d>{long}</a><area href=e><a href=f>open"
+        );
+        let page = page(&html);
+        let texts: Vec<_> = page.links.iter().map(|link| (link.url.path(), &*link.anchor_text)).collect();
+        let cut = "長い".repeat(200)[..255].to_owned();
+        assert_eq!(
+            texts,
+            [
+                ("/dir/a", "One more&more"),
+                ("/dir/b", "second"),
+                ("/dir/i", ""),
+                ("/dir/c", "no end"),
+                ("/dir/d", cut.as_str()),
+                ("/dir/e", ""),
+                ("/dir/f", "open"),
+            ]
+        );
+        let tags: Vec<_> = page.links.iter().map(|link| &html[link.offset..link.offset + 4]).collect();
+        assert_eq!(tags, ["<a h", "<a h", "<img", "<a h", "<a h", "<are", "<a h"]);
+        assert!(page.links.is_sorted_by_key(|link| link.offset));
     }
 
     /// The requisites of a page, seen from its directory.

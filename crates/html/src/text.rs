@@ -45,7 +45,7 @@ const FEW_LETTERS_MAX: usize = 400;
 
 /// What is known of the visible text of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Text {
+pub struct PageText {
     /// How many characters there are, white space folded.
     pub chars: usize,
     /// Pieces of the text from all over the page, at most 8 KiB, one a line: for telling the language.
@@ -136,7 +136,7 @@ impl Gather {
         self.sums.title = words::in_order(title);
     }
     /// All that was gathered.
-    pub(crate) fn finish(mut self) -> Text {
+    pub(crate) fn finish(mut self) -> PageText {
         self.blocks.finish(|block, zones| self.sums.add_block(block, zones));
         self.sums.finish()
     }
@@ -227,9 +227,9 @@ impl Sums {
         }
     }
 
-    fn finish(self) -> Text {
+    fn finish(self) -> PageText {
         let main = self.part().digest;
-        Text {
+        PageText {
             chars: self.chars,
             digest: self.all.digest,
             main,

@@ -49,6 +49,8 @@ enum Dialect {
 pub(crate) struct Tokenizer<'a> {
     text: &'a str,
     at: usize,
+    /// Where the last tag that opens an element begins.
+    tag_at: usize,
     dialect: Dialect,
     /// The element whose raw text comes next.
     raw: Option<Name<'a>>,
@@ -62,7 +64,16 @@ pub(crate) struct Tokenizer<'a> {
 impl<'a> Tokenizer<'a> {
     /// Reads `text` as HTML.
     pub(crate) fn html(text: &'a str) -> Self {
-        Self { text, at: 0, dialect: Dialect::Html, raw: None, values: [""; ATTRIBUTES], given: 0, work: 0 }
+        Self {
+            text,
+            at: 0,
+            tag_at: 0,
+            dialect: Dialect::Html,
+            raw: None,
+            values: [""; ATTRIBUTES],
+            given: 0,
+            work: 0,
+        }
     }
     /// Reads `text` as XML, tolerantly: no element has raw text, and CDATA sections are text.
     pub(crate) fn xml(text: &'a str) -> Self {
@@ -75,6 +86,10 @@ impl<'a> Tokenizer<'a> {
         self.values.get(place).filter(|_| self.given >> place & 1 == 1).copied()
     }
 
+    /// Where the last tag that opens an element begins.
+    pub(crate) fn tag_at(&self) -> usize {
+        self.tag_at
+    }
     /// How much of the text is read.
     pub(crate) fn place(&self) -> usize {
         self.at
@@ -139,6 +154,7 @@ impl<'a> Tokenizer<'a> {
             (Some(b'/' | b'?'), _) => self.go_behind(less + 2, b'>'),
             _ => {
                 let name = self.tag(less + 1)?;
+                self.tag_at = less;
                 self.raw = (self.dialect == Dialect::Html && has_raw_text(name)).then_some(name);
                 Some(Token::Start(name))
             }

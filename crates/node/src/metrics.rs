@@ -36,7 +36,7 @@ pub fn exposition(report: &Report, whole: Option<&ScheduleView>, up_seconds: f64
 struct Text(String);
 
 impl Text {
-    fn of_visits(&mut self, report: &Report) {
+    fn of_visits(&mut self, report: &CrawlReport) {
         self.head("visits_total", "Visits to pages that are archived, by how they ended.", "counter");
         let outcomes = [
             ("new", report.new),

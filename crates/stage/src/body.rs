@@ -1,9 +1,9 @@
 //! A body, parsed once for all stages.
 
 use base::PageUrl;
-use html::charset::Found;
+use html::charset::DetectedCharset;
 use html::feed::{self, Feed};
-use html::kind::Kind;
+use html::kind::BodyKind;
 use html::sitemap::{self, Sitemap};
 use html::{Link, LinkKind, Page};
 use lang::Language;
@@ -25,7 +25,7 @@ pub struct BodyParser {
 #[derive(Clone, Debug)]
 pub struct ParsedBody {
     /// What it is, by its bytes and its `Content-Type`.
-    pub kind: Kind,
+    pub kind: BodyKind,
     /// Its length with every coding removed.
     pub bytes: u64,
     /// The language of a page, if there is enough text to tell.
@@ -56,14 +56,14 @@ impl BodyParser {
         let kind = html::kind::sniff(content_type, content);
         let (mut language, bytes) = (None, content.len() as u64);
         let markup = match &kind {
-            Kind::Page => {
+            BodyKind::Page => {
                 let page = html::read(url, content_type, content, &self.agent);
                 language = language_of(&page);
                 Markup::Page(Box::new(page))
             }
-            Kind::Feed => feed::read(url, content_type, content).map_or(Markup::Nothing, Markup::Feed),
-            Kind::Sitemap => sitemap::read(url, content).map_or(Markup::Nothing, Markup::Sitemap),
-            Kind::Text | Kind::Other(_) => self.parse_requisite(url, &kind, content_type, content),
+            BodyKind::Feed => feed::read(url, content_type, content).map_or(Markup::Nothing, Markup::Feed),
+            BodyKind::Sitemap => sitemap::read(url, content).map_or(Markup::Nothing, Markup::Sitemap),
+            BodyKind::Text | BodyKind::Other(_) => self.parse_requisite(url, &kind, content_type, content),
         };
         ParsedBody { kind, bytes, language, markup }
     }
@@ -71,7 +71,7 @@ impl BodyParser {
     fn parse_requisite(
         &self,
         url: &PageUrl,
-        kind: &Kind,
+        kind: &BodyKind,
         content_type: Option<&str>,
         content: &[u8],
     ) -> Markup {
@@ -98,6 +98,6 @@ fn language_of(page: &Page) -> Option<Language> {
 }
 
 /// What a Japanese encoding says of the language.
-fn japanese(charset: Found) -> Option<&'static str> {
+fn japanese(charset: DetectedCharset) -> Option<&'static str> {
     matches!(charset.encoding.name(), "Shift_JIS" | "EUC-JP" | "ISO-2022-JP").then_some("ja")
 }

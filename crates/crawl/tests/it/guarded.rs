@@ -47,7 +47,7 @@ async fn crawl(
     clock: &Arc<RealClock>,
     guard: &Guard,
     directory: &Path,
-) -> (Report, BTreeMap<&'static str, u64>) {
+) -> (CrawlReport, BTreeMap<&'static str, u64>) {
     let (known, http, https) = (Arc::clone(web), serving.http, serving.https.unwrap());
     let resolver = Resolver::new(move |origin| {
         let port = if origin.scheme == base::url::Scheme::Http { http } else { https };

@@ -90,7 +90,7 @@ fn drive(
     clock: &SimulatedClock,
     end: Timestamp,
     recall: impl FnMut(&PageUrl) -> Option<Standing>,
-    on_step: impl FnMut(&Task, &Ended, Timestamp),
+    on_step: impl FnMut(&Task, &StepResult, Timestamp),
 ) {
     drive_through(queue, door, clock, end, recall, on_step);
 }
@@ -102,10 +102,10 @@ fn drive_through<D: Door>(
     clock: &SimulatedClock,
     end: Timestamp,
     mut recall: impl FnMut(&PageUrl) -> Option<Standing>,
-    mut on_step: impl FnMut(&Task, &Ended, Timestamp),
+    mut on_step: impl FnMut(&Task, &StepResult, Timestamp),
 ) {
     let mut running: BinaryHeap<Reverse<(Timestamp, usize)>> = BinaryHeap::new();
-    let mut tasks: Vec<Option<(Task, Ended)>> = Vec::new();
+    let mut tasks: Vec<Option<(Task, StepResult)>> = Vec::new();
     while clock.now() < end {
         let now = clock.now();
         let wake = match next(queue, now) {
@@ -154,7 +154,7 @@ fn entry(web: &Web, task: &Task, ended: &Ended, now: Timestamp) -> Option<LogEnt
 }
 
 impl Crawl {
-    fn learn(&mut self, ended: &Ended, contents: &mut HashMap<PageUrl, Option<base::ContentDigest>>) {
+    fn learn(&mut self, ended: &StepResult, contents: &mut HashMap<PageUrl, Option<base::ContentDigest>>) {
         let Some(capture) = &ended.capture else { return };
         self.requests += u64::from(capture.exchange.is_some());
         let told = format!("{} {} {}", capture.at, capture.outcome.as_str(), capture.url);

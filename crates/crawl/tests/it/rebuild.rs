@@ -72,7 +72,7 @@ impl World {
         }
         self.frontier.commit(self.clock.now()).unwrap();
     }
-    fn finish(&mut self, task: &frontier::Task, ended: crawl::Ended) {
+    fn finish(&mut self, task: &frontier::Task, ended: crawl::StepResult) {
         let is_refusal = matches!(task.step, Step::Refuse(..));
         let done = if is_refusal { StepResult::Refused } else { ended.done() };
         let worth = self.frontier.complete(task, &done, ended.took, self.clock.now()).unwrap();

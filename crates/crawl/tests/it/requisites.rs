@@ -76,7 +76,7 @@ async fn web() -> Net {
 
 /// What a crawl brought: its report, and what was archived with a body.
 struct Crawled {
-    report: Report,
+    report: CrawlReport,
     archived: BTreeSet<String>,
     asked: BTreeSet<String>,
 }
@@ -109,7 +109,7 @@ async fn crawl(place: &Path, requisites: bool, pages_max: Option<u64>) -> Crawle
         once: true,
     };
     let mut archived = BTreeSet::new();
-    let note = |event: Event<'_>, _: &Report| {
+    let note = |event: Event<'_>, _: &CrawlReport| {
         let Event::Kept(kept) = event else { return };
         let fetched = kept.iter().filter(|kept| kept.outcome.as_str() == "fetched" && !kept.robots);
         archived.extend(fetched.map(|kept| kept.url.as_str().trim_start_matches("http://").to_owned()));

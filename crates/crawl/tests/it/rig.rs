@@ -49,9 +49,9 @@ pub(crate) fn at_once<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// Takes a step, a refusal too.
-pub(crate) async fn step<D: Door>(door: &D, clock: &SimulatedClock, task: &Task) -> Ended {
+pub(crate) async fn step<D: Door>(door: &D, clock: &SimulatedClock, task: &Task) -> StepResult {
     match &task.step {
-        Step::Refuse(_, url, refusal) => Ended {
+        Step::Refuse(_, url, refusal) => StepResult {
             capture: Some(Capture {
                 url: url.clone(),
                 at: clock.now(),
@@ -59,14 +59,14 @@ pub(crate) async fn step<D: Door>(door: &D, clock: &SimulatedClock, task: &Task)
                 exchange: None,
             }),
             took: Interval::ZERO,
-            what: What::Page(None),
+            what: StepContent::Page(None),
         },
         step => take(door, clock, &reads(), step).await,
     }
 }
 
 /// Takes a task back, and lets the page learn from it as if it were archived at once.
-pub(crate) fn finish(frontier: &mut Frontier, task: &Task, ended: Ended, now: Timestamp) {
+pub(crate) fn finish(frontier: &mut Frontier, task: &Task, ended: StepResult, now: Timestamp) {
     let is_refusal = matches!(task.step, Step::Refuse(..));
     let done = if is_refusal { StepResult::Refused } else { ended.done() };
     let worth = frontier.complete(task, &done, ended.took, now).unwrap();
@@ -78,9 +78,9 @@ pub(crate) fn finish(frontier: &mut Frontier, task: &Task, ended: Ended, now: Ti
 }
 
 /// What the frontier learns from the body of a visit.
-pub(crate) fn findings(capture: &Capture, what: What) -> Findings {
+pub(crate) fn findings(capture: &Capture, what: StepContent) -> Findings {
     match (what, &capture.exchange) {
-        (What::Page(body), Some(exchange)) => {
+        (StepContent::Page(body), Some(exchange)) => {
             reads().findings(&capture.url, &exchange.response_head, body.as_ref())
         }
         _ => Findings::default(),

@@ -6,12 +6,12 @@ use archive::{Archive, Reader, Settings};
 use base::clock::RealClock;
 use base::disk::RealDisk;
 use base::{Clock, Interval, PageUrl};
-use crawl::{Added, Parts, Report};
+use crawl::{Added, CrawlReport, Parts};
 use std::path::Path;
 use std::sync::Arc;
 
 /// Crawls one page, whose bodies are these, the last again and again, until it was archived four times.
-async fn crawl(directory: &Path, bodies: &'static [&'static str]) -> Report {
+async fn crawl(directory: &Path, bodies: &'static [&'static str]) -> CrawlReport {
     crawl_pages(directory, bodies, &["/page"], 4).await
 }
 
@@ -21,7 +21,7 @@ async fn crawl_pages(
     bodies: &'static [&'static str],
     pages: &'static [&'static str],
     pages_max: u64,
-) -> Report {
+) -> CrawlReport {
     let script: Script = Arc::new(move |_, target, before| {
         if target == "/robots.txt" {
             return robots();

@@ -254,7 +254,7 @@ fn broken_feeds_and_sitemaps_are_read_to_their_end() {
         found[0] += feed::read(&place, None, text.as_bytes()).map_or(0, |feed| feed.entries.len());
         let sitemap = sitemap::read(&place, text.as_bytes()).unwrap_or_default();
         found[1] += sitemap.pages.len() + sitemap.sitemaps.len();
-        found[2] += usize::from(html::kind::sniff(None, text.as_bytes()) == html::kind::Kind::Feed);
+        found[2] += usize::from(html::kind::sniff(None, text.as_bytes()) == html::kind::BodyKind::Feed);
     }
     assert!(found.iter().all(|count| *count > 100), "there is something to break: {found:?}");
 }

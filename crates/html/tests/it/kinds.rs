@@ -1,6 +1,6 @@
 //! What a body is, whatever its field claims.
 
-use html::kind::{Kind, sniff};
+use html::kind::{BodyKind, sniff};
 
 #[track_caller]
 fn check(content_type: &str, bytes: &[u8], expected: &str) {
@@ -45,5 +45,5 @@ fn bytes_come_before_the_claim() {
 fn a_packed_sitemap_is_known_by_what_is_inside() {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut encoder, b"<?xml version='1.0'?><urlset>").unwrap();
-    assert_eq!(sniff(Some("application/gzip"), &encoder.finish().unwrap()), Kind::Sitemap);
+    assert_eq!(sniff(Some("application/gzip"), &encoder.finish().unwrap()), BodyKind::Sitemap);
 }

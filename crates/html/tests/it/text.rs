@@ -1,9 +1,9 @@
 //! What counts as the text of a page, and what as its main text.
 
 use base::PageUrl;
-use html::Text;
+use html::PageText;
 
-fn text(html: &str) -> Text {
+fn text(html: &str) -> PageText {
     html::read(
         &PageUrl::parse("http://a.example/").unwrap(),
         Some("text/html; charset=utf-8"),

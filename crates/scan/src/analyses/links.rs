@@ -3,7 +3,7 @@
 use super::json;
 use super::subject::Subject;
 use base::PageUrl;
-use html::kind::Kind;
+use html::kind::BodyKind;
 use html::{feed, sitemap};
 
 /// The name by which a page could ask a robot for something. Nothing is asked of an analysis, so it has none.
@@ -17,17 +17,17 @@ pub(super) fn write(subject: &Subject<'_>, out: &mut Vec<u8>) {
             let page = html::read(&url, subject.content_type, subject.body, NO_AGENT);
             json::list(out, &page.links, |out, link| one(out, &link.url, link.kind.as_str(), link.nofollow));
         }
-        Kind::Feed => {
+        BodyKind::Feed => {
             let feed = feed::read(&url, subject.content_type, subject.body).unwrap_or_default();
             let entries = feed.entries.iter().map(|entry| (&entry.url, "entry"));
             plain(out, entries.chain(feed.next.iter().map(|url| (url, "next"))));
         }
-        Kind::Sitemap => {
+        BodyKind::Sitemap => {
             let sitemap = sitemap::read(&url, subject.body).unwrap_or_default();
             let pages = sitemap.pages.iter().map(|page| (&page.url, "page"));
             plain(out, pages.chain(sitemap.sitemaps.iter().map(|url| (url, "sitemap"))));
         }
-        Kind::Text | Kind::Other(_) => out.extend_from_slice(b"[]"),
+        BodyKind::Text | BodyKind::Other(_) => out.extend_from_slice(b"[]"),
     }
 }
 

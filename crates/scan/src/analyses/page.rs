@@ -5,7 +5,7 @@ use super::links::NO_AGENT;
 use super::subject::{Subject, domain};
 use base::PageUrl;
 use html::charset;
-use html::kind::Kind;
+use html::kind::BodyKind;
 
 /// Maximum bytes of text used for language detection, the same as in the crawler.
 const LANGUAGE_BYTES: usize = 2 * 1024;
@@ -14,7 +14,7 @@ const NOWHERE: &str = "http://nowhere.invalid/";
 
 /// Appends the title of a page. Its body is read only as far as that goes.
 pub(super) fn title(subject: &Subject<'_>, out: &mut Vec<u8>) {
-    if subject.kind() != Kind::Page {
+    if subject.kind() != BodyKind::Page {
         return json::null(out);
     }
     let url = subject.url();
@@ -34,6 +34,6 @@ pub(super) fn language(subject: &Subject<'_>, out: &mut Vec<u8>) {
 }
 
 /// What an encoding of Japanese says of the language.
-fn japanese(charset: charset::Found) -> Option<&'static str> {
+fn japanese(charset: charset::DetectedCharset) -> Option<&'static str> {
     matches!(charset.encoding.name(), "Shift_JIS" | "EUC-JP" | "ISO-2022-JP").then_some("ja")
 }

@@ -3,7 +3,7 @@
 use crate::ScanDocument;
 use base::PageUrl;
 use html::charset;
-use html::kind::{Kind, sniff};
+use html::kind::{BodyKind, sniff};
 use std::borrow::Cow;
 
 /// A document with what its head says of it.
@@ -20,7 +20,7 @@ impl<'a> Subject<'a> {
     }
 
     /// What the body is.
-    pub(super) fn kind(&self) -> Kind {
+    pub(super) fn kind(&self) -> BodyKind {
         sniff(self.content_type, self.body)
     }
 
@@ -34,12 +34,12 @@ impl<'a> Subject<'a> {
         let url = self.url();
         let domain = url.as_ref().and_then(domain);
         match self.kind() {
-            Kind::Page => Some(html::visible_text(domain, self.content_type, self.body).into()),
-            Kind::Text => {
+            BodyKind::Page => Some(html::visible_text(domain, self.content_type, self.body).into()),
+            BodyKind::Text => {
                 let charset = charset::find_from(domain, self.content_type, self.body);
                 Some(shortened(charset::text(charset, self.body)))
             }
-            Kind::Feed | Kind::Sitemap | Kind::Other(_) => None,
+            BodyKind::Feed | BodyKind::Sitemap | BodyKind::Other(_) => None,
         }
     }
 }

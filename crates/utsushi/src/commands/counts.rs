@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 const COLUMNS_MAX: usize = 80;
 
 /// The counts for programs.
-pub(crate) fn to_json(r: &Report) -> Map<String, Value> {
+pub(crate) fn to_json(r: &CrawlReport) -> Map<String, Value> {
     let Value::Object(object) = json!({
         "requests": r.requests, "unanswered": r.unanswered, "cut_off": r.cut_off, "robots": r.robots,
         "requisites": r.requisites, "requisites_missing": r.requisites_missing,
@@ -29,7 +29,7 @@ pub(crate) fn to_json(r: &Report) -> Map<String, Value> {
 }
 
 /// The counts for people, one a line. Counts that are 0 and mean nothing then are left out.
-pub(crate) fn lines(r: &Report) -> Vec<String> {
+pub(crate) fn lines(r: &CrawlReport) -> Vec<String> {
     let mut lines = vec![line("requests", r.requests, &requests(r))];
     if r.cut_off > 0 {
         lines.push(line("  cut off", r.cut_off, "were under way at the end"));
@@ -68,7 +68,7 @@ pub(crate) fn lines(r: &Report) -> Vec<String> {
     lines
 }
 
-fn requests(r: &Report) -> String {
+fn requests(r: &CrawlReport) -> String {
     let robots = format!("{} for robots files", grouped(r.robots));
     if r.unanswered == 0 { robots } else { format!("{robots}, {} unanswered", grouped(r.unanswered)) }
 }
@@ -85,8 +85,14 @@ mod tests {
 
     #[test]
     fn refusals_are_no_requests_and_no_pages() {
-        let report =
-            Report { requests: 227, robots: 3, pages: 224, new: 224, refused: 102, ..Report::default() };
+        let report = CrawlReport {
+            requests: 227,
+            robots: 3,
+            pages: 224,
+            new: 224,
+            refused: 102,
+            ..CrawlReport::default()
+        };
         let lines = lines(&report);
         assert_eq!(lines[0], "requests                227  3 for robots files");
         assert_eq!(lines[1], "pages archived          224");
@@ -97,7 +103,7 @@ mod tests {
     #[test]
     fn every_line_fits_a_terminal() {
         let many = 12_345_678;
-        let report = Report {
+        let report = CrawlReport {
             requests: many,
             unanswered: many,
             cut_off: 1_024,
@@ -108,7 +114,7 @@ mod tests {
             refused: many,
             lost: many,
             waiting: many,
-            ..Report::default()
+            ..CrawlReport::default()
         };
         for line in lines(&report) {
             assert!(line.chars().count() <= COLUMNS_MAX, "{line}");

@@ -3,7 +3,7 @@
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::words::{count_of, grouped};
-use ::crawl::{Event, Kept, Report};
+use ::crawl::{ArchivedCapture, CrawlReport, Event};
 use archive::Stored;
 use base::Interval;
 use base::clock::RealClock;
@@ -42,7 +42,7 @@ impl<'a> Teller<'a> {
     }
 
     /// Tells of an event.
-    pub(crate) fn tell(&self, event: &Event<'_>, report: &Report) {
+    pub(crate) fn tell(&self, event: &Event<'_>, report: &CrawlReport) {
         match event {
             Event::Kept(kept) => self.hear(kept),
             Event::Ended(_) => {}
@@ -52,7 +52,7 @@ impl<'a> Teller<'a> {
         self.progress.show(&self.lines(report));
     }
 
-    fn hear(&self, kept: &[Kept]) {
+    fn hear(&self, kept: &[ArchivedCapture]) {
         if self.output.json() {
             kept.iter().for_each(|kept| self.output.object(&line(kept)));
         }
@@ -67,7 +67,7 @@ impl<'a> Teller<'a> {
 
     /// The view: time and pages, what they were, what is left, the last page.
     #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
-    fn lines(&self, r: &Report) -> Vec<String> {
+    fn lines(&self, r: &CrawlReport) -> Vec<String> {
         let elapsed = self.clock.real_elapsed();
         let rate = r.pages as f64 / elapsed.as_secs_f64().max(0.1);
         let time = self.shown.time.map(|time| format!(" of {time}")).unwrap_or_default();
@@ -83,7 +83,7 @@ impl<'a> Teller<'a> {
     }
 }
 
-fn counts(r: &Report) -> String {
+fn counts(r: &CrawlReport) -> String {
     let counts = [
         ("new", r.new),
         ("duplicates", r.duplicates),
@@ -100,13 +100,13 @@ fn counts(r: &Report) -> String {
     counts.map(|(word, count)| format!("{} {word}", grouped(*count))).collect::<Vec<_>>().join(", ")
 }
 
-fn in_words(kept: &Kept) -> String {
+fn in_words(kept: &ArchivedCapture) -> String {
     let status = kept.outcome.status().map_or_else(|| "---".to_owned(), |status| status.to_string());
     format!("{}  {:<10} {status}  {}", &kept.at.to_rfc3339()[11..19], word(kept), kept.url)
 }
 
 /// What a capture means for its page, in a word.
-fn word(kept: &Kept) -> &'static str {
+fn word(kept: &ArchivedCapture) -> &'static str {
     match (kept.outcome.as_str(), kept.changed) {
         ("fetched", None) if kept.stored == Stored::Revisit => "duplicate",
         ("fetched", None) => "new",
@@ -117,7 +117,7 @@ fn word(kept: &Kept) -> &'static str {
 }
 
 /// A durable capture as a program reads it.
-fn line(kept: &Kept) -> serde_json::Value {
+fn line(kept: &ArchivedCapture) -> serde_json::Value {
     json!({
         "url": kept.url.as_str(),
         "at": kept.at.to_rfc3339(),

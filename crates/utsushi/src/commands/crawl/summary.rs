@@ -2,7 +2,7 @@
 
 use crate::commands::counts;
 use crate::words::{bytes, count_of};
-use ::crawl::{Remains, Report};
+use ::crawl::{CrawlReport, Remains};
 use frontier::{Failing, SeedTold};
 use node::directory::DirectoryWriter;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ const NAMED_MAX: usize = 10;
 
 /// What there is to tell.
 pub(super) struct Summary<'a> {
-    pub(super) report: &'a Report,
+    pub(super) report: &'a CrawlReport,
     pub(super) remains: &'a Remains,
     pub(super) writer: &'a DirectoryWriter,
     pub(super) took: Duration,

@@ -6,7 +6,7 @@ use super::scanned::Scanned;
 use crate::cli::{DATA_VARIABLE, usual_data};
 use crate::commands::{counts, told};
 use crate::words::{bytes, count_of, grouped};
-use ::crawl::Report;
+use ::crawl::CrawlReport;
 use archive::{Flag, Stored};
 use base::{Interval, Period, Timestamp};
 use node::directory::DirectoryWriter;
