@@ -8,13 +8,14 @@ use crate::order::{Added, Directive, Order, Orders};
 use crate::recall::recall_robots;
 use crate::remains::Remains;
 use crate::report::{ArchivedCapture, CrawlReport};
-use crate::visit::{StepContent, StepResult, take};
+use crate::visit::{FinishedStep, StepContent, take};
 use crate::write::{Item, Word, Work, Writer};
 use archive::{Archive, Flag, Reader};
 use base::clock::Clock;
 use base::door::Door;
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
 use frontier::{FoundUrl, Frontier, Next, ResultUse, Selection, Step, StepResult, Task};
+use robots::{Need, RobotsAnswer};
 use stage::{Arrival, BodyParser, Delivery, ParsedBody};
 use std::collections::HashSet;
 use std::pin::pin;
@@ -190,7 +191,7 @@ struct Crawl<D> {
     parser: BodyParser,
     writer: Writer<Ticket>,
     orders: Option<Orders>,
-    running: JoinSet<(Task, StepResult)>,
+    running: JoinSet<(Task, FinishedStep)>,
     /// Those of them that are requests, not look-ups.
     requests_running: u64,
     /// Robots files that were looked for in the archive.
@@ -382,10 +383,13 @@ impl<D: Door + 'static> Crawl<D> {
         }
     }
 
-    fn take_back(&mut self, ended: Result<(Task, StepResult), tokio::task::JoinError>) -> Result<(), Error> {
+    fn take_back(
+        &mut self,
+        ended: Result<(Task, FinishedStep), tokio::task::JoinError>,
+    ) -> Result<(), Error> {
         let (task, ended) = ended.expect("a visit neither panics nor is stopped");
         let worth = self.frontier.complete(&task, &ended.done(), ended.took, self.clock.now())?;
-        let Ended { capture, took, what } = ended;
+        let FinishedStep { capture, took, what } = ended;
         let Some(capture) = capture else { return Ok(()) };
         if !matches!(what, StepContent::LookedUp(_)) {
             self.requests_running -= 1;
@@ -398,12 +402,12 @@ impl<D: Door + 'static> Crawl<D> {
         let mut body = None;
         let ticket = match what {
             _ if worth == ResultUse::ArchiveOnly => Ticket::HeldBack,
-            What::Page(parsed) => {
+            StepContent::Page(parsed) => {
                 body = parsed;
                 Ticket::Page(task.step.page())
             }
             StepContent::LookedUp(_) if task.step.page().is_some() => Ticket::Page(task.step.page()),
-            StepContent::Robots(Answer::Rules(rules)) => {
+            StepContent::Robots(RobotsAnswer::Rules(rules)) => {
                 Ticket::Robots { sitemaps: sitemaps(&rules, &capture.url) }
             }
             StepContent::LookedUp(_) | StepContent::Robots(_) => Ticket::Robots { sitemaps: Vec::new() },

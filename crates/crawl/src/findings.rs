@@ -1,11 +1,11 @@
 //! What the frontier and the derived table take from a parsed body.
 
+use crate::adult::adult;
 use crate::filter::{Filter, Seen};
 use archive::derived::Facts;
 use base::PageUrl;
 use base::door::Exchange;
 use fetch::Decoded;
-use frontier::filter::adult;
 use frontier::{FoundUrl, Role};
 use html::LinkKind;
 use html::feed::{Announced, Feed};

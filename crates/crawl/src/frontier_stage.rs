@@ -11,8 +11,8 @@ use crate::findings::ReadOptions;
 use crate::note::{play_note, sitemaps};
 use archive::{Checkpoint, Reader, Target};
 use base::{PageUrl, Timestamp};
-use robots::RobotsRules;
 use frontier::{FoundUrl, Frontier, LearnResult, Lesson, Number};
+use robots::RobotsRules;
 use stage::{Arrival, BodyParser, Stage};
 use std::collections::BTreeSet;
 

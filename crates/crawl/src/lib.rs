@@ -41,4 +41,4 @@ pub use recall::recall_robots;
 pub use remains::Remains;
 pub use report::{ArchivedCapture, CrawlReport};
 pub use stage::Progress;
-pub use visit::{StepContent, StepResult, take};
+pub use visit::{FinishedStep, StepContent, take};

@@ -2,8 +2,8 @@
 
 use crate::order::{Added, Directive};
 use base::{PageUrl, Timestamp};
-use robots::RobotsRules;
 use frontier::{FoundUrl, Frontier, RevisitPolicy, Role, Selection};
+use robots::RobotsRules;
 
 /// Kinds of notes.
 pub(crate) const ADD: &str = "add";

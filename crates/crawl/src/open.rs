@@ -58,10 +58,8 @@ pub struct CatchUp<'a> {
 pub fn open_frontier(
     store: sat::Store,
     (settings, policy): (Settings, RevisitPolicy),
-    (reader, taken_down): (&Reader, Vec<Target>),
-    derived: Option<&mut DerivedStage>,
-    options: &ReadOptions,
-    now: Timestamp,
+    taken_down: Vec<Target>,
+    CatchUp { reader, derived, options, now }: CatchUp<'_>,
     tell: impl FnMut(&Progress),
 ) -> Result<(Frontier, Learning), crate::Error> {
     let before = match Frontier::policy_of(&store) {

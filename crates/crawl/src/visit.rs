@@ -8,12 +8,13 @@ use base::door::{Door, Exchange, Failure, Found, Request};
 use base::{Capture, Interval, PageUrl, Timestamp};
 use fetch::{Decoded, Read};
 use frontier::{Step, StepResult};
+use robots::RobotsAnswer;
 use stage::ParsedBody;
 use std::net::SocketAddr;
 
 /// How a step ended.
 #[derive(Debug)]
-pub struct StepResult {
+pub struct FinishedStep {
     /// What the archive keeps of it.
     pub capture: Option<Capture>,
     /// How long it took, by the clock that was handed in.
@@ -28,12 +29,12 @@ pub enum StepContent {
     /// Where a server is.
     LookedUp(Result<Found, Failure>),
     /// What a robots file says.
-    Robots(Answer),
+    Robots(RobotsAnswer),
     /// The parsed body of a page; `None` when no whole body came.
     Page(Option<ParsedBody>),
 }
 
-impl StepResult {
+impl FinishedStep {
     /// The end, in the frontier's words.
     ///
     /// # Panics
@@ -42,9 +43,9 @@ impl StepResult {
     pub fn done(&self) -> StepResult<'_> {
         let capture = || self.capture.as_ref().expect("what brings an answer brings a capture");
         match &self.what {
-            What::LookedUp(result) => StepResult::LookedUp(result.clone()),
-            What::Robots(answer) => StepResult::Robots(&capture().outcome, answer),
-            What::Page(_) => StepResult::Visited(&capture().outcome, received_bytes(capture())),
+            StepContent::LookedUp(result) => StepResult::LookedUp(result.clone()),
+            StepContent::Robots(answer) => StepResult::Robots(&capture().outcome, answer),
+            StepContent::Page(_) => StepResult::Visited(&capture().outcome, received_bytes(capture())),
         }
     }
 }
@@ -60,7 +61,7 @@ pub(crate) fn received_bytes(capture: &Capture) -> u64 {
 ///
 /// # Panics
 /// When the step is a refusal, which needs no door.
-pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &ReadOptions, step: &Step) -> StepResult {
+pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &ReadOptions, step: &Step) -> FinishedStep {
     let at = clock.now();
     match step {
         Step::LookUp(_, url, origin) => {
@@ -69,19 +70,19 @@ pub async fn take<D: Door>(door: &D, clock: &dyn Clock, reads: &ReadOptions, ste
                 let outcome = fetch::outcome(url, &Err(failure.clone()));
                 Capture { url: url.clone(), at, outcome, exchange: None }
             });
-            StepResult { capture, took: Interval::ZERO, what: StepContent::LookedUp(result) }
+            FinishedStep { capture, took: Interval::ZERO, what: StepContent::LookedUp(result) }
         }
         Step::Robots(to, request) => {
             let (capture, text, took) = visit(door, clock, *to, request, at, robots_text).await;
             let answer = RobotsAnswer::read(&capture.outcome, text.flatten().as_deref(), &reads.agent);
-            Ended { capture: Some(capture), took, what: What::Robots(answer) }
+            FinishedStep { capture: Some(capture), took, what: StepContent::Robots(answer) }
         }
         Step::Visit(_, to, request) => {
             let (url, reads): (PageUrl, ReadOptions) = (request.url.clone(), reads.clone());
             let parse =
                 move |exchange: &Exchange, content: &Decoded<'_>| reads.parse(&url, exchange, content);
             let (capture, body, took) = visit(door, clock, *to, request, at, parse).await;
-            StepResult { capture: Some(capture), took, what: StepContent::Page(body.flatten()) }
+            FinishedStep { capture: Some(capture), took, what: StepContent::Page(body.flatten()) }
         }
         Step::Refuse(..) => unreachable!("a refusal needs no door"),
     }

@@ -84,7 +84,7 @@ pub struct CrawlConfig {
     /// Whether what pages show is visited too.
     pub requisites: bool,
     /// How the time until the next visit is chosen.
-    pub policy: frontier::Policy,
+    pub policy: frontier::RevisitPolicy,
     /// How often a page is visited on average.
     pub every: Interval,
     /// Whether first visits count in the budget that follows from that.
@@ -126,7 +126,7 @@ pub struct ScanConfig {
     /// How many workers there are; 0 for one on each processor.
     pub jobs: usize,
     /// What a program may take.
-    pub limits: ::scan::Limits,
+    pub limits: ::scan::ProgramLimits,
     /// After so many documents a program is started anew.
     pub restart_every: u64,
     /// A document that failed so often alone is set aside.
@@ -152,7 +152,7 @@ pub struct FetchConfig {
     /// The value of `Accept-Language`.
     pub accept_language: String,
     /// Ranges of addresses that may be visited although they are not public.
-    pub allow_addresses: Vec<Range>,
+    pub allow_addresses: Vec<AddressRange>,
     /// The name servers; those of the system without any.
     pub dns_servers: Vec<SocketAddr>,
     /// The forward proxy.
@@ -201,9 +201,9 @@ pub struct GuardConfig {
     /// Where it listens.
     pub listen: Option<SocketAddr>,
     /// Special addresses that are open all the same.
-    pub allow_addresses: Vec<guard::Range>,
+    pub allow_addresses: Vec<guard::AddressBlock>,
     /// How much is let through.
-    pub limits: guard::Limits,
+    pub limits: guard::TrafficLimits,
 }
 
 /// `[sim]`

@@ -19,7 +19,7 @@ use crate::orders::{self, ORDERS_MAX};
 use crate::schedule::OpenSchedule;
 use crate::view::View;
 use crate::views::ScheduleView;
-use ::crawl::{Event, Order, Parts, Remains, Report, Settings};
+use ::crawl::{CrawlReport, Event, Order, Parts, Remains, Settings};
 use base::clock::{Clock, CrawlClock, RealClock, Strayed};
 use base::door::Door;
 use jobs::{JOBS_MAX, Job};
@@ -51,7 +51,7 @@ pub struct CrawlStart<D> {
 #[derive(Debug)]
 pub struct FinishedCrawl {
     /// What it did.
-    pub report: Report,
+    pub report: CrawlReport,
     /// What is left to do.
     pub remains: Remains,
 }
@@ -65,17 +65,17 @@ pub async fn run<D: Door + 'static>(
     start: CrawlStart<D>,
     mut settings: Settings,
     stop: impl Future<Output = ()>,
-    mut on_event: impl FnMut(&Event<'_>, &Report),
+    mut on_event: impl FnMut(&Event<'_>, &CrawlReport),
 ) -> Result<FinishedCrawl, Error> {
     let CrawlStart { writer, door, mut opened, pace } = start;
-    let (counts, seen) = watch::channel(Report::default());
+    let (counts, seen) = watch::channel(CrawlReport::default());
     let (current, running) = watch::channel(None);
     let (give, mut jobs) = mpsc::channel(JOBS_MAX);
     let _control = control(node, running.clone(), give)?;
     let _metrics = serve(listen(node)?, seen, running, &*node.monitor).await?;
     let (door, clock) = (Arc::new(door), Arc::clone(&opened.clock));
     let mut stop = pin!(stop);
-    let mut finished = FinishedCrawl { report: Report::default(), remains: Remains::default() };
+    let mut finished = FinishedCrawl { report: CrawlReport::default(), remains: Remains::default() };
     loop {
         let (orders, receiver) = mpsc::channel(ORDERS_MAX);
         current.send_replace(Some(orders));
@@ -86,7 +86,7 @@ pub async fn run<D: Door + 'static>(
                 next = jobs.recv() => job = next,
             }
         };
-        let heard = |event: Event<'_>, report: &Report| {
+        let heard = |event: Event<'_>, report: &CrawlReport| {
             finished.report = sum(&before, report);
             counts.send_replace(finished.report);
             if let Event::Ended(left) = &event {
@@ -145,8 +145,8 @@ fn tell_jump(node: &Node, clock: &CrawlClock) {
 }
 
 /// The report of a crawl that was interrupted and continued. What stands for the present is that of the later part.
-fn sum(before: &Report, after: &Report) -> Report {
-    Report {
+fn sum(before: &CrawlReport, after: &CrawlReport) -> CrawlReport {
+    CrawlReport {
         requests: before.requests + after.requests,
         unanswered: before.unanswered + after.unanswered,
         cut_off: before.cut_off + after.cut_off,
@@ -212,7 +212,7 @@ async fn answer(
 
 async fn serve(
     listen: Option<SocketAddr>,
-    seen: watch::Receiver<Report>,
+    seen: watch::Receiver<CrawlReport>,
     running: Running,
     monitor: &dyn Monitor,
 ) -> Result<Option<MetricsServer>, Error> {
@@ -229,7 +229,7 @@ async fn serve(
 }
 
 /// The current counts. Those of the schedule are left out if the crawl is too busy to answer.
-async fn scrape(report: Report, orders: Option<mpsc::Sender<Order>>, up: Duration) -> String {
+async fn scrape(report: CrawlReport, orders: Option<mpsc::Sender<Order>>, up: Duration) -> String {
     let ask = async {
         let (sender, answer) = oneshot::channel();
         orders?.send(Order::Overview(sender)).await.ok()?;

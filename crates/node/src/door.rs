@@ -43,7 +43,7 @@ pub fn settings(config: &Config, spool: Option<PathBuf>) -> Result<Settings, Err
 
 /// The list of who does not want to be visited: the one that the configuration names, else the one in the data directory
 /// if there is one. A list that cannot be read is never taken for an empty one.
-pub fn opt_out(config: &Config, data: &Path) -> Result<Arc<opt_out::List>, Error> {
+pub fn opt_out(config: &Config, data: &Path) -> Result<Arc<OptOutList>, Error> {
     let named = config.crawl.opt_out.as_ref().map(|file| data.join(file));
     let path = named.clone().unwrap_or_else(|| data.join(OPT_OUT));
     let refuse =

@@ -7,7 +7,7 @@ use crate::node::Node;
 use crate::steering::Steering;
 use crate::views::ExplainView;
 use base::PageUrl;
-use fetch::robots::{self, Need};
+use robots::Need;
 
 impl Node {
     /// Explains a page. The schedule is asked first; takedowns and archived robots files are added here.

@@ -8,12 +8,12 @@ mod respond;
 pub use respond::MetricsServer;
 
 use super::views::ScheduleView;
-use crawl::Report;
+use crawl::CrawlReport;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// The counts in the form that Prometheus reads (version 0.0.4).
-pub fn exposition(report: &Report, whole: Option<&ScheduleView>, up_seconds: f64) -> String {
+pub fn exposition(report: &CrawlReport, whole: Option<&ScheduleView>, up_seconds: f64) -> String {
     let mut text = Text(String::new());
     text.of_visits(report);
     text.counter("requests_total", "HTTP requests that ended, robots files included.", report.requests);

@@ -83,7 +83,7 @@ impl Node {
         let store = self.open_store(&unfinished)?;
         let now = self.clock(writer.directory(), &reader, &store, 1)?.now();
         let taken_down = archive.taken_down().cloned().collect();
-        let (frontier, learning) = self.learn(store, (taken_down, &reader), parts, &reads, now)?;
+        let (frontier, learning) = self.learn((store, None), (taken_down, &reader), parts, &reads, now)?;
         self.monitor.notice(&Notice::Learned(&learning));
         let (pages, servers) = (frontier.pages(), frontier.overview().servers);
         let write =
@@ -103,13 +103,12 @@ impl Node {
         let writer = self.lock_existing("rebuild", RealClock::start().now())?;
         let (disk, path): (Arc<dyn Disk>, _) = (Arc::new(RealDisk), writer.archive_path());
         let reader = Reader::open(Arc::clone(&disk), &path).map_err(Error::archive("read the archive"))?;
-        archive::derived::clear(&*disk, &path).map_err(Error::archive("remove the old table"))?;
-        let table = archive::derived::Writer::open(disk, &path);
-        let mut table = table.map_err(Error::archive("create the new table"))?;
+        let table = ::crawl::DerivedStage::open(disk, &path);
+        let mut table = table.map_err(Error::archive("open the table of languages and titles"))?;
         let meter = self.monitor.begin(Activity::Deriving, None);
-        let report = |learning: &::crawl::Learning| meter.set(learning.captures, None);
+        let report = |progress: &::crawl::Progress| meter.set(progress.captures, None);
         let reads = schedule::reads(&self.config, writer.directory().format().web);
-        let learning = ::crawl::derive_all(&mut table, &reader, &reads, report);
+        let learning = ::crawl::rebuild_derived(&mut table, &reader, &reads, report);
         let learning = learning.map_err(|source| Error::Schedule { action: "read the archive", source })?;
         Ok(RebuiltTable { captures: learning.captures, damaged: learning.damaged })
     }

@@ -107,7 +107,13 @@ impl Node {
     ) -> Result<(Frontier, Learning), Error> {
         let meter = self.monitor.begin(Activity::Learning, None);
         let told = |progress: &Progress| meter.set(progress.captures, None);
-        let learned = crawl::open_frontier(store, parts, (reader, taken_down), derived, reads, now, told);
+        let learned = crawl::open_frontier(
+            store,
+            parts,
+            taken_down,
+            crawl::CatchUp { reader, derived, options: reads, now },
+            told,
+        );
         let (mut frontier, learning) = learned.map_err(unopened)?;
         drop(meter);
         // Links found meanwhile become known pages now, so that a reader sees them too.

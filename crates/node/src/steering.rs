@@ -13,7 +13,7 @@ use crate::view::View;
 use base::clock::{Clock as _, RealClock};
 use base::door::{Door, Exchange, Failure, Found, Request as DoorRequest};
 use base::url::Origin;
-use crawl::{Order, Parts, Report};
+use crawl::{CrawlReport, Order, Parts};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::net::SocketAddr;
@@ -50,7 +50,7 @@ pub enum Steering {
 pub struct LocalSchedule {
     orders: mpsc::Sender<Order>,
     stop: oneshot::Sender<()>,
-    task: JoinHandle<Result<Report, crawl::Error>>,
+    task: JoinHandle<Result<CrawlReport, crawl::Error>>,
     _writer: DirectoryWriter,
 }
 

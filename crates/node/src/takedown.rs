@@ -145,7 +145,7 @@ fn remove_from_scans(writer: &DirectoryWriter, target: &Target) -> (FromScans, O
             if !scan.file_type().map_err(&list)?.is_dir() {
                 return Ok((0, 0));
             }
-            let kept = ::scan::Kept::at(&scan.path());
+            let kept = ::scan::StoredJob::at(&scan.path());
             kept.remove(|url| target.holds(&Key::of(url))).map_err(Error::Scan)
         });
         match removing {

@@ -84,7 +84,8 @@ fn open(node: &Node) -> Result<Schedule, Error> {
     let clock = node.clock(&directory, &reader, &store, 1)?;
     let reads = schedule::reads(&node.config, directory.format().web);
     let parts = (settings, policy);
-    let (frontier, learning) = node.learn(store, (taken_down, &reader), parts, &reads, clock.now())?;
+    let (frontier, learning) =
+        node.learn((store, None), (taken_down, &reader), parts, &reads, clock.now())?;
     let captures = learning.captures;
     if captures >= MANY_CAPTURES {
         node.monitor.notice(&Notice::LearnedUnkept(captures));

@@ -166,8 +166,8 @@ pub struct ServerView {
     pub held_back: BTreeMap<String, u64>,
 }
 
-impl From<ServerTold> for ServerView {
-    fn from(told: ServerTold) -> Self {
+impl From<ServerReport> for ServerView {
+    fn from(told: ServerReport) -> Self {
         Self {
             server: told.server,
             address: told.address.map(|address| address.to_string()),
@@ -395,7 +395,7 @@ mod tests {
         });
         let text = serde_json::to_string(&life).unwrap();
         assert_eq!(serde_json::from_str::<ExplainView>(&text).unwrap(), life);
-        let server = ServerView::from(ServerTold { load: 0.25, ..ServerTold::default() });
+        let server = ServerView::from(ServerReport { load: 0.25, ..ServerReport::default() });
         let text = serde_json::to_string(&server).unwrap();
         assert_eq!(serde_json::from_str::<ServerView>(&text).unwrap(), server);
     }

@@ -6,7 +6,7 @@ use archive::{Archive, Settings};
 use base::clock::{Clock, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl};
-use crawl::{Added, Event, Parts, Report};
+use crawl::{Added, CrawlReport, Event, Parts};
 use fetch::{AddressPolicy, AddressRange, Resolver, WebDoor};
 use guard::Guard;
 use sim::observe::PolitenessRules;

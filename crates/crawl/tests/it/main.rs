@@ -20,7 +20,7 @@ use base::chance::hash_bytes;
 use base::clock::SimulatedClock;
 use base::door::Door;
 use base::{Clock, Interval, Outcome, PageUrl, Timestamp};
-use crawl::Ended;
+use crawl::FinishedStep;
 use frontier::{Frontier, Next, RevisitPolicy, Step, Task};
 use rig::{at_once, finish, frontier, next, seed, settings, step};
 use robots::{Need, Standing};
@@ -90,7 +90,7 @@ fn drive(
     clock: &SimulatedClock,
     end: Timestamp,
     recall: impl FnMut(&PageUrl) -> Option<Standing>,
-    on_step: impl FnMut(&Task, &StepResult, Timestamp),
+    on_step: impl FnMut(&Task, &FinishedStep, Timestamp),
 ) {
     drive_through(queue, door, clock, end, recall, on_step);
 }
@@ -102,10 +102,10 @@ fn drive_through<D: Door>(
     clock: &SimulatedClock,
     end: Timestamp,
     mut recall: impl FnMut(&PageUrl) -> Option<Standing>,
-    mut on_step: impl FnMut(&Task, &StepResult, Timestamp),
+    mut on_step: impl FnMut(&Task, &FinishedStep, Timestamp),
 ) {
     let mut running: BinaryHeap<Reverse<(Timestamp, usize)>> = BinaryHeap::new();
-    let mut tasks: Vec<Option<(Task, StepResult)>> = Vec::new();
+    let mut tasks: Vec<Option<(Task, FinishedStep)>> = Vec::new();
     while clock.now() < end {
         let now = clock.now();
         let wake = match next(queue, now) {
@@ -139,7 +139,7 @@ fn drive_through<D: Door>(
 }
 
 /// The request as the server saw it.
-fn entry(web: &Web, task: &Task, ended: &Ended, now: Timestamp) -> Option<LogEntry> {
+fn entry(web: &Web, task: &Task, ended: &FinishedStep, now: Timestamp) -> Option<LogEntry> {
     let (Step::Robots(to, request) | Step::Visit(_, to, request)) = &task.step else { return None };
     let mut entry = LogEntry::new(request.url.host(), request.url.target(), "utsushi", now);
     assert_eq!(web.address(request.url.host()).map(IpAddr::V4), Some(to.ip()));
@@ -154,7 +154,7 @@ fn entry(web: &Web, task: &Task, ended: &Ended, now: Timestamp) -> Option<LogEnt
 }
 
 impl Crawl {
-    fn learn(&mut self, ended: &StepResult, contents: &mut HashMap<PageUrl, Option<base::ContentDigest>>) {
+    fn learn(&mut self, ended: &FinishedStep, contents: &mut HashMap<PageUrl, Option<base::ContentDigest>>) {
         let Some(capture) = &ended.capture else { return };
         self.requests += u64::from(capture.exchange.is_some());
         let told = format!("{} {} {}", capture.at, capture.outcome.as_str(), capture.url);

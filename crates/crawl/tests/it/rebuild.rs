@@ -6,8 +6,7 @@ use archive::{Archive, Learned, Reader};
 use base::clock::SimulatedClock;
 use base::disk::SimulatedDisk;
 use base::{Clock, Interval, PageUrl, Timestamp};
-use crawl::{Added, DerivedStage, Evidence, FrontierStage, What, learn_all};
-use robots::RobotsAnswer;
+use crawl::{Added, DerivedStage, Evidence, FrontierStage, StepContent, learn_all};
 use frontier::{
     Allocation, Estimator, FoundUrl, Frontier, Next, ResultUse, RevisitPolicy, Role, Selection, Step,
     StepResult,
@@ -72,7 +71,7 @@ impl World {
         }
         self.frontier.commit(self.clock.now()).unwrap();
     }
-    fn finish(&mut self, task: &frontier::Task, ended: crawl::StepResult) {
+    fn finish(&mut self, task: &frontier::Task, ended: crawl::FinishedStep) {
         let is_refusal = matches!(task.step, Step::Refuse(..));
         let done = if is_refusal { StepResult::Refused } else { ended.done() };
         let worth = self.frontier.complete(task, &done, ended.took, self.clock.now()).unwrap();
@@ -81,7 +80,7 @@ impl World {
         self.archive.commit().unwrap();
         let (learned, place) = (Learned::of(&capture, &stored.entry), stored.checkpoint().to_string());
         match (task.step.page(), ended.what) {
-            (None, What::Robots(RobotsAnswer::Rules(rules))) => {
+            (None, StepContent::Robots(RobotsAnswer::Rules(rules))) => {
                 let found = |text: &String| {
                     let url = capture.url.join(text).ok()?;
                     Some(FoundUrl { url, role: Role::Sitemap, announced: None })

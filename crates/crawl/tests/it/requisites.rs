@@ -6,7 +6,7 @@ use archive::{Archive, Reader, Settings};
 use base::clock::RealClock;
 use base::disk::RealDisk;
 use base::{Clock, Interval, PageUrl};
-use crawl::{Added, Event, Parts, ReadOptions, Report};
+use crawl::{Added, CrawlReport, Event, Parts, ReadOptions};
 use frontier::{CrawlScope, Mode, RevisitPolicy};
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -4,7 +4,7 @@ use base::clock::SimulatedClock;
 use base::disk::SimulatedDisk;
 use base::door::Door;
 use base::{Capture, Clock, Interval, Outcome, PageUrl, Timestamp};
-use crawl::{Ended, Evidence, Filter, Findings, ReadOptions, What, take};
+use crawl::{Evidence, Filter, Findings, FinishedStep, ReadOptions, StepContent, take};
 use frontier::{
     CrawlScope, FoundUrl, Frontier, Mode, Next, ResultUse, RevisitPolicy, Settings, Step, StepResult, Task,
 };
@@ -49,9 +49,9 @@ pub(crate) fn at_once<T>(future: impl Future<Output = T>) -> T {
 }
 
 /// Takes a step, a refusal too.
-pub(crate) async fn step<D: Door>(door: &D, clock: &SimulatedClock, task: &Task) -> StepResult {
+pub(crate) async fn step<D: Door>(door: &D, clock: &SimulatedClock, task: &Task) -> FinishedStep {
     match &task.step {
-        Step::Refuse(_, url, refusal) => StepResult {
+        Step::Refuse(_, url, refusal) => FinishedStep {
             capture: Some(Capture {
                 url: url.clone(),
                 at: clock.now(),
@@ -66,7 +66,7 @@ pub(crate) async fn step<D: Door>(door: &D, clock: &SimulatedClock, task: &Task)
 }
 
 /// Takes a task back, and lets the page learn from it as if it were archived at once.
-pub(crate) fn finish(frontier: &mut Frontier, task: &Task, ended: StepResult, now: Timestamp) {
+pub(crate) fn finish(frontier: &mut Frontier, task: &Task, ended: FinishedStep, now: Timestamp) {
     let is_refusal = matches!(task.step, Step::Refuse(..));
     let done = if is_refusal { StepResult::Refused } else { ended.done() };
     let worth = frontier.complete(task, &done, ended.took, now).unwrap();

@@ -8,7 +8,7 @@ use base::clock::{Clock, RealClock};
 use base::door::{Cause, Door, Exchange, Failure, Request};
 use base::url::Scheme;
 use base::{Outcome, PageUrl};
-use fetch::{Decoded, Limits, Policy, Range, Settings, WebDoor};
+use fetch::{AddressPolicy, AddressRange, Decoded, ExchangeLimits, Settings, WebDoor};
 use sim::hostile::{self, HostileKind};
 use sim::{Plan, Web};
 use std::collections::BTreeMap;

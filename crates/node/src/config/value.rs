@@ -233,7 +233,7 @@ pub(super) fn flag(value: &DeValue<'_>) -> Result<bool, Unfit> {
 pub struct Agreement {
     text: String,
     /// What was agreed.
-    pub agreed: Agreed,
+    pub agreed: AgreedRate,
 }
 
 impl FromStr for Agreement {

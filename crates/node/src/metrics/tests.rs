@@ -34,7 +34,8 @@ fn parse(text: &str) -> BTreeMap<String, f64> {
 
 #[test]
 fn the_text_is_what_prometheus_reads() {
-    let report = Report { new: 3, changed: 1, requests: 9, bytes_received: 1_000, ..Report::default() };
+    let report =
+        CrawlReport { new: 3, changed: 1, requests: 9, bytes_received: 1_000, ..CrawlReport::default() };
     let whole = ScheduleView { pages: 70, new: 60, load: 0.25, paused: true, ..ScheduleView::default() };
     let samples = parse(&exposition(&report, Some(&whole), 1.5));
     assert_eq!(samples["utsushi_visits_total{outcome=\"new\"}"], 3.0);
@@ -49,7 +50,7 @@ fn the_text_is_what_prometheus_reads() {
 #[test]
 fn the_reference_names_every_metric() {
     let reference = include_str!("../../../../docs/reference/metrics.md");
-    for name in parse(&exposition(&Report::default(), Some(&ScheduleView::default()), 0.0)).keys() {
+    for name in parse(&exposition(&CrawlReport::default(), Some(&ScheduleView::default()), 0.0)).keys() {
         let family = name.split('{').next().unwrap();
         assert!(reference.contains(&format!("`{family}`")), "{family} is missing");
     }
@@ -66,7 +67,7 @@ async fn say(address: SocketAddr, request: &str) -> String {
 
 #[tokio::test]
 async fn a_scraper_is_answered_and_nobody_else() {
-    let tell = || async { exposition(&Report::default(), None, 1.0) };
+    let tell = || async { exposition(&CrawlReport::default(), None, 1.0) };
     let serving = MetricsServer::start("127.0.0.1:0".parse().unwrap(), tell).await.unwrap();
     let at = serving.address;
     let answer = say(at, "GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n").await;
@@ -89,7 +90,7 @@ async fn a_scraper_is_answered_and_nobody_else() {
 }
 
 async fn serving() -> MetricsServer {
-    let tell = || async { exposition(&Report::default(), None, 1.0) };
+    let tell = || async { exposition(&CrawlReport::default(), None, 1.0) };
     MetricsServer::start("127.0.0.1:0".parse().unwrap(), tell).await.unwrap()
 }
 

@@ -13,7 +13,7 @@ pub(super) const NO_AGENT: &str = "";
 pub(super) fn write(subject: &Subject<'_>, out: &mut Vec<u8>) {
     let Some(url) = subject.url() else { return out.extend_from_slice(b"[]") };
     match subject.kind() {
-        Kind::Page => {
+        BodyKind::Page => {
             let page = html::read(&url, subject.content_type, subject.body, NO_AGENT);
             json::list(out, &page.links, |out, link| one(out, &link.url, link.kind.as_str(), link.nofollow));
         }

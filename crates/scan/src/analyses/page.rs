@@ -25,7 +25,7 @@ pub(super) fn title(subject: &Subject<'_>, out: &mut Vec<u8>) {
 /// Appends the language of a page: that of its text, where what the page claims decides in doubt.
 pub(super) fn language(subject: &Subject<'_>, out: &mut Vec<u8>) {
     let url = subject.url().or_else(|| PageUrl::parse(NOWHERE).ok());
-    let Some(url) = url.filter(|_| subject.kind() == Kind::Page) else { return json::null(out) };
+    let Some(url) = url.filter(|_| subject.kind() == BodyKind::Page) else { return json::null(out) };
     let page = html::read(&url, subject.content_type, subject.body, NO_AGENT);
     let hint = page.lang.as_deref().or_else(|| japanese(page.charset));
     let sample = &page.text.sample;

@@ -3,7 +3,7 @@
 //! `docs/reference/figures.md` defines each figure. Summaries share this module so that a figure means the same everywhere.
 
 use crate::words::grouped;
-use ::crawl::Report;
+use ::crawl::CrawlReport;
 use node::held_back;
 use serde_json::{Map, Value, json};
 

@@ -7,12 +7,12 @@ use super::{Context, seeds};
 use crate::exit::{Advised, Exit};
 use crate::signals::{self, Stop};
 use crate::words::count_of;
-use ::crawl::{Added, Event, Report, Settings};
+use ::crawl::{Added, CrawlReport, Event, Settings};
 use anyhow::Context as _;
 use base::clock::{Clock as _, RealClock};
 use base::{Interval, PageUrl};
-use fetch::{Proxy, Range, WebDoor};
-use frontier::{Mode, Policy};
+use fetch::{AddressRange, Proxy, WebDoor};
+use frontier::{Mode, RevisitPolicy};
 use node::config::LanguageCode;
 use node::crawling::{self, CrawlStart, FinishedCrawl};
 use node::schedule::OpenSchedule;
@@ -73,7 +73,7 @@ pub(crate) struct Args {
     once: bool,
     /// How the time until the next visit is chosen; without it the setting `crawl.policy`
     #[arg(long, value_name = "POLICY")]
-    policy: Option<Policy>,
+    policy: Option<RevisitPolicy>,
     /// Set how often a page is visited on average, such as `7d`; without it the setting `crawl.every`
     #[arg(long, value_name = "TIME", value_parser = parse_every)]
     every: Option<Interval>,
@@ -174,7 +174,7 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let teller = Teller::new(&context.output, shown);
     let left = args.time.map(|time| Duration::from(time).saturating_sub(real.real_elapsed()));
     let damaged = opened.damaged;
-    let on_event = |event: &Event<'_>, report: &Report| teller.tell(event, report);
+    let on_event = |event: &Event<'_>, report: &CrawlReport| teller.tell(event, report);
     let start = CrawlStart { writer: Arc::clone(&writer), door, opened, pace: 1 };
     let finished = crawling::run(&context.node, start, settings, ended(stop, left), on_event).await?;
     drop(teller);
@@ -295,7 +295,7 @@ async fn ended(stop: Stop, left: Option<Duration>) {
 
 /// The exit code of a crawl: 1 when it left something undone that a person should know of.
 fn exit_of(FinishedCrawl { report, remains }: &FinishedCrawl, is_once: bool) -> Exit {
-    let Report { pages, moved, gone, failed, refused, unreachable, .. } = *report;
+    let CrawlReport { pages, moved, gone, failed, refused, unreachable, .. } = *report;
     let is_in_vain = pages + refused + unreachable > 0 && pages == gone + failed;
     let is_incomplete = is_once && report.failing + report.held_back.total() > 0;
     // A seed that fails is told of by its page, unless it leads elsewhere or there is nothing else.

@@ -16,12 +16,12 @@ use crate::exit::{Advised, Exit};
 use crate::output::Output;
 use crate::signals;
 use crate::words::grouped;
-use ::crawl::{Added, Event, Report};
+use ::crawl::{Added, CrawlReport, Event};
 use anyhow::Context as _;
 use base::clock::{Clock, CrawlClock, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl};
-use fetch::{Limits, Policy, Range, Resolver, WebDoor};
+use fetch::{AddressPolicy, AddressRange, ExchangeLimits, Resolver, WebDoor};
 use node::control::ControlRequest;
 use node::crawling::CrawlStart;
 use node::schedule::OpenSchedule;
@@ -156,14 +156,16 @@ fn plan(args: &Args) -> anyhow::Result<Plan> {
 /// The simulated web being served.
 struct Scene {
     web: Arc<Web>,
-    serving: Serving,
+    serving: RunningWeb,
 }
 
 impl Scene {
     async fn set(web: Arc<Web>, context: &Context, clock: Arc<CrawlClock>) -> anyhow::Result<Self> {
         let pause = context.node.config.crawl.pause;
-        let settings =
-            serve::Settings { rules: Rules { pause, ..Rules::default() }, ..serve::Settings::default() };
+        let settings = serve::Settings {
+            rules: PolitenessRules { pause, ..PolitenessRules::default() },
+            ..serve::Settings::default()
+        };
         let serving = serve::start(Arc::clone(&web), clock as Arc<dyn Clock>, settings).await;
         let serving = serving.map_err(|error| {
             let advice = "let the program open ports on 127.0.0.0/8 of this machine";
@@ -188,7 +190,7 @@ impl Scene {
         context: &Context,
         (writer, opened): (Arc<DirectoryWriter>, OpenSchedule),
         stop: impl Future<Output = ()>,
-    ) -> anyhow::Result<Report> {
+    ) -> anyhow::Result<CrawlReport> {
         let config = &context.node.config;
         let seed = PageUrl::parse(&format!("http://{}/", self.web.host(0)))?;
         let settings = ::crawl::Settings {
@@ -202,7 +204,7 @@ impl Scene {
         };
         let (pages, time, is_verbose) = (args.pages, Some(args.time), args.verbose);
         let teller = Teller::new(&context.output, Shown { pages, time, line_pause: LINE_PAUSE, is_verbose });
-        let on_event = |event: &Event<'_>, report: &Report| teller.tell(event, report);
+        let on_event = |event: &Event<'_>, report: &CrawlReport| teller.tell(event, report);
         let start = CrawlStart { writer, door: self.door(context)?, opened, pace: args.accelerate };
         let finished = crawling::run(&context.node, start, settings, stop, on_event).await?;
         Ok(finished.report)
@@ -223,8 +225,8 @@ impl Scene {
             extra_roots_pem: self.serving.authority_pem.clone().into_bytes(),
             resolver,
             spool: Some(context.node.data.clone()),
-            addresses: Policy::only(vec![Range::LOOPBACK]),
-            limits: Limits { body_bytes_max: BODY_BYTES_MAX, ..Limits::default() },
+            addresses: AddressPolicy::only(vec![AddressRange::LOOPBACK]),
+            limits: ExchangeLimits { body_bytes_max: BODY_BYTES_MAX, ..ExchangeLimits::default() },
             ..fetch::Settings::default()
         };
         Ok(WebDoor::new(settings)?)

@@ -10,7 +10,7 @@ use super::Context;
 use crate::exit::{Advised, Exit};
 use anyhow::Context as _;
 use base::{Interval, Outcome, PageUrl, Refusal};
-use fetch::{Proxy, Range, WebDoor};
+use fetch::{AddressRange, Proxy, WebDoor};
 use node::door;
 use std::io::Write as _;
 use trip::{Leg, Trip};

@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use base::Interval;
 use base::clock::RealClock;
 use base::limits::SERVER_PAUSE_MAX;
-use guard::{Guard, Limits, Policy, Range, Settings};
+use guard::{AddressBlock, AddressRules, Guard, Settings, TrafficLimits};
 use node::config::parse_bytes;
 use node::directory;
 use serde_json::{Value, json};
@@ -103,7 +103,7 @@ fn settings(args: &Args, context: &Context) -> anyhow::Result<Settings> {
         listen,
         public_listen: args.public_listen,
         directory: context.node.data.join(directory::GUARD),
-        addresses: Policy { opened },
+        addresses: AddressRules { opened },
         limits: limits(args, config.limits),
     })
 }

@@ -75,7 +75,7 @@ impl Scan<'_> {
     fn run(
         &self,
         job: Job,
-        done: &Done,
+        done: &SettledSet,
         reader: &archive::Reader,
         place: &ScanDirectory,
     ) -> anyhow::Result<Exit> {

@@ -82,7 +82,7 @@ struct Flight {
 
 enum Ended {
     Address(Result<Address, Failure>),
-    Robots(Outcome, Answer, Vec<FoundUrl>),
+    Robots(Outcome, robots::RobotsAnswer, Vec<FoundUrl>),
     Page(Box<StartedExchange>, Outcome),
     Failed(Outcome),
     Refused,

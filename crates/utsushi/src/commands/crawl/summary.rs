@@ -3,7 +3,7 @@
 use crate::commands::counts;
 use crate::words::{bytes, count_of};
 use ::crawl::{CrawlReport, Remains};
-use frontier::{Failing, SeedTold};
+use frontier::{Failing, SeedReport};
 use node::directory::DirectoryWriter;
 use serde_json::{Value, json};
 use std::fmt::Write as _;

@@ -22,7 +22,7 @@ const VISITS_SHOWN_MAX: usize = 4;
 
 /// What there is to tell.
 pub(super) struct Told<'a> {
-    pub(super) report: Report,
+    pub(super) report: CrawlReport,
     pub(super) politeness: sim::observe::PolitenessReport,
     pub(super) findings: Findings,
     pub(super) middle: Middle,

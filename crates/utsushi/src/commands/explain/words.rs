@@ -135,14 +135,18 @@ mod tests {
         {
             assert!(text.contains(part), "`{part}` is not in {text}");
         }
-        let page = PageView { policy: "kin/root".to_owned(), ..page };
+        let page = PageView { policy: "co-change/root".to_owned(), ..page };
         let text = of(&ExplainView { page, side_changes: 3, ..ExplainView::default() });
         for part in ["2, and 3 that left its text as it was", "it changes about every 1d10h\n"] {
             assert!(text.contains(part), "`{part}` is not in {text}");
         }
         assert!(!text.contains("ln(T/U)"));
-        let page =
-            PageView { policy: "kin/root".to_owned(), visits: 2, estimate: Some(60), ..PageView::default() };
+        let page = PageView {
+            policy: "co-change/root".to_owned(),
+            visits: 2,
+            estimate: Some(60),
+            ..PageView::default()
+        };
         let text = of(&ExplainView { page, ..ExplainView::default() });
         assert!(text.contains("it changes about every 1m, a guess from few observations"), "{text}");
     }

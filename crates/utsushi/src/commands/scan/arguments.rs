@@ -194,7 +194,7 @@ impl Args {
     }
 
     /// Everything that is asked for.
-    pub(super) fn settings(&self, work: Work, context: &Context, scratch: PathBuf) -> Settings {
+    pub(super) fn settings(&self, work: AnalysisCommand, context: &Context, scratch: PathBuf) -> Settings {
         let (how, config) = (&self.how, &context.node.config.scan);
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         let jobs = how

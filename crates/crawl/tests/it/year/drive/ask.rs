@@ -26,7 +26,7 @@ impl Driver {
             Step::Robots(to, request) => {
                 let (took, outcome, exchange) = self.exchange(*to, request);
                 let text = exchange.as_ref().and_then(fetch::robots_text);
-                let answer = RobotsAnswer::read(&outcome, text.as_deref(), AGENT);
+                let answer = robots::RobotsAnswer::read(&outcome, text.as_deref(), AGENT);
                 (took, Some((*to, request.clone())), Ended::Robots(outcome, answer, Vec::new()))
             }
             Step::Visit(_, to, request) => {
