@@ -17,7 +17,7 @@ const ARCHITECTURE: &str = "ARCHITECTURE.md";
 /// Check that the crates and their modules match the table of layers in ARCHITECTURE.md.
 ///
 /// A crate uses another if its manifest names it as a dependency for running or building. Dependencies of tests are
-/// not checked. The rooms of a crate are the modules that its root declares, `error` and tests aside.
+/// not checked. The rooms of a crate are the modules that its root declares, except `error`, tests and hidden ones.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask layers")]

@@ -1,4 +1,4 @@
-//! The rooms of a crate: the modules that its root declares, tests and `error` aside.
+//! The rooms of a crate: the modules that its root declares, except `error`, tests and hidden ones.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -33,16 +33,16 @@ fn root_text(src: &Path) -> Result<String> {
     bail!("`{}` has neither lib.rs nor main.rs", src.display())
 }
 
-/// The modules that the root of a crate declares outside of tests.
+/// The modules that the root of a crate declares for others to read.
 fn declared(root: &str) -> BTreeSet<String> {
     let mut rooms = BTreeSet::new();
-    let mut is_for_tests = false;
+    let mut is_hidden = false;
     for line in root.lines() {
         if line.starts_with("#[") {
-            is_for_tests |= line.starts_with("#[cfg(") && line.contains("test");
+            is_hidden |= line == "#[doc(hidden)]" || line.starts_with("#[cfg(") && line.contains("test");
         } else {
-            rooms.extend(module(line).filter(|_| !is_for_tests));
-            is_for_tests = false;
+            rooms.extend(module(line).filter(|_| !is_hidden));
+            is_hidden = false;
         }
     }
     rooms
@@ -77,7 +77,7 @@ fn fault(name: &str, rooms: &[String], declared: &BTreeSet<String>) -> Option<St
 mod tests {
     use super::*;
 
-    const ROOT: &str = "//! mod not;\nmod b;\npub mod a;\npub(crate) mod c;\nmod error;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod rig;\n\
+    const ROOT: &str = "//! mod not;\nmod b;\npub mod a;\npub(crate) mod c;\nmod error;\n#[doc(hidden)]\npub mod fuzzing;\n#[cfg(test)]\n#[path = \"x.rs\"]\nmod rig;\n\
                         #[cfg(test)]\nmod tests {\n    mod inner;\n}\npub use a::A;\n";
 
     #[track_caller]
