@@ -40,6 +40,8 @@ mod error;
 mod exchange;
 mod fetch_record;
 mod file;
+#[doc(hidden)]
+pub mod fuzzing;
 mod import;
 mod index;
 mod journal;

@@ -34,6 +34,8 @@ mod error;
 pub mod filter;
 mod found;
 mod frontier;
+#[doc(hidden)]
+pub mod fuzzing;
 mod hand;
 mod held_back;
 mod lesson;

@@ -22,6 +22,8 @@ mod each;
 mod error;
 mod feed;
 mod frames;
+#[doc(hidden)]
+pub mod fuzzing;
 mod job;
 mod journal;
 mod open;
