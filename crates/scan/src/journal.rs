@@ -141,7 +141,6 @@ impl Done {
 const PAGE_WORDS: usize = 1_024;
 
 /// The page of a document, its word there, and its bit.
-#[expect(clippy::cast_possible_truncation, reason = "it is below the words of a page")]
 fn place(number: u64) -> (u64, usize, u64) {
     let words = PAGE_WORDS as u64;
     (number / 64 / words, (number / 64 % words) as usize, 1 << (number % 64))

@@ -20,20 +20,19 @@ const BLOCK_BYTES_MAX: usize = 8 * 1024;
 pub(crate) fn warc(data: &[u8]) {
     let (mut last, mut lost) = (None, 0);
     let mut reader = warc::Reader::new(Cursor::new(data), BLOCK_BYTES_MAX);
-    loop {
-        match reader.next() {
-            None => break,
-            Some(Ok(record)) => {
+    while let Some(read) = reader.next() {
+        match read {
+            Ok(record) => {
                 assert!(last.is_none_or(|last| last <= record.offset), "records come in their order");
                 last = Some(record.offset);
                 check_record(data, &record);
             }
-            Some(Err(_)) if lost < 100 && reader.resume().unwrap_or(false) => {
+            Err(_) if lost < 100 && reader.resume().unwrap_or(false) => {
                 let span = reader.lost().expect("something was stepped over");
                 assert!(span.from < span.to && span.to <= data.len() as u64, "{span:?}");
                 lost += 1;
             }
-            Some(Err(_)) => break,
+            Err(_) => break,
         }
     }
     let whole = warc::Reader::new(data, BLOCK_BYTES_MAX).map_while(Result::ok);

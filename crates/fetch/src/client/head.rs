@@ -19,7 +19,7 @@
 use super::wire::{Got, Wire};
 use super::{Limits, Trouble};
 use base::door::{Cause, Phase};
-use base::http::Framing;
+use base::http::{self, Framing};
 use httparse::{EMPTY_HEADER, Error, Header, ParserConfig, Response, Status};
 use std::borrow::Cow;
 
@@ -164,7 +164,7 @@ fn read_fields(
     }
     // No server means a status below 100, and nobody who reads the archive finds it.
     let status = response.code.filter(|status| *status >= 100).ok_or("bad status line")?;
-    let (framing, clarity) = framing(status, head_only, response.headers);
+    let (framing, clarity) = as_archived(framing(status, head_only, response.headers), bytes);
     let closes = tokens(response.headers, "connection").any(|token| token.eq_ignore_ascii_case("close"));
     let keeps_alive = response.version == Some(1) && !closes && status != 101;
     Ok((status, framing, clarity, keeps_alive))
@@ -221,6 +221,16 @@ fn framing(status: u16, head_only: bool, fields: &[Header<'_>]) -> (Framing, Cla
     }
 }
 
+/// The framing that whoever reads the archived head finds too. A line that was passed over because of a forbidden byte may
+/// say otherwise; then nothing is clear (H15).
+fn as_archived((framing, clarity): (Framing, Clarity), bytes: &[u8]) -> (Framing, Clarity) {
+    match (framing, http::is_chunked(bytes)) {
+        (Framing::Chunked, false) => (Framing::UntilClose, Clarity::Doubt),
+        (Framing::Length(_) | Framing::UntilClose, true) => (Framing::Chunked, Clarity::Doubt),
+        _ => (framing, clarity),
+    }
+}
+
 fn by_length(lengths: &[&str]) -> (Framing, Clarity) {
     if lengths.is_empty() {
         return (Framing::UntilClose, Clarity::Close);
@@ -260,6 +270,10 @@ mod tests {
         check("200 OK", "Content-Length: 5\r\n", Length(5), true);
         check("200 OK", "content-length : 5\r\n", Length(5), true);
         check("200 OK", "Content-Length: 5\r\nConnection: x, Close\r\n", Length(5), false);
+        let forbidden = "Transfer-Encoding: \u{2}, chunked\r\n";
+        check("200 OK", &format!("Content-Length: 5\r\n{forbidden}"), Chunked, false);
+        let forbidden = "Transfer-Encoding: chunked\r\nTransfer-Encoding: \u{2}\r\n";
+        check("200 OK", forbidden, UntilClose, false);
         check("200 OK", "Content-Length: 5\r\nContent-Length: 5\r\n", Length(5), false);
         check("200 OK", "Content-Length: 5, 5\r\n", Length(5), false);
         check("200 OK", "Content-Length: 5\r\nContent-Length: 6\r\n", UntilClose, false);

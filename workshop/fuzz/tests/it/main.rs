@@ -1,4 +1,5 @@
 //! Replays what the fuzzer found: seeds, corpora, and inputs that once failed.
+#![cfg(test)]
 
 use fuzz::{FuzzTarget, TARGETS};
 use std::fs;

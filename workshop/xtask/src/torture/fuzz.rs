@@ -6,13 +6,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::tools::{self, CXX_COMPILER};
 use crate::workspace::Workspace;
-use crate::{Verdict, process};
+use crate::{Verdict, clock, process};
 
 /// How long each target runs unless something else is asked for.
 const MINUTES: f64 = 5.0;
@@ -160,14 +159,14 @@ impl Fuzzer {
         fuzz.arg(format!("-max_total_time={seconds}")).arg(format!("-artifact_prefix={}", found.display()));
         fuzz.arg("-print_final_stats=1");
         eprintln!("fuzzing `{}` for {seconds} s", target.name);
-        let begun = Instant::now();
-        let status = self.logged(&mut fuzz, &log)?;
+        let (status, took) = clock::timed(|| self.logged(&mut fuzz, &log));
+        let status = status?;
         let text = fs::read(&log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let text = text.with_context(|| format!("cannot read `{}`", log.display()))?;
         let found =
             if status { None } else { Some(finding(&text).unwrap_or_else(|| log.display().to_string())) };
         let inputs = fs::read_dir(&corpus).map_or(0, Iterator::count);
-        let (name, seconds) = (target.name.clone(), begun.elapsed().as_secs());
+        let (name, seconds) = (target.name.clone(), took.as_secs());
         Ok(Run { name, seconds, executions: executions(&text), inputs, found: found.unwrap_or_default() })
     }
 
@@ -259,8 +258,8 @@ struct Run {
 
 /// How often the target was called, by the last lines of libFuzzer.
 fn executions(log: &str) -> u64 {
-    let stated = log.lines().filter_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
-    stated.last().and_then(|number| number.trim().parse().ok()).unwrap_or(0)
+    let stated = log.lines().rev().find_map(|line| line.strip_prefix("stat::number_of_executed_units:"));
+    stated.and_then(|number| number.trim().parse().ok()).unwrap_or(0)
 }
 
 /// Where libFuzzer says that it wrote the input that failed.
