@@ -34,6 +34,8 @@ mod capture;
 pub mod derived;
 mod error;
 mod files;
+#[doc(hidden)]
+pub mod fuzzing;
 mod import;
 mod index;
 mod open;

@@ -16,6 +16,8 @@
 mod body;
 mod chunks;
 mod connect;
+#[doc(hidden)]
+pub mod fuzzing;
 mod head;
 mod limits;
 mod pool;

@@ -23,6 +23,8 @@
 mod addresses;
 mod bounded;
 mod flight;
+#[doc(hidden)]
+pub mod fuzzing;
 mod message;
 mod name;
 mod servers;

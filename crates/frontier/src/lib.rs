@@ -36,6 +36,8 @@ mod codec;
 mod error;
 mod found_url;
 mod frontier;
+#[doc(hidden)]
+pub mod fuzzing;
 mod held_back;
 mod intake;
 mod lesson;

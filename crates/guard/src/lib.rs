@@ -37,6 +37,8 @@ mod answer;
 mod connection;
 mod day;
 mod error;
+#[doc(hidden)]
+pub mod fuzzing;
 mod gate;
 mod listen;
 mod log;

@@ -58,6 +58,8 @@ pub use options::{Buffers, Options};
 pub use record::{RECORD_BYTES_MAX, Record};
 pub use resolution::Resolution;
 pub use statistics::{Recovery, Statistics};
+#[doc(hidden)]
+pub use store::fuzzing;
 pub use store::{Answer, BucketSlot, OwnedRecord, Store};
 
 /// A minute on the store's clock, counted from whatever moment the caller likes.

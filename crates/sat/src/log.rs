@@ -262,7 +262,7 @@ pub(crate) fn whole_blocks(bytes: usize) -> usize {
 }
 
 /// Writes head, checksum and end of a frame.
-fn seal(head: &FrameHead, place: Place, bytes: &mut AlignedBytes) {
+pub(crate) fn seal(head: &FrameHead, place: Place, bytes: &mut AlignedBytes) {
     bytes[0..4].copy_from_slice(MAGIC);
     bytes[8..16].copy_from_slice(&head.frame.to_le_bytes());
     bytes[16..24].copy_from_slice(&head.durable.to_le_bytes());

@@ -9,6 +9,7 @@ mod checkpoint;
 mod compact;
 mod due;
 mod flush;
+pub mod fuzzing;
 mod look;
 mod plan;
 mod read_only;

@@ -7,6 +7,7 @@ use crate::frames::{self, Frames, Writer};
 use crate::wire::{AnalysisAnswer, AnalysisFailure, FailureCause, Rest, put_bytes};
 use base::Timestamp;
 use base::disk::Disk;
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -103,7 +104,8 @@ fn decode(frame: &[u8]) -> Option<ScanRow> {
 /// Which documents are settled: a bit each.
 #[derive(Clone, Debug, Default)]
 pub struct SettledSet {
-    bits: Vec<u64>,
+    /// By pages of [`PAGE_WORDS`] words: a number that no job has costs one page.
+    pages: BTreeMap<u64, Box<[u64; PAGE_WORDS]>>,
     /// Number of answered documents.
     pub answered: u64,
     /// Number of quarantined documents.
@@ -116,8 +118,8 @@ impl SettledSet {
     /// Whether a document is settled.
     #[must_use]
     pub fn holds(&self, number: u64) -> bool {
-        let (word, bit) = place(number);
-        self.bits.get(word).is_some_and(|bits| bits & bit != 0)
+        let (page, word, bit) = place(number);
+        self.pages.get(&page).and_then(|words| words.get(word)).is_some_and(|bits| bits & bit != 0)
     }
     /// How many are settled.
     #[must_use]
@@ -126,11 +128,9 @@ impl SettledSet {
     }
     /// Settles a document; false if it was.
     pub(crate) fn add(&mut self, number: u64, settled: &DocumentResult) -> bool {
-        let (word, bit) = place(number);
-        if self.bits.len() <= word {
-            self.bits.resize(word + 1, 0);
-        }
-        let Some(bits) = self.bits.get_mut(word).filter(|bits| **bits & bit == 0) else { return false };
+        let (page, word, bit) = place(number);
+        let words = self.pages.entry(page).or_insert_with(|| Box::new([0; PAGE_WORDS]));
+        let Some(bits) = words.get_mut(word).filter(|bits| **bits & bit == 0) else { return false };
         *bits |= bit;
         match settled {
             DocumentResult::Answered(_) => self.answered += 1,
@@ -141,8 +141,13 @@ impl SettledSet {
     }
 }
 
-fn place(number: u64) -> (usize, u64) {
-    (usize::try_from(number / 64).unwrap_or(usize::MAX - 1), 1 << (number % 64))
+/// A page has a bit for each of 65,536 documents.
+const PAGE_WORDS: usize = 1_024;
+
+/// The page of a document, its word there, and its bit.
+fn place(number: u64) -> (u64, usize, u64) {
+    let words = PAGE_WORDS as u64;
+    (number / 64 / words, (number / 64 % words) as usize, 1 << (number % 64))
 }
 
 /// The journal of a job.
@@ -272,6 +277,13 @@ mod tests {
                 && !done.holds(9_999)
         );
         assert_eq!(journal.read().unwrap().map(Result::unwrap).collect::<Vec<_>>(), rows());
+    }
+
+    #[test]
+    fn a_number_that_no_job_has_costs_little() {
+        let mut done = Done::default();
+        assert!(done.add(u64::MAX, &Settled::Removed) && !done.add(u64::MAX, &Settled::Removed));
+        assert!(done.holds(u64::MAX) && !done.holds(u64::MAX - 1) && done.count() == 1);
     }
 
     #[test]

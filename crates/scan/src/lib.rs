@@ -21,6 +21,8 @@ mod each;
 mod error;
 mod feed;
 mod frames;
+#[doc(hidden)]
+pub mod fuzzing;
 mod job;
 mod journal;
 mod open;

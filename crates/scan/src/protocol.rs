@@ -298,7 +298,8 @@ impl<R: Read> Given<R> {
         output.flush()?;
         self.buffer.copy_within(self.taken..self.filled, 0);
         (self.filled, self.taken) = (self.filled - self.taken, 0);
-        let room = wanted.max(BUFFER_BYTES).max(self.filled + 1);
+        // The room follows what came, not what was announced.
+        let room = wanted.min(self.filled.saturating_mul(2)).max(BUFFER_BYTES).max(self.filled + 1);
         if self.buffer.len() < room || self.buffer.len() > 4 * room {
             self.buffer.resize(room, 0);
             self.buffer.shrink_to_fit();
@@ -415,5 +416,10 @@ mod tests {
         assert_eq!(String::from_utf8(said).unwrap(), "[3,0]\n[3,4]\n[3,6]\n");
         let cut = given.len() - 1;
         assert!(serve(&given[..cut], io::sink(), |_, _| String::new()).is_err(), "half a document is none");
+        let boast = b"{\"document\":1,\"length\":18446744073709551615}\nx";
+        assert!(
+            serve(&boast[..], io::sink(), |_, _| String::new()).is_err(),
+            "nor is one that nobody can hold"
+        );
     }
 }

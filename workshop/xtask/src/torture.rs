@@ -1,7 +1,9 @@
 //! `cargo xtask torture`: the crash and fault tests at full length.
 //!
 //! The tests are the ones that every test run carries out in short. They read from the environment how many rounds
-//! to play and with which seed.
+//! to play and with which seed. `fuzz` is no test: it runs the targets of `workshop/fuzz` for so many minutes.
+
+mod fuzz;
 
 use anyhow::{Result, bail, ensure};
 
@@ -152,7 +154,8 @@ const TORTURES: &[Torture] = &[
 #[command(after_help = "Examples:
   cargo xtask torture --list
   cargo xtask torture archive-cut
-  cargo xtask torture kill --count 1000 --seed 7")]
+  cargo xtask torture kill --count 1000 --seed 7
+  cargo xtask torture fuzz --minutes 20 --target warc")]
 pub(crate) struct Args {
     /// What to torture.
     #[arg(required_unless_present = "list")]
@@ -166,7 +169,12 @@ pub(crate) struct Args {
     /// Print the tortures and do nothing.
     #[arg(long, conflicts_with_all = ["name", "count", "seed"])]
     list: bool,
+    #[command(flatten)]
+    fuzz: fuzz::Choice,
 }
+
+/// The name of the torture that is no test.
+const FUZZ: &str = "fuzz";
 
 /// Runs the task.
 pub(crate) fn run(args: &Args) -> Result<Verdict> {
@@ -174,6 +182,14 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
         print_list();
         return Ok(Verdict::Clean);
     };
+    if name == FUZZ {
+        ensure!(
+            args.count.is_none() && args.seed.is_none(),
+            "`fuzz` takes `--minutes`, not `--count` or `--seed`"
+        );
+        return fuzz::run(&args.fuzz);
+    }
+    ensure!(!args.fuzz.is_given(), "only `fuzz` takes `--minutes`, `--target` and `--minimise`");
     let torture = find(name)?;
     ensure_has_tests(torture)?;
     let mut test = cargo_test(torture);
@@ -195,13 +211,16 @@ fn print_list() {
     for Torture { name, package, filter, rounds, about } in TORTURES {
         println!("{name:<16} {package:<8} {filter:<10} {rounds:>7}  {about}");
     }
+    let about = "every decoder of foreign bytes under libFuzzer, 5 minutes each, or `--minutes`";
+    println!("{FUZZ:<16} {:<8} {:<10} {:>7}  {about}", "fuzz", "–", "–");
 }
 
 fn find(name: &str) -> Result<&'static Torture> {
     if let Some(torture) = TORTURES.iter().find(|torture| torture.name == name) {
         return Ok(torture);
     }
-    let known: Vec<String> = TORTURES.iter().map(|torture| format!("`{}`", torture.name)).collect();
+    let names = TORTURES.iter().map(|torture| torture.name).chain([FUZZ]);
+    let known: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     bail!("there is no torture `{name}`; there are {}", known.join(", "))
 }
 
@@ -237,7 +256,7 @@ mod tests {
         let message = find("feather").map(|torture| torture.name).unwrap_err().to_string();
         let known = "`archive-accepted`, `archive-cut`, `archive-detects`, `archive-model`, `archive-oracle`, \
                      `crawl-kill`, `disk`, `fetch-hostile`, `guard`, `guard-model`, `kill`, `sat-detects`, `sat-model`, `sat-survives`, \
-                     `scan-kill`, `scan-poison`, `year`";
+                     `scan-kill`, `scan-poison`, `year`, `fuzz`";
         assert_eq!(message, format!("there is no torture `feather`; there are {known}"));
     }
 }

@@ -76,7 +76,8 @@ fn is_label(label: &str) -> bool {
 
 fn is_number(label: &str) -> bool {
     let is_hex = |digits: &str| digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-    label.bytes().all(|byte| byte.is_ascii_digit()) || label.strip_prefix("0x").is_some_and(is_hex)
+    let hex = label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"));
+    label.bytes().all(|byte| byte.is_ascii_digit()) || hex.is_some_and(is_hex)
 }
 
 #[cfg(test)]
@@ -118,8 +119,18 @@ mod tests {
 
     #[test]
     fn an_address_is_no_name() {
-        for host in ["127.0.0.1", "127.0.0.1.", "1", "0x7f.1", "a.0x7F", "a.0x", "[::1]", "::1", "1.2.3.4.5"]
-        {
+        for host in [
+            "127.0.0.1",
+            "127.0.0.1.",
+            "1",
+            "0x7f.1",
+            "a.0x7F",
+            "a.0X7f",
+            "a.0x",
+            "[::1]",
+            "::1",
+            "1.2.3.4.5",
+        ] {
             check(host, None);
         }
         check("1.2.3.a", Some("1.2.3.a"));

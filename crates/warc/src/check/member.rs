@@ -247,6 +247,9 @@ impl<R: Read + Seek> Source<R> {
         loop {
             let bytes = self.input.ahead(4)?;
             if bytes.len() < 4 {
+                // They count as read: the summary tells the length of the file.
+                let left = bytes.len();
+                self.input.consume(left);
                 return Ok(false);
             }
             match memmem::find(bytes, magic) {
