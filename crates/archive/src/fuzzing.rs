@@ -2,24 +2,25 @@
 //!
 //! Every function wraps foreign content in right checksums first: a decoder must stand whatever passes them.
 
-use crate::append::{Archive, Settings};
+use crate::capture::entry::Location;
 use crate::derived;
-use crate::entry::{ContentKey, Location};
-use crate::index::bytes::{checksum, put_number, put_text};
-use crate::index::generation::{self, Generation};
-use crate::index::row::{Encoder, Files, Rows};
-use crate::index::run::{Run, file_name};
-use crate::journal::{framed, head, seed};
-use crate::reader::Reader;
-use crate::sums;
+use crate::files::journal::{framed, head, seed};
+use crate::files::sums;
+use crate::index::Files;
+use crate::index::row::{Encoder, Rows};
+use crate::reading::reader::Reader;
+use crate::writing::append::{Archive, Settings};
+use base::Timestamp;
+use base::bytes::put_text;
 use base::disk::{Disk, Open, SimulatedDisk};
-use base::{ContentDigest, Sha1Digest, Timestamp};
+use runs::{RowEncoder as _, Rows as _};
 use std::path::Path;
 use std::sync::Arc;
 
 const FILE: &str = "utsushi-20261115231600123456-00000.warc.gz";
 const DIRECTORY: &str = "/archive";
-const RUN: u64 = 7;
+/// The names of files that blocks may refer to.
+const NAMES: [&str; 2] = [FILE, "other.warc"];
 
 /// Reads `bytes` as a block of rows.
 ///
@@ -27,15 +28,15 @@ const RUN: u64 = 7;
 /// When the rows are not read again as they are written.
 pub fn read_rows(bytes: &[u8]) {
     let mut files = Files::default();
-    let numbers = [files.number(FILE), files.number("other.warc")];
+    let numbers = NAMES.map(|name| files.number(name));
     let mut rows = Rows::default();
-    if rows.decode(bytes, &numbers).is_err() {
+    if rows.decode(bytes, &numbers).is_none() {
         return;
     }
     let (mut encoder, mut written, mut again) = (Encoder::default(), Vec::new(), Rows::default());
     for number in 0..rows.len() {
         let _ = rows.row(number).entry(rows.key_text(number), &files);
-        encoder.push(rows.key_text(number), rows.row(number), |file| file);
+        encoder.push(rows.key(number), rows.row(number), &mut |file| file);
     }
     encoder.finish(&mut written);
     again.decode(&written, &numbers).expect("rows that were written are read");
@@ -68,75 +69,18 @@ pub fn read_derived<'a>(frames: impl Iterator<Item = &'a [u8]>) {
 
 /// Reads `text` as the description of an index.
 pub fn read_generation(text: &str) {
-    let checked = format!("{text}check {}\n", ContentDigest::of(text.as_bytes()));
-    let disk = disk_with(generation::FILE_NAME, checked.as_bytes());
-    let _ = Generation::read(&*disk, Path::new(DIRECTORY));
+    runs::fuzzing::read_generation::<Rows>(text);
 }
 
 /// Opens a run of the index with these tables, or with right ones if they are empty, and these blocks, and reads all of it.
 pub fn read_run(tables: &[u8], blocks: &[&[u8]]) {
-    let (mut file, places) = blocks_of_run(blocks);
-    let offset = file.len() as u64;
-    let right = run_tables(&places);
-    let tables = if tables.is_empty() { &right } else { tables };
-    file.extend_from_slice(tables);
-    let mut footer: Vec<u8> =
-        [offset, tables.len() as u64].iter().flat_map(|number| number.to_le_bytes()).collect();
-    footer.extend_from_slice(&checksum(RUN, offset, tables).to_le_bytes());
-    footer.extend_from_slice(&checksum(RUN, file.len() as u64 + 32, &footer).to_le_bytes());
-    footer.extend_from_slice(b"UTSURUN1");
-    file.extend_from_slice(&footer);
-    let disk = disk_with(&file_name(RUN), &file);
-    let path = Path::new(DIRECTORY).join(file_name(RUN));
-    let Ok(run) = Run::open(&*disk, &path, RUN, &mut Files::default()) else { return };
-    let (mut buffer, mut rows) = (Vec::new(), Rows::default());
-    for number in 0..run.block_count() {
-        let _ = run.read_block(number, &mut buffer, &mut rows);
-    }
-    let payload = Sha1Digest::of(&[b"x"]);
-    let _ = (run.verify(), run.find_payload(payload), run.find_body(payload, ContentKey::of(b"x")));
-    let _ = (run.may_hold(b"key"), run.blocks_before(b"key"));
-}
-
-/// The blocks one after the other, each with its checksum, and where they are.
-fn blocks_of_run(blocks: &[&[u8]]) -> (Vec<u8>, Vec<(u64, u64)>) {
-    let mut file = [*b"UTSURUN1", RUN.to_le_bytes()].concat();
-    let mut places = Vec::new();
-    for block in blocks {
-        let (offset, length) = (file.len() as u64, u32::try_from(block.len()).expect("it is short"));
-        file.extend_from_slice(&length.to_le_bytes());
-        file.extend_from_slice(&checksum(RUN, offset, block).to_le_bytes());
-        file.extend_from_slice(block);
-        places.push((offset, u64::from(length) + 8));
-    }
-    (file, places)
-}
-
-/// Tables of a run whose last block holds bodies and whose other blocks hold rows.
-fn run_tables(places: &[(u64, u64)]) -> Vec<u8> {
-    let mut tables = Vec::new();
-    let (rows, bodies) = places.split_at(places.len().saturating_sub(1));
-    [1, 1, 2].iter().for_each(|number| put_number(&mut tables, *number));
-    [FILE, "other.warc"].iter().for_each(|name| put_text(&mut tables, name));
-    put_number(&mut tables, rows.len() as u64);
-    for (offset, length) in rows {
-        put_text(&mut tables, "key");
-        [offset, length].iter().for_each(|number| put_number(&mut tables, **number));
-    }
-    put_number(&mut tables, bodies.len() as u64);
-    for (offset, length) in bodies {
-        tables.extend_from_slice(&0_u64.to_le_bytes());
-        [offset, length].iter().for_each(|number| put_number(&mut tables, **number));
-    }
-    [16, 0].iter().for_each(|number| put_number(&mut tables, *number));
-    tables.extend_from_slice(&checksum(RUN, 16, &[]).to_le_bytes());
-    tables
+    runs::fuzzing::read_run::<Rows>(&NAMES, tables, blocks);
 }
 
 /// The tables that [`read_run`] makes for these blocks: something to start from.
 #[must_use]
 pub fn tables_for(blocks: &[&[u8]]) -> Vec<u8> {
-    run_tables(&blocks_of_run(blocks).1)
+    runs::fuzzing::tables_for::<Rows>(&NAMES, blocks)
 }
 
 /// A block of rows, and its only row as a frame of the sums: something to start from.
@@ -151,7 +95,7 @@ pub fn some_rows() -> (Vec<u8>, Vec<u8>) {
     let (mut files, mut encoder) = (Files::default(), Encoder::default());
     for entry in &entries {
         let row = crate::index::row::Row::of(entry, &mut files);
-        encoder.push(entry.key.as_str(), &row, |file| file);
+        encoder.push(entry.key.as_str().as_bytes(), &row, &mut |file| file);
     }
     let mut block = Vec::new();
     encoder.finish(&mut block);

@@ -1,6 +1,6 @@
 //! What the fuzz targets need of the codecs of what is kept in the store, which are private otherwise.
 
-use crate::server::Kept;
+use crate::server::StoredServer;
 use crate::state::State;
 use crate::trap::Shapes;
 
@@ -21,9 +21,9 @@ pub fn read_page(bytes: &[u8]) {
 /// # Panics
 /// When what was read is not read again as it is written.
 pub fn read_server(bytes: &[u8]) {
-    let Some(kept) = Kept::read(bytes) else { return };
-    let write = |kept: &Kept| written(|bytes| kept.write(bytes));
-    let again = Kept::read(&write(&kept)).expect("sums that were written are read");
+    let Some(kept) = StoredServer::read(bytes) else { return };
+    let write = |kept: &StoredServer| written(|bytes| kept.write(bytes));
+    let again = StoredServer::read(&write(&kept)).expect("sums that were written are read");
     assert_eq!(write(&again), write(&kept));
 }
 

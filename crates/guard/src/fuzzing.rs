@@ -1,7 +1,7 @@
 //! What the fuzz targets need of the decoders of a client's words, which are private otherwise.
 
 use crate::request::{self, Asked, BODY_BYTES_MAX};
-use crate::speech::{Speech, Step};
+use crate::tunnel_requests::{Step, TunnelRequests};
 use base::ServerName;
 
 /// Reads what a client sends to the guard first.
@@ -29,16 +29,16 @@ pub fn read_request(input: &[u8]) {
 /// When something left that was not said.
 pub fn read_tunnel(input: &[u8], piece_bytes: usize) {
     let server = ServerName::parse("a.example").expect("that is a server");
-    let mut speech = Speech::new(server);
+    let mut requests = TunnelRequests::new(server);
     let mut sent = Vec::new();
     for piece in input.chunks(piece_bytes.max(1)) {
-        speech.push(piece);
+        requests.push(piece);
         loop {
-            match speech.next() {
+            match requests.next() {
                 Step::Send(bytes) => sent.extend_from_slice(&bytes),
                 Step::Ask => {
-                    speech.hear_server(9_999);
-                    speech.give_turn();
+                    requests.hear_server(9_999);
+                    requests.give_turn();
                 }
                 Step::Listen => break,
                 Step::Cut(_) => return,

@@ -106,6 +106,8 @@ mod checksum;
 mod error;
 mod filter;
 pub mod frames;
+#[doc(hidden)]
+pub mod fuzzing;
 mod generation;
 mod merge;
 mod names;

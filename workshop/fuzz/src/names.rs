@@ -67,18 +67,26 @@ pub(crate) fn dates(data: &[u8]) {
 /// Reads what an operator writes on the command line and in settings.
 pub(crate) fn operator_words(data: &[u8]) {
     let text = String::from_utf8_lossy(data);
+    let _ = (
+        text.parse::<frontier::Rule>(),
+        text.parse::<frontier::RevisitPolicy>(),
+        text.parse::<frontier::Mode>(),
+    );
+    let _ = (
+        text.parse::<frontier::AgreedRate>(),
+        text.parse::<fetch::Proxy>(),
+        text.parse::<fetch::AddressRange>(),
+    );
     let _ =
-        (text.parse::<frontier::Rule>(), text.parse::<frontier::Policy>(), text.parse::<frontier::Mode>());
-    let _ = (text.parse::<frontier::Agreed>(), text.parse::<fetch::Proxy>(), text.parse::<fetch::Range>());
-    let _ = (text.parse::<guard::Range>(), text.parse::<archive::Unit>(), text.parse::<archive::Flag>());
+        (text.parse::<guard::AddressBlock>(), text.parse::<archive::Unit>(), text.parse::<archive::Flag>());
     let _ = (text.parse::<archive::MediaRange>(), text.parse::<archive::Relations>());
     let _ = (archive::Scope::site(&text), archive::Scope::server(&text), archive::Scope::prefix(&text));
     let _ = (archive::Target::url(&text), archive::Target::prefix(&text), archive::Target::server(&text));
     if let Ok(recipe) = text.parse::<archive::Recipe>() {
         let _ = format!("{recipe:?}");
     }
-    if let Some(place) = archive::Place::parse(&text) {
-        assert_eq!(archive::Place::parse(&place.to_string()), Some(place));
+    if let Ok(place) = text.parse::<archive::Checkpoint>() {
+        assert_eq!(place.to_string().parse::<archive::Checkpoint>().ok(), Some(place));
     }
     if let Some(selection) = frontier::Selection::read(&text) {
         assert_eq!(frontier::Selection::read(&selection.to_string()), Some(selection));

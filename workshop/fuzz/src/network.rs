@@ -21,7 +21,7 @@ pub(crate) fn http_head(data: &[u8]) {
                 "the archive reads the framing as the client does"
             );
         }
-        let _ = (http::retry_after(&head), fetch::exclusion(&head, "utsushi"));
+        let _ = (http::retry_after(&head), robots::exclusion(&head, "utsushi"));
         let (split_head, _) = archive::split_answer(&head);
         assert_eq!(split_head, head, "the archive ends the head where the client does");
     }
@@ -67,7 +67,7 @@ pub(crate) fn dns(data: &[u8]) {
 
 /// Reads a robots file and judges some targets.
 pub(crate) fn robots(data: &[u8]) {
-    let rules = fetch::Rules::for_agent(data, "utsushi");
+    let rules = robots::RobotsRules::for_agent(data, "utsushi");
     let file = String::from_utf8_lossy(data);
     let own = file.split_whitespace().filter(|word| word.starts_with('/')).take(4);
     for target in own.chain(["/", "/a/b.html?c=%41", "/%7Ea/*$"]) {
@@ -76,7 +76,7 @@ pub(crate) fn robots(data: &[u8]) {
         assert!(target == "/robots.txt" || allowed == both, "{target}");
     }
     let _ = (rules.crawl_delay(), rules.sitemaps());
-    let _ = fetch::opt_out::List::parse(&file);
+    let _ = robots::OptOutList::parse(&file);
 }
 
 /// Reads what a client of the guard wants.

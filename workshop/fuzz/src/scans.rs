@@ -2,7 +2,7 @@
 
 use crate::{choice, joined, pieces, texts};
 use base::Timestamp;
-use scan::{Answer, Cause, Fault, Row, Settled};
+use scan::{AnalysisAnswer, AnalysisFailure, DocumentResult, FailureCause, ScanRow};
 
 /// Reads messages between the dispatcher and a worker.
 pub(crate) fn messages(data: &[u8]) {
@@ -28,8 +28,8 @@ pub(crate) fn documents(data: &[u8]) {
 /// Opens the journal and the list of documents of a scan.
 pub(crate) fn journal(data: &[u8]) {
     for piece in pieces(data) {
-        if let Some(row) = Row::from_bytes(piece) {
-            assert_eq!(Row::from_bytes(&row.to_bytes()), Some(row));
+        if let Some(row) = ScanRow::from_bytes(piece) {
+            assert_eq!(ScanRow::from_bytes(&row.to_bytes()), Some(row));
         }
     }
     scan::fuzzing::open_frames(pieces(data));
@@ -74,16 +74,20 @@ pub(crate) fn documents_seeds() -> Vec<Vec<u8>> {
 
 pub(crate) fn journal_seeds() -> Vec<Vec<u8>> {
     let at = Timestamp::from_seconds(1_800_000_000).expect("that is a date");
-    let fault = Fault { cause: Cause::Crashed, what: "signal 11".to_owned(), words: "no".to_owned() };
+    let fault = AnalysisFailure {
+        cause: FailureCause::Crashed,
+        what: "signal 11".to_owned(),
+        words: "no".to_owned(),
+    };
     let settled = [
-        Settled::Answered(Answer::Json("{}".to_owned())),
-        Settled::Answered(Answer::Bytes(vec![0xff])),
-        Settled::SetAside(fault),
-        Settled::Removed,
+        DocumentResult::Answered(AnalysisAnswer::Json("{}".to_owned())),
+        DocumentResult::Answered(AnalysisAnswer::Bytes(vec![0xff])),
+        DocumentResult::Quarantined(fault),
+        DocumentResult::Removed,
     ];
-    let rows = (0..)
-        .zip(settled)
-        .map(|(number, settled)| Row { number, url: "http://a.example/".to_owned(), at, settled }.to_bytes());
+    let rows = (0..).zip(settled).map(|(number, result)| {
+        ScanRow { number, url: "http://a.example/".to_owned(), at, result }.to_bytes()
+    });
     let mut list = crate::stores::version_seeds();
     list.push(b"end".to_vec());
     vec![joined(rows), joined(list), joined([b"gone", &b"end"[..]])]

@@ -98,7 +98,7 @@ async fn next(
 }
 
 /// Reads the head at the start of `bytes` as [`read`] reads it from a connection, for the fuzz targets.
-pub(super) fn read_bytes(bytes: &[u8], head_only: bool, limits: &Limits) -> Option<Head> {
+pub(super) fn read_bytes(bytes: &[u8], head_only: bool, limits: &ExchangeLimits) -> Option<Head> {
     let mut buffer = bytes.to_vec();
     drop_blank_start(&mut buffer);
     let end = end(&buffer, 0).filter(|end| *end <= limits.head_bytes_max && looks_like_http(&buffer))?;
