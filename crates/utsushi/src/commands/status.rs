@@ -279,8 +279,8 @@ fn expected(told: &ScheduleView) -> Option<String> {
     let guess =
         if told.expected_is_guess == Some(true) { "\n  a guess       too little was seen yet" } else { "" };
     Some(format!(
-        "expected        {all} of live and unvisited pages are fresh, by `{}`\n  of the live   {visited} are fresh; copies \
-         are out of date by {age} on average{guess}",
+        "expected        {all} of live and unvisited pages are fresh\n  of the live   {visited} are fresh; copies \
+         are out of date by {age} on average{guess}\n  policy        {}",
         told.policy
     ))
 }

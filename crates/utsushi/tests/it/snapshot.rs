@@ -187,8 +187,8 @@ fn what_was_not_read_yet_is_left_out_and_told() {
     read(&data, languages, "/style");
     let flags = ["snapshot", "--during", "..", "--unit", "visit", "--language", "ja,en"];
     let ended = on(&data, &flags);
-    assert!(ended.stderr.contains("1 version left out, whose language is not known yet"), "{ended:?}");
-    let list = ended.found(&["`utsushi rebuild derived`, fills it"]);
+    assert!(ended.stderr.contains("1 version left out because the language is not known yet"), "{ended:?}");
+    let list = ended.found(&["`utsushi rebuild derived`, finds it out"]);
     assert!((1..whole).contains(&list.lines().count()), "{list}");
     assert!(list.contains("other.test") && !list.contains("/style"), "{list}");
 }
