@@ -1,7 +1,7 @@
 //! What is known of a capture only after its content was read: language, type, title, digests of the text (D11).
 //!
 //! ```
-//! use archive::derived::{Facts, Reader, Writer};
+//! use archive::derived::{Facts, DerivedReader, DerivedWriter};
 //! use archive::{Archive, Settings};
 //! use base::disk::SimulatedDisk;
 //! use base::{Capture, Outcome, PageUrl, Refusal, Timestamp};
@@ -16,12 +16,12 @@
 //! let appended = archive.append(&Capture { url, at, outcome, exchange: None })?;
 //! archive.commit()?;
 //!
-//! let mut writer = Writer::open(disk.clone(), directory)?;
+//! let mut writer = DerivedWriter::open(disk.clone(), directory)?;
 //! let facts = Facts { language: Some("ja".into()), ..Facts::default() };
 //! writer.append([(&appended.entry, Some(facts.clone()))])?;
 //! assert_eq!(writer.checkpoint(), Some(appended.checkpoint()));
 //!
-//! let reader = Reader::open(disk, directory);
+//! let reader = DerivedReader::open(disk, directory);
 //! assert_eq!(reader.get(&appended.entry.location)?, Some(facts));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -38,10 +38,10 @@ mod read;
 mod remove;
 mod write;
 
-pub use read::{Reader, Told};
+pub use read::{DerivedFacts, DerivedReader};
 pub use remove::clear;
 pub(crate) use remove::remove;
-pub use write::Writer;
+pub use write::DerivedWriter;
 
 use base::bytes::{ByteReader, put_number, put_text};
 use std::sync::Arc;

@@ -25,7 +25,7 @@ use crate::files::survey::survey;
 use crate::index::Files;
 use crate::index::row::Row;
 use crate::reading::reader::Reader;
-use crate::snapshot::sort::{Order, Sorter};
+use crate::snapshot::sort::{SortOrder, Sorter};
 use crate::snapshot::versions::Version;
 use base::disk::{Disk, Open};
 use base::{Period, Sha1Digest, Timestamp};
@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 /// What a verification has to say while it goes on.
 #[derive(Debug)]
-pub enum Told {
+pub enum VerifyEvent {
     /// How far it is.
     Progress {
         /// Bytes of archive files that were verified.
@@ -100,7 +100,7 @@ pub fn verify(
     disk: &Arc<dyn Disk>,
     directory: &Path,
     spool: &Path,
-    tell: &mut dyn FnMut(Told),
+    tell: &mut dyn FnMut(VerifyEvent),
 ) -> Result<Verified, Error> {
     let mut verifier = Verifier {
         disk: Arc::clone(disk),
@@ -118,7 +118,7 @@ pub fn verify(
 struct Verifier<'v> {
     disk: Arc<dyn Disk>,
     directory: &'v Path,
-    tell: &'v mut dyn FnMut(Told),
+    tell: &'v mut dyn FnMut(VerifyEvent),
     total_bytes: u64,
     verified: Verified,
     /// The captures of all sums.
@@ -148,7 +148,7 @@ impl Tally {
 impl Verifier<'_> {
     fn damage(&mut self, path: &Path, offset: Option<u64>, what: impl Into<String>) {
         self.verified.damaged += 1;
-        (self.tell)(Told::Damage(Damage { path: path.to_owned(), offset, what: what.into() }));
+        (self.tell)(VerifyEvent::Damage(Damage { path: path.to_owned(), offset, what: what.into() }));
     }
     /// Errors of the machine end the verification; those of the archive are told.
     fn told<T>(&mut self, result: Result<T, Error>) -> Result<Option<T>, Error> {
@@ -236,7 +236,7 @@ impl Verifier<'_> {
         if offset < length {
             self.verified.unfinished += 1;
             let bytes = length - offset;
-            (self.tell)(Told::Unfinished(Unfinished { path: path.to_owned(), offset, bytes }));
+            (self.tell)(VerifyEvent::Unfinished(Unfinished { path: path.to_owned(), offset, bytes }));
         }
     }
 
@@ -256,7 +256,7 @@ impl Verifier<'_> {
                 self.verified.records += 1;
                 self.verified.bytes += record.length;
                 let (done_bytes, total_bytes) = (self.verified.bytes, self.total_bytes);
-                (self.tell)(Told::Progress { done_bytes, total_bytes });
+                (self.tell)(VerifyEvent::Progress { done_bytes, total_bytes });
             }
         }
         Ok(())
@@ -270,7 +270,7 @@ impl Verifier<'_> {
             return Ok(());
         }
         let (mut indexed, mut revisits) =
-            (Tally::default(), Sorter::new(Order::Address, spool, SORTER_BYTES));
+            (Tally::default(), Sorter::new(SortOrder::Address, spool, SORTER_BYTES));
         for entry in reader.all()? {
             let Some(entry) = self.told(entry)? else { return Ok(()) };
             self.verified.indexed += 1;

@@ -54,8 +54,10 @@ fn append_one(rest: &mut &[u8], coding: Coding, file: &mut Vec<u8>) -> io::Resul
             "it is neither gzip nor zstandard nor a plain record",
         ));
     }
-    let record =
-        warc::Reader::new(*rest, 0).next().ok_or(io::ErrorKind::UnexpectedEof)?.map_err(io::Error::other)?;
+    let record = warc::WarcReader::new(*rest, 0)
+        .next()
+        .ok_or(io::ErrorKind::UnexpectedEof)?
+        .map_err(io::Error::other)?;
     let length = usize::try_from(record.length).map_err(io::Error::other)?;
     let (mut plain, after) = rest.split_at_checked(length).ok_or(io::ErrorKind::UnexpectedEof)?;
     *rest = after;

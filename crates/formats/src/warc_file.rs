@@ -14,7 +14,7 @@ use crate::{Error, Place};
 use base::Timestamp;
 use std::io::Write;
 use std::sync::Arc;
-use warc::{Draft, Fields, Kind, Level, RecordId, WARC_FIELDS, Writer};
+use warc::{Draft, Fields, Kind, Level, RecordId, WARC_FIELDS, WarcWriter};
 
 /// What a file says of itself.
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ impl<W: Write> WarcFile<W> {
             .text("description", &about.description);
         let (mut block, mut member) = (Vec::new(), Vec::new());
         fields.write_to(&mut block);
-        Writer::new(Level::DEFAULT).append(draft, WARC_FIELDS, &[&block], &mut member);
+        WarcWriter::new(Level::DEFAULT).append(draft, WARC_FIELDS, &[&block], &mut member);
         let copied = Copied::default();
         let mut file = Self { out, name: name.into(), coding, buffer: Vec::new(), copied };
         file.append(&member, 0)?;

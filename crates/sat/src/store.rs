@@ -18,7 +18,7 @@ mod settle;
 mod write;
 
 pub use look::{BucketSlot, OwnedRecord};
-pub use settle::Answer;
+pub use settle::OfferOutcome;
 
 use crate::bucket::Buckets;
 use crate::error::{Error, Result};
@@ -29,7 +29,7 @@ use crate::options::Options;
 use crate::pool::Pool;
 use crate::segment::Segments;
 use crate::slots::Slots;
-use crate::statistics::{Recovery, Statistics};
+use crate::statistics::{Statistics, StoreRecovery};
 use crate::work::{CheckpointDone, CheckpointJob, ReadDone, ReadJob, RunDone, RunJob};
 use crate::worker::Worker;
 use crate::{Frame, Minute};
@@ -72,7 +72,7 @@ pub struct Store {
     checkpoints: checkpoint::Checkpoints,
     flush: flush::Flush,
     is_stopped: bool,
-    recovery: Recovery,
+    recovery: StoreRecovery,
     statistics: Statistics,
 }
 
@@ -87,7 +87,7 @@ struct FrameUnderWay {
 impl Store {
     /// What opening found.
     #[must_use]
-    pub fn recovery(&self) -> Recovery {
+    pub fn recovery(&self) -> StoreRecovery {
         self.recovery
     }
     /// What was done since the store was opened.

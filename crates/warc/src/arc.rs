@@ -4,7 +4,7 @@
 //! let file = b"filedesc://a.arc 0.0.0.0 20260331090000 text/plain 68\n1 0 Example\n\
 //!     URL IP-address Archive-date Content-type Archive-length\n\
 //!     http://example.org/ 192.0.2.1 20260331090001 text/html 21\nHTTP/1.0 200 OK\r\n\r\nhi\n";
-//! let record = warc::arc::Reader::new(std::io::Cursor::new(file), 1_000).next().expect("one record")?;
+//! let record = warc::arc::ArcReader::new(std::io::Cursor::new(file), 1_000).next().expect("one record")?;
 //! assert_eq!((record.url.as_str(), record.media_type.as_str()), ("http://example.org/", "text/html"));
 //! assert_eq!(record.block, b"HTTP/1.0 200 OK\r\n\r\nhi");
 //! # Ok::<(), warc::Error>(())
@@ -72,7 +72,7 @@ pub fn is_arc(content: &[u8]) -> bool {
 
 /// Reads the records of a file in their order, without those that describe the file itself unless they are wanted.
 #[derive(Debug)]
-pub struct Reader<R> {
+pub struct ArcReader<R> {
     source: Source<R>,
     block_bytes_max: usize,
     /// Whether records are wanted that describe the file itself.
@@ -96,7 +96,7 @@ impl From<Fault> for Trouble {
     }
 }
 
-impl<R: Read + Seek> Reader<R> {
+impl<R: Read + Seek> ArcReader<R> {
     /// Reads from the beginning; of each block at most `block_bytes_max` are kept.
     pub fn new(read: R, block_bytes_max: usize) -> Self {
         let (source, line) = (Source::new(read), Vec::new());
@@ -271,7 +271,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 }
 
-impl<R: Read + Seek> Iterator for Reader<R> {
+impl<R: Read + Seek> Iterator for ArcReader<R> {
     type Item = Result<ArcRecord, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -6,7 +6,7 @@
 //! **Invariant:** a [`Head`] has at most [`FIELDS_MAX`] fields, each with a name of visible ASCII.
 
 use crate::header::{FIELDS_MAX, Fields, name};
-use crate::record::Version;
+use crate::record::WarcVersion;
 use memchr::memchr;
 
 /// Where a field lies: its name, the colon, and its value with whatever lines are folded into it.
@@ -87,8 +87,8 @@ impl<'a> Head<'a> {
     }
     /// The version that the first line names.
     #[must_use]
-    pub fn version(&self) -> Version {
-        Version::of_line(self.raw)
+    pub fn version(&self) -> WarcVersion {
+        WarcVersion::of_line(self.raw)
     }
     /// All fields in their order, names and values as they stand in the file, blanks around them removed. A value
     /// that is folded over several lines holds their ends.
@@ -137,7 +137,7 @@ mod tests {
         let expected: [(&[u8], &[u8]); 3] =
             [(b"A", b"1"), (b"a", b"2 \r\n  folded"), (b"Content-Length", b"7")];
         assert_eq!(found, expected);
-        assert_eq!((head.raw(), head.version()), (&raw[..], Version::One0));
+        assert_eq!((head.raw(), head.version()), (&raw[..], WarcVersion::One0));
         assert_eq!((head.text("A"), head.block_bytes()), (Some("1"), Some(7)));
         let fields: Vec<_> = head.fields().iter().map(|(_, value)| value.to_owned()).collect();
         assert_eq!(fields, ["1", "2 folded", "7"]);

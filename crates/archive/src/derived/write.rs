@@ -16,7 +16,7 @@ use std::sync::Arc;
 ///
 /// It holds no file open between two calls, so a takedown may write journals anew meanwhile.
 #[derive(Debug)]
-pub struct Writer {
+pub struct DerivedWriter {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     last: Option<Last>,
@@ -33,7 +33,7 @@ struct Last {
     position: u64,
 }
 
-impl Writer {
+impl DerivedWriter {
     /// Opens the table beside the archive files in `directory`, and takes back what a writer left half written.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Self, Error> {
         let mut writer =
@@ -61,7 +61,7 @@ impl Writer {
     /// Adds what was found in captures, which come in order of arrival, each of them, also those in which nothing was
     /// found. Those before the checkpoint are skipped. The archive must have made them durable.
     ///
-    /// When this fails because the disk is full, nothing after the [checkpoint](Writer::checkpoint) was added, and the
+    /// When this fails because the disk is full, nothing after the [checkpoint](DerivedWriter::checkpoint) was added, and the
     /// call may be repeated.
     pub fn append<'e>(
         &mut self,

@@ -9,7 +9,7 @@ use base::disk::{Disk, DiskFile, Open};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use warc::{Reader, Record};
+use warc::{Record, WarcReader};
 
 /// Opens an archive file, finished or not.
 pub(crate) fn open(
@@ -86,7 +86,7 @@ pub(crate) fn read_record(bytes: &[u8], directory: &Path, location: &Location) -
     let path = || directory.join(&*location.file);
     let damaged = |what| Error::Damaged { path: path(), offset: location.offset, what };
     let block_bytes_max = usize::try_from(RECORD_BYTES_MAX).unwrap_or(usize::MAX);
-    let mut reader = Reader::new(bytes, block_bytes_max);
+    let mut reader = WarcReader::new(bytes, block_bytes_max);
     let record = match reader.next() {
         Some(Ok(record)) => record,
         Some(Err(warc::Error::Damaged { what, .. })) => return Err(damaged(what)),

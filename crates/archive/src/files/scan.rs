@@ -17,7 +17,7 @@ use base::limits::RECORD_BLOCK_BYTES_MAX;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use warc::{Reader, Record, RecordId};
+use warc::{Record, RecordId, WarcReader};
 
 /// The field that says how many bytes of its file were durable when a record was written: all before it.
 pub(crate) const SYNCED_BYTES: &str = "Utsushi-Synced-Bytes";
@@ -32,7 +32,7 @@ pub(crate) struct Scan {
     name: Arc<str>,
     is_open: bool,
     cursor: Cursor,
-    reader: Reader<Cursor>,
+    reader: WarcReader<Cursor>,
     /// Where reading began.
     from: u64,
     is_behind_damage: bool,
@@ -57,7 +57,8 @@ impl Scan {
     }
 
     fn new(path: &Path, name: Arc<str>, cursor: Cursor, from: u64) -> Self {
-        let reader = Reader::starting_at(Cursor { position: from, ..cursor.clone() }, from, BLOCK_BYTES_MAX);
+        let reader =
+            WarcReader::starting_at(Cursor { position: from, ..cursor.clone() }, from, BLOCK_BYTES_MAX);
         let (path, is_open) = (path.to_owned(), name::is_open(path));
         Self { path, name, is_open, cursor, reader, from, is_behind_damage: false, is_lost: false }
     }
@@ -119,7 +120,7 @@ impl Scan {
 
     /// Whether a record behind `offset` says that everything before it was durable.
     fn was_synced_behind(&self, offset: u64) -> Result<bool, Error> {
-        let mut reader = Reader::starting_at(self.cursor.clone(), offset, 0);
+        let mut reader = WarcReader::starting_at(self.cursor.clone(), offset, 0);
         let mut is_left = reader.resume().map_err(|error| self.unreadable(error))?;
         while is_left {
             match reader.next() {

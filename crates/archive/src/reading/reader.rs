@@ -231,7 +231,7 @@ impl Reader {
             offset: location.offset + offset,
             what,
         };
-        for record in warc::Reader::new(bytes, usize::MAX) {
+        for record in warc::WarcReader::new(bytes, usize::MAX) {
             match record {
                 Ok(record) if record.digest_holds() != Some(false) => {}
                 Ok(record) => {

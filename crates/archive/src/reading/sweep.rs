@@ -24,7 +24,7 @@ const NEAR_BYTES: u64 = 1024 * 1024;
 
 /// Where the bytes of a capture are, and what they have to be shown by.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct ContentSource {
     /// The record that holds the body.
     pub location: Location,
     /// The sum of its compressed bytes, if it is known.
@@ -42,16 +42,16 @@ impl Reader {
     }
 
     /// Where the bytes of a capture are. `None` when they are not in the archive, and for what has none.
-    pub fn source(&self, entry: &Entry) -> Result<Option<Source>, Error> {
+    pub fn source(&self, entry: &Entry) -> Result<Option<ContentSource>, Error> {
         match entry.kind {
             Stored::Response | Stored::Resource => {
                 let (location, sum) = (entry.location.clone(), Some(entry.sum));
-                Ok(Some(Source { location, sum, head: None, payload: None }))
+                Ok(Some(ContentSource { location, sum, head: None, payload: None }))
             }
             Stored::Revisit => {
                 let Some(location) = self.body_of(entry)? else { return Ok(None) };
                 let head = self.head_of(entry)?;
-                Ok(Some(Source { location, sum: None, head, payload: entry.payload }))
+                Ok(Some(ContentSource { location, sum: None, head, payload: entry.payload }))
             }
             Stored::Metadata | Stored::Other => Ok(None),
         }

@@ -32,7 +32,7 @@ pub struct Asked {
     /// `--status`: any of these; empty means all but errors.
     pub statuses: Vec<u16>,
     /// `--type`: any of these; empty means all.
-    pub media_types: Vec<MediaRange>,
+    pub media_types: Vec<MediaPattern>,
     /// `--changed-since`: only what changed at this moment or later.
     pub changed_since: Option<Timestamp>,
     /// `--site`: a [`Scope::site`].
@@ -43,7 +43,7 @@ pub struct Asked {
 
 /// A media type that is asked for: `text/html`, or `text/*` for all texts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct MediaRange(String);
+pub struct MediaPattern(String);
 
 /// Which versions of which pages make a snapshot.
 ///
@@ -56,7 +56,7 @@ pub struct Choice {
     unit: Unit,
     flags: Vec<Flag>,
     statuses: Vec<u16>,
-    media_types: Vec<MediaRange>,
+    media_types: Vec<MediaPattern>,
     changed_since: Option<Timestamp>,
     scope: Scope,
 }
@@ -294,7 +294,7 @@ impl FromStr for Flag {
     }
 }
 
-impl MediaRange {
+impl MediaPattern {
     /// Whether the media type, in lower case and without parameters, is one of these.
     #[must_use]
     pub fn holds(&self, media_type: &str) -> bool {
@@ -305,13 +305,13 @@ impl MediaRange {
     }
 }
 
-impl fmt::Display for MediaRange {
+impl fmt::Display for MediaPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl FromStr for MediaRange {
+impl FromStr for MediaPattern {
     type Err = WordError;
 
     fn from_str(text: &str) -> Result<Self, WordError> {
@@ -448,7 +448,7 @@ mod tests {
             assert_eq!(word.parse::<Flag>().unwrap().as_str(), word);
         }
         for text in ["html", "text/", "/html", "*/*", "text/html; charset=utf-8", "text/h*", "a/b/c", ""] {
-            assert!(text.parse::<MediaRange>().is_err(), "{text}");
+            assert!(text.parse::<MediaPattern>().is_err(), "{text}");
         }
         assert!("visits".parse::<Unit>().is_err() && "errors".parse::<Flag>().is_err());
     }

@@ -86,7 +86,7 @@ impl Archive {
     fn group_records(&self, gone: &Gone) -> Result<Vec<Record>, Error> {
         let location = Location { file: Arc::clone(&gone.file), offset: gone.offset, length: gone.length };
         let bytes = fetch_record::member(&*self.disk, &self.directory, &location, None)?;
-        let reader = warc::Reader::new(&*bytes, usize::MAX);
+        let reader = warc::WarcReader::new(&*bytes, usize::MAX);
         let damaged = |_| Error::Damaged {
             path: self.directory.join(&*gone.file),
             offset: gone.offset,

@@ -18,7 +18,7 @@ use base::disk::{Disk, DiskFile, Open};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use warc::{Compression, Draft, Fields, Kind, RecordId, WARC_FIELDS, Writer};
+use warc::{Compression, Draft, Fields, Kind, RecordId, WARC_FIELDS, WarcWriter};
 
 const CONFORMS_TO: &str = "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/";
 
@@ -28,7 +28,7 @@ pub(crate) struct GrowingFile {
     name: Arc<str>,
     path: PathBuf,
     file: Arc<dyn DiskFile>,
-    writer: Writer,
+    writer: WarcWriter,
     warcinfo: Option<RecordId>,
     /// Whether the file's name is durable.
     is_named: bool,
@@ -80,7 +80,7 @@ impl GrowingFile {
             file,
             path,
             name: Arc::from(name),
-            writer: Writer::new(compression),
+            writer: WarcWriter::new(compression),
             warcinfo: None,
             is_named: false,
             durable_bytes: 0,

@@ -9,7 +9,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use warc::{Draft, HTTP_RESPONSE, Kind, Level, RecordId, Writer};
+use warc::{Draft, HTTP_RESPONSE, Kind, Level, RecordId, WarcWriter};
 
 /// An archive with several batches in one file, finished or not.
 fn archive(disk: &SimulatedDisk, is_closed: bool) -> PathBuf {
@@ -110,7 +110,7 @@ fn a_record_inside_a_damaged_body_is_not_listed() {
     let mut forged = Vec::new();
     let id = RecordId::at("utsushi.warc.gz", 7, Timestamp::MIN, &Kind::Response);
     let draft = Draft::new(&Kind::Response, &id, Timestamp::MIN).target("http://forged.example/");
-    Writer::new(Level::DEFAULT).append(
+    WarcWriter::new(Level::DEFAULT).append(
         draft,
         HTTP_RESPONSE,
         &[b"HTTP/1.1 200 OK\r\n\r\nforged"],

@@ -8,7 +8,7 @@ use super::Store;
 use crate::bucket::{Bucket, Kind};
 use crate::error::{Error, Result, Trying};
 use crate::extent::{self, Extent};
-use crate::record::Record;
+use crate::record::DueRecord;
 use crate::{pool, slots};
 use base::disk::{AlignedBytes, BLOCK_BYTES};
 use std::collections::HashSet;
@@ -76,7 +76,7 @@ impl Store {
     }
     fn rewrite_some(&mut self, slot: u32, uid: u64, to: u32, bytes: &[u8]) -> Result<()> {
         for offset in crate::record::offsets(bytes) {
-            let record = Record::read(&bytes[offset..]);
+            let record = DueRecord::read(&bytes[offset..]);
             let Some(bucket) = self.buckets.get(slot).filter(|bucket| bucket.uid == uid) else {
                 return Ok(());
             };

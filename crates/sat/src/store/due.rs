@@ -12,7 +12,7 @@ use crate::Minute;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::extent::Extent;
-use crate::record::{self, Record};
+use crate::record::{self, DueRecord};
 use crate::work::ReadDone;
 use base::disk::AlignedBytes;
 
@@ -256,7 +256,7 @@ impl Store {
             let mut place = 0;
             batch.offsets.retain(|offset| {
                 place += 1;
-                let copy = Record::read(&bytes[*offset as usize..]);
+                let copy = DueRecord::read(&bytes[*offset as usize..]);
                 place <= before || !bucket.is_dead(copy.number.0, copy.sequence)
             });
         }
@@ -275,12 +275,12 @@ impl Store {
             stays
         });
         for offset in early {
-            self.move_on(&Record::read(&bytes[offset as usize..]))?;
+            self.move_on(&DueRecord::read(&bytes[offset as usize..]))?;
         }
         Ok(())
     }
     /// Puts a record that was met too early at the place that its distance asks for now.
-    fn move_on(&mut self, record: &Record<'_>) -> Result<()> {
+    fn move_on(&mut self, record: &DueRecord<'_>) -> Result<()> {
         let bucket = self.options.resolution.bucket(Minute(self.position), record.due);
         let to = self.buckets.of_minute(bucket.0);
         self.statistics.moved += 1;

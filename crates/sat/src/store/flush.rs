@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::extent::{self, Cut};
 use crate::options::Buffers;
 use crate::pool::{self, Pool};
-use crate::record::{self, Record};
+use crate::record::{self, DueRecord};
 use crate::resolution::CLASSES;
 use crate::work::{Piece, RunDone, RunJob};
 
@@ -172,7 +172,7 @@ impl Store {
         self.pool.give_back(chain.into_blocks());
         let bucket = self.buckets.at_mut(slot);
         for offset in record::offsets(&bytes) {
-            let record = Record::read(&bytes[offset..]);
+            let record = DueRecord::read(&bytes[offset..]);
             if self.slots.get(record.number.0) == slot && !bucket.is_dead(record.number.0, record.sequence) {
                 bucket.chain.append(&mut self.pool, &record);
             }

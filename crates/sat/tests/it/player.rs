@@ -141,7 +141,10 @@ impl Player {
         self.options = options;
         self.open()?;
         let recovery = self.store().recovery();
-        ensure!(recovery == sat::Recovery::default(), "a closed store had something to replay: {recovery:?}");
+        ensure!(
+            recovery == sat::StoreRecovery::default(),
+            "a closed store had something to replay: {recovery:?}"
+        );
         Ok(())
     }
 

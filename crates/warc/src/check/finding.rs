@@ -53,7 +53,7 @@ impl fmt::Display for Finding {
 
 /// What a file holds and how much is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct CheckSummary {
     /// How many records begin in it.
     pub records: u64,
     /// How many of each type; those that the standard does not define as `other`.
@@ -70,7 +70,7 @@ pub struct Summary {
     pub advice: u64,
 }
 
-impl Summary {
+impl CheckSummary {
     /// Whether the file breaks nothing that the standard demands.
     #[must_use]
     pub fn is_valid(&self) -> bool {

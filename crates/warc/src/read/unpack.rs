@@ -1,7 +1,7 @@
 //! Records from the bytes of their members, one after the other into the same room: for whoever reads a great many.
 
 use super::layout::find_record;
-use super::{Error, Reader};
+use super::{Error, WarcReader};
 use crate::head::{Head, Place};
 use crate::member::Form;
 use crate::member::whole::{Tried, Whole, whole_bytes_max};
@@ -69,7 +69,7 @@ impl Unpacker {
 
     /// A member that is long, plain or wrong, which the other reader judges.
     fn unpack_slowly(&mut self, member: &[u8], offset: u64) -> Result<RecordRef<'_>, Error> {
-        let mut reader = Reader::starting_at(member, offset, self.block_bytes_max);
+        let mut reader = WarcReader::starting_at(member, offset, self.block_bytes_max);
         let damaged = |what| Error::Damaged { offset, what };
         let record = reader.advance().ok_or_else(|| damaged("no record is there"))??;
         if !record.is_alone || record.length != member.len() as u64 {
@@ -97,7 +97,7 @@ impl Unpacker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Compression, Draft, Kind, Level, RecordId, Writer, ZstdLevel};
+    use crate::{Compression, Draft, Kind, Level, RecordId, WarcWriter, ZstdLevel};
     use base::Timestamp;
 
     fn member(compression: Compression, block: &[u8]) -> Vec<u8> {
@@ -105,7 +105,7 @@ mod tests {
         let id = RecordId::at("a.warc.gz", 7, at, &Kind::Resource);
         let draft = Draft::new(&Kind::Resource, &id, at).target("https://example.org/");
         let mut file = Vec::new();
-        Writer::new(compression).append(draft, "text/plain", &[block], &mut file);
+        WarcWriter::new(compression).append(draft, "text/plain", &[block], &mut file);
         file
     }
 

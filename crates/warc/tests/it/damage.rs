@@ -2,11 +2,11 @@
 
 use crate::{COMPRESSIONS, file_in};
 use std::io::Cursor;
-use warc::{Compression, Reader};
+use warc::{Compression, WarcReader};
 
 /// All that can be read of `bytes`, and what is lost.
 fn salvage(bytes: &[u8]) -> (Vec<warc::Record>, Vec<warc::Lost>) {
-    let mut reader = Reader::new(Cursor::new(bytes), 1_000);
+    let mut reader = WarcReader::new(Cursor::new(bytes), 1_000);
     let (mut records, mut lost) = (Vec::new(), Vec::new());
     loop {
         match reader.next() {

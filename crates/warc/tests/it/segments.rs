@@ -1,6 +1,6 @@
 //! Records that were split are put together when their parts come in order.
 
-use warc::{Error, Joined, Logical, Reader, Segments};
+use warc::{Error, Joined, Logical, Segments, WarcReader};
 
 struct Part<'a> {
     kind: &'a str,
@@ -43,7 +43,7 @@ fn other(block: &str) -> Part<'_> {
 #[track_caller]
 fn check(parts: &[Part<'_>], expected: &[&str]) {
     let file = write(parts);
-    let joined: Result<Vec<Logical>, Error> = Joined::new(Reader::new(&*file, 100), 8).collect();
+    let joined: Result<Vec<Logical>, Error> = Joined::new(WarcReader::new(&*file, 100), 8).collect();
     let found: Vec<String> = joined.unwrap().iter().map(said).collect();
     assert_eq!(found, expected);
 }
