@@ -1,7 +1,7 @@
 //! Members: records compressed each for itself, and how they change from one compression to another.
 //!
 //! A file holds members of one kind only: a reader that met gzip first does not expect zstandard. So what comes from
-//! a file of the other kind is compressed anew, piece by piece, whatever its size.
+//! a file of the other kind is recompressed, piece by piece, whatever its size.
 
 use flate2::Compression;
 use flate2::bufread::GzDecoder;

@@ -17,7 +17,7 @@ pub(crate) struct Resolved {
     pub(crate) members: Vec<u8>,
     /// How long the first of them is.
     pub(crate) first_bytes: u64,
-    /// What an index says of it.
+    /// What an index says about it.
     pub(crate) line: Option<Line>,
 }
 

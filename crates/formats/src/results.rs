@@ -1,4 +1,4 @@
-//! The results of a scan, a row a document: JSON lines, CSV or Parquet.
+//! Writes the results of a scan, one row per document: JSON lines, CSV or Parquet.
 //!
 //! ```
 //! use formats::results::{ResultValue, Form, ResultRow, ResultWriter};
@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Rows are written in the order in which they come; [`InOrder`] brings answers into the order of their documents.
+//! Rows are written in the order in which they come; [`InOrder`] sorts results by document.
 //!
 //! **Invariant:** nothing that a document or an analysis says can end a line or leave its cell (H16), and no cell of a
 //! CSV file is taken for a formula (H20). Memory does not grow with the rows.
@@ -37,7 +37,7 @@ use std::fmt;
 use std::io::Write;
 use std::path::Path;
 
-/// What an analysis said of a document.
+/// The result of an analysis for one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ResultRow<'a> {
     /// The number of the document in the scan.
@@ -46,11 +46,11 @@ pub struct ResultRow<'a> {
     pub url: &'a str,
     /// When.
     pub at: Timestamp,
-    /// What was said of it.
+    /// The result.
     pub result: ResultValue<'a>,
 }
 
-/// An answer of an analysis.
+/// The result of an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ResultValue<'a> {
     /// A JSON value on one line.
@@ -176,7 +176,7 @@ impl<W: Write + Send> ResultWriter<W> {
                 }
                 let written = out.write_all(bytes).map_err(Error::io(WRITE));
                 bytes.clear();
-                // One long row shall not take its room for ever.
+                // One long row must not keep its memory.
                 bytes.shrink_to(2 * BUFFER_BYTES);
                 written
             }

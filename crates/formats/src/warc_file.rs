@@ -3,7 +3,7 @@
 //! Captures are copied compressed as they are, so their bytes, ids and digests stay what they were. A request stays
 //! with its answer. A revisit that is to be resolved is written as a response with its own date, under an id of its own.
 //!
-//! **Invariant:** one kind of compression a file; the place of every copied record is known to whoever makes an
+//! **Invariant:** one kind of compression a file; the place of every copied record is known to the maker of an
 //! index of it.
 
 use crate::member::{self, Coding};
@@ -16,7 +16,7 @@ use std::io::Write;
 use std::sync::Arc;
 use warc::{Draft, Fields, Kind, Level, RecordId, WARC_FIELDS, WarcWriter};
 
-/// What a file says of itself.
+/// What a file says about itself.
 #[derive(Clone, Debug)]
 pub struct About {
     /// When it is made.
@@ -128,7 +128,7 @@ impl<W: Write> WarcFile<W> {
     fn append(&mut self, stored: &[u8], first_bytes: u64) -> Result<u64, Error> {
         self.buffer.clear();
         let first_bytes = member::append(stored, first_bytes, self.coding, &mut self.buffer)
-            .map_err(Error::io("compress a record anew"))?;
+            .map_err(Error::io("recompress a record"))?;
         self.out.write_all(&self.buffer).map_err(Error::io("write the WARC file"))?;
         self.copied.bytes += self.buffer.len() as u64;
         Ok(first_bytes)

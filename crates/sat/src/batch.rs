@@ -3,7 +3,7 @@
 use crate::record::{DueRecord, RECORD_BYTES_MAX};
 use base::disk::AlignedBytes;
 
-/// Some records that are due. It is filled anew by each [`crate::Store::next_due`] and keeps its memory.
+/// Some records that are due. It is refilled by each [`crate::Store::next_due`] and keeps its memory.
 #[derive(Debug, Default)]
 pub struct Batch {
     pub(crate) bytes: AlignedBytes,

@@ -38,6 +38,6 @@ pub struct Statistics {
 pub struct StoreRecovery {
     /// Commits read back from the log.
     pub frames_replayed: u64,
-    /// Bytes at the end of the log that belong to commits which nobody was told of, and were left out.
+    /// Bytes at the end of the log of commits that were never acknowledged, and were left out.
     pub bytes_cut: u64,
 }

@@ -39,8 +39,8 @@ use std::sync::Arc;
 
 /// Records ordered by when they are due, on disk.
 ///
-/// There is one writer: whoever opens a store makes sure that nobody else does. Changes are seen at once and are
-/// durable after [`Store::commit`]; what was not committed is gone after a crash, all of it.
+/// There is one writer: the caller that opens a store makes sure that there is no other. Changes are seen at once and
+/// are durable after [`Store::commit`]; what was not committed is gone after a crash, all of it.
 #[derive(Debug)]
 pub struct Store {
     files: Files,

@@ -10,12 +10,12 @@
 //! # Ok::<(), warc::Error>(())
 //! ```
 //!
-//! A record is one line (address of the page, address of the server, date, media type, length) and so many bytes: the
+//! A record is one line (address of the page, address of the server, date, media type, length) and that many bytes: the
 //! answer as it came. Files are plain, or hold one gzip member a record. Writers were free with the line: tabs, several
 //! blanks, URLs with blanks inside. It is therefore read from its right end, where the fields cannot be mistaken.
 //!
 //! **Invariant:** one line, one window and one block of at most the bytes it was told to keep are held. After damage it
-//! goes on by itself, at the next line that can be one of a record. What is damaged is told and never handed out.
+//! goes on by itself, at the next line that can be one of a record. Damage is reported and never returned.
 
 use crate::check::member::{Fault, Source};
 use crate::read::{Error, Tail};
@@ -79,7 +79,7 @@ pub struct ArcReader<R> {
     with_headers: bool,
     line: Vec<u8>,
     offset: u64,
-    /// A line was found behind damage.
+    /// A line was found after damage.
     is_resumed: bool,
     ended: bool,
 }
@@ -224,7 +224,7 @@ impl<R: Read + Seek> ArcReader<R> {
         }
     }
 
-    /// Passes damage, however often there is more behind it.
+    /// Skips damage, however often more follows.
     fn pass_damage(&mut self, mut fault: Option<Fault>) {
         loop {
             let result = match fault.take() {
@@ -296,7 +296,7 @@ struct Line {
 
 impl Line {
     /// Reads `URL address date … length`. Between date and length stands the media type, in version 2 followed by
-    /// fields that nobody misses.
+    /// fields that are not needed.
     fn read(line: &[u8]) -> Option<Self> {
         if !Self::begins(line) || line.len() >= LINE_BYTES_MAX {
             return None;

@@ -15,7 +15,7 @@
 //!
 //! A reader is lenient so that nothing is lost; this is strict so that nothing is hidden, and therefore reads bytes
 //! by itself instead of through [`crate::WarcReader`]. What the standard says with *shall* is an error; what it says with
-//! *should*, and the *shall*s that writers break whom everybody uses, is advice.
+//! *should*, and the *shall*s that widely used writers break, is advice.
 //!
 //! **Invariant:** the file is read once, front to back, except that after damage a bounded part is read again. One
 //! head, one window and the hashes of record ids are held; blocks stream by, however long they are. It never stops
@@ -75,7 +75,7 @@ struct Current {
     edition: Edition,
     members: u64,
     is_record: bool,
-    /// The beginning of a record that was found behind damage, with `WARC/` consumed.
+    /// The beginning of a record that was found after damage, with `WARC/` consumed.
     resumed: Option<Start>,
 }
 
@@ -85,7 +85,7 @@ struct Start {
     read_of_member: u64,
 }
 
-/// What is told once a file.
+/// What is reported once per file.
 #[derive(Debug, Default)]
 struct Told {
     shared: bool,

@@ -1,7 +1,7 @@
 //! The head of a record where it lies: which bytes are names, which are values.
 //!
 //! Reading a head allocates nothing once the list of places has its size, so that a scan over millions of records
-//! costs little more than decompressing them. Whoever wants to keep a head takes its [`Fields`].
+//! costs little more than decompressing them. To keep a head, take its [`Fields`].
 //!
 //! **Invariant:** a [`Head`] has at most [`FIELDS_MAX`] fields, each with a name of visible ASCII.
 
@@ -49,12 +49,12 @@ pub(crate) fn fields_at<'a>(
     })
 }
 
-/// Where the colon of a field stands, behind a name of visible ASCII.
+/// Where the colon of a field is, after a name of visible ASCII.
 fn colon(line: &[u8]) -> Result<usize, &'static str> {
     let colon = memchr(b':', line).ok_or("a field has no colon")?;
     let name = line.get(..colon).unwrap_or_default().trim_ascii_end();
     if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
-        return Err("a field has a name that is no text");
+        return Err("a field has a name that is not text");
     }
     Ok(colon)
 }
@@ -73,7 +73,7 @@ pub struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// The head `raw`, whose fields were found at `places` behind its first line.
+    /// The head `raw`, whose fields were found at `places` after its first line.
     pub(crate) fn new(raw: &'a [u8], places: &'a [Place]) -> Self {
         Self { raw, lines: behind_first_line(raw), places }
     }

@@ -6,7 +6,7 @@
 //!
 //! A file that was compressed as a whole holds many records in one member. They are read in their order and say that
 //! they are [not alone](RecordRef::is_alone): none can be read from its place, and the checksum of a member that does
-//! not fit into memory is proved only behind the last.
+//! not fit into memory is proved only after the last.
 //!
 //! **Invariant:** a reader holds one buffer of its file, one member unpacked, one head of at most [`HEAD_BYTES_MAX`]
 //! and one block of at most the bytes it was told to keep, whatever the file claims. It ends at the first error, unless

@@ -1,7 +1,7 @@
 //! Reads the table while it is written (D1): no lock, and few journals in memory at a time.
 //!
-//! A journal is read when it is first asked of, and again when something behind what it covered is asked for and it has
-//! grown meanwhile. Whoever asks for many captures asks in the order of their places, so that each is read once.
+//! A journal is read when it is first needed, and again when something after what it covered is needed and it has grown
+//! meanwhile. Look up many captures in the order of their locations, so that each journal is read once.
 
 use super::Facts;
 use super::journal::{Journal, path_of};
@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many journals are held at a time.
+/// Maximum number of journals held at a time.
 const JOURNALS_MAX: usize = 3;
 
 /// What is known of captures after their content was read.
@@ -20,7 +20,7 @@ const JOURNALS_MAX: usize = 3;
 pub struct DerivedReader {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
-    /// Those asked of last, the latest at the end.
+    /// The most recently used, the latest at the end.
     held: Mutex<VecDeque<Arc<Held>>>,
 }
 
@@ -109,12 +109,12 @@ impl crate::Reader {
     }
 }
 
-/// What the table has to say of a capture.
+/// What the table holds about a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DerivedFacts {
-    /// This.
+    /// These facts.
     Known(Facts),
-    /// Nothing: there is no content, or none of which something is known.
+    /// Nothing: there is no content, or nothing is known about it.
     Nothing,
     /// Nothing yet: its content was not read.
     Unread,

@@ -108,11 +108,11 @@ pub enum ChoiceError {
     ErrorsOfContent(Recipe),
     /// An error is no change.
     #[error(
-        "`--changed-since` is about content, an error answer is no change: leave out `--flag error` and error statuses"
+        "`--changed-since` is about content, an error answer is not a change: leave out `--flag error` and error statuses"
     )]
     ErrorsChangedSince,
     /// There is no such status.
-    #[error("`{0}` is no HTTP status; write a number from 100 to 999, such as `--status 404`")]
+    #[error("`{0}` is not an HTTP status; write a number from 100 to 999, such as `--status 404`")]
     Status(u16),
     /// Two scopes are given.
     #[error("give either `--site` or `--prefix`, not both")]
@@ -252,15 +252,15 @@ impl Choice {
 pub enum WordError {
     /// No unit.
     #[error(
-        "`{0}` is no unit; write `content` (one content is one version) or `visit` (each answered visit is one)"
+        "`{0}` is not a unit; write `content` (one content is one version) or `visit` (each answered visit is one)"
     )]
     Unit(String),
     /// No flag.
-    #[error("`{0}` is no flag; write `changed`, `unchanged` or `error`")]
+    #[error("`{0}` is not a flag; write `changed`, `unchanged` or `error`")]
     Flag(String),
     /// No media type.
     #[error(
-        "`{0}` is no media type; write one without parameters, such as `text/html`, or `text/*` for all of a kind"
+        "`{0}` is not a media type; write one without parameters, such as `text/html`, or `text/*` for all of a kind"
     )]
     MediaType(String),
 }
@@ -385,7 +385,7 @@ mod tests {
         );
         let everything = Asked { site: Some(Scope::Whole), prefix: Some(Scope::Whole), ..at(1) };
         refused(everything, &ChoiceError::TwoScopes, "either `--site`");
-        refused(Asked { statuses: vec![200, 20], ..at(1) }, &ChoiceError::Status(20), "`20` is no HTTP");
+        refused(Asked { statuses: vec![200, 20], ..at(1) }, &ChoiceError::Status(20), "`20` is not an HTTP");
     }
 
     #[test]
@@ -401,7 +401,7 @@ mod tests {
         refused(
             Asked { flags: vec![Flag::Error], ..since.clone() },
             &ChoiceError::ErrorsChangedSince,
-            "no change",
+            "not a change",
         );
         let choice = Asked { statuses: vec![200], ..since }.check().unwrap();
         assert!(!choice.accepts(Flag::Error, Some(200), ""));

@@ -234,7 +234,7 @@ impl Records {
         Ok(records)
     }
 
-    /// The block of the record behind a capture's first, if that belongs to it.
+    /// The block of the record after a capture's first, if that belongs to it.
     fn second_block(&self, entry: &Entry) -> Option<&[u8]> {
         let records = self.0.get(&*entry.location.file)?;
         let behind = entry.location.offset + entry.location.length;

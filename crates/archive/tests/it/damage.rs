@@ -89,7 +89,7 @@ fn damage_in_a_durable_batch_does_not_cost_the_batches_behind_it() {
         let (_, recovery) =
             archive::Archive::open(shared, Path::new(DIRECTORY), Settings::default(), START).unwrap();
         let [file] = &recovery.files[..] else { panic!("{recovery:?}") };
-        // What the sums cover is not read again, and the index still knows what was there.
+        // What the checksums cover is not read again, and the index still knows what was there.
         let expected = if has_sums { Vec::new() } else { damaged.clone() };
         assert_eq!((file.lost_bytes, &file.damaged_offsets), (0, &expected));
         assert_eq!(listing(&disk), (beside, damaged));

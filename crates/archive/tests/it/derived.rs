@@ -248,7 +248,7 @@ fn live_and_die(point: u64, survival: Survival, ignores_syncs: bool) -> Result<(
     open(&disk).map_err(told)?.close().map_err(told)?;
     let mut writer = writer(&disk).map_err(told)?;
     check(&disk, writer.checkpoint().as_ref())?;
-    // It is learned again from there, and then durable.
+    // It is rebuilt from there, and then durable.
     learn(&disk, &mut writer, usize::MAX).map_err(told)?;
     writer.sync().map_err(told)?;
     disk.restart();

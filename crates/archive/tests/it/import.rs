@@ -56,7 +56,7 @@ fn all(reader: &Reader) -> Vec<Entry> {
 fn exchanges() -> Vec<Record> {
     let url = "http://a.example/";
     vec![
-        // Behind its answer, before it, and without any name for it.
+        // After its answer, before it, and without any name for it.
         record("response", "1", url, at(1), &[], &page("one")),
         record(
             "request",

@@ -39,7 +39,7 @@ pub(super) struct Flush {
 impl Store {
     /// Makes sure that the pool has the blocks for `bytes` more in the buffer of `slot`.
     ///
-    /// A flush is begun early, while a part of the pool is still free, so that the caller rarely waits for it.
+    /// A flush is started early, while a part of the pool is still free, so that the caller rarely waits for it.
     pub(super) fn make_room(&mut self, needed: usize, slot: u32, bytes: usize) -> Result<()> {
         // One buffer is written as one run, which has to fit a segment.
         let chain_bytes_max = match self.options.buffers {

@@ -1,7 +1,7 @@
 //! Opening a store: superblock, checkpoint, log (M1, M2).
 //!
-//! **Invariant:** until its own checkpoint is durable, opening writes only where neither the last checkpoint nor the log
-//! refers to, but for the superblock, whose content it makes durable once more. A crash on the way repeats it.
+//! **Invariant:** until its own checkpoint is durable, opening writes only where neither the last checkpoint nor the
+//! log refers to, but for the superblock, whose content it makes durable once more. A crash on the way repeats it.
 
 use super::checkpoint::{Checkpoints, kind_number};
 use super::flush::Flush;
@@ -256,7 +256,7 @@ impl Store {
         let tail = replay.tail(self.options.commit_bytes_max(), super::write::FRAMES_IN_FLIGHT_MAX + 1)?;
         self.recovery.bytes_cut = tail.cut_bytes;
         let is_clean = self.recovery == StoreRecovery::default();
-        // A part that was begun is never gone on with: what is left in it must not follow what comes now.
+        // A part that was started is never continued: what is left in it must not follow what comes now.
         let next_part = if is_clean { part } else { part + PARTS_MAX };
         self.log =
             Log::open(&self.files, self.store, Begin { part: next_part, durable: frame }, &self.options)?;

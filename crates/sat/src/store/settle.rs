@@ -15,7 +15,7 @@ use crate::log::operation::Operation;
 use crate::record::{self, DueRecord, RECORD_BYTES_MAX};
 use crate::{Minute, Number, pool, slots};
 
-/// What became of an offered key. Answers come in the order of the offers.
+/// What became of an offered key. Outcomes come in the order of the offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OfferOutcome {
     /// The record's number.
@@ -49,14 +49,14 @@ impl Store {
     pub fn pending(&self) -> usize {
         self.pending.fingerprints.len()
     }
-    /// Whether so many offers wait that settling is worth its pass over the index.
+    /// Whether enough offers wait to make settling worth its pass over the index.
     #[must_use]
     pub fn should_settle(&self) -> bool {
         let pending = self.pending.fingerprints.len();
         pending >= self.options.pending_max || pending as u64 * 20 >= self.index.entries().max(20_000)
     }
-    /// Judges all offers that wait and inserts the new ones; commits and checkpoints on the way. One answer for each
-    /// offer, in their order.
+    /// Judges all offers that wait and inserts the new ones; commits and checkpoints on the way. One outcome for each
+    /// offer, in order.
     pub fn settle(&mut self) -> Result<Vec<OfferOutcome>> {
         self.commit()?;
         if self.pending.fingerprints.is_empty() {

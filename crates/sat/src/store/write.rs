@@ -38,7 +38,7 @@ impl Store {
         self.apply_delete(number.0, sequence);
         Ok(())
     }
-    /// Sets an entry of the caller's table: its place in what it reads, its sums. Small things: the whole table is in
+    /// Sets an entry of the caller's table, such as its checkpoint or its totals. Keep it small: the whole table is in
     /// memory and in every checkpoint.
     pub fn set(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         let bytes_max = ENTRY_BYTES_MAX.min(self.options.commit_bytes_max() / 4);
@@ -74,7 +74,7 @@ impl Store {
         Ok(frame)
     }
     /// Sends all changes since the last commit on their way, together, and does not wait: they are durable when
-    /// [`Store::wait`] returns, or [`Store::durable`] tells this frame or a later one. Later commits may be begun
+    /// [`Store::wait`] returns, or [`Store::durable`] returns this frame or a later one. Later commits may be started
     /// before that.
     pub fn begin_commit(&mut self) -> Result<Frame> {
         self.check_running()?;

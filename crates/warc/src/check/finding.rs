@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Finding {
     /// Where the record begins in the file, or the compressed member that holds it.
     pub offset: u64,
-    /// The number of the record, from 1; the one after the last when no record can be told.
+    /// The number of the record, from 1; one more than the last when no record can be named.
     pub record: u64,
     /// What the record is called, if it says so.
     pub id: Option<String>,

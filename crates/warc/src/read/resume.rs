@@ -1,4 +1,4 @@
-//! Going on behind damage.
+//! Continues after damage.
 
 use super::{Error, Inside, WarcReader};
 use crate::member::{Fault, zstandard};
@@ -14,10 +14,10 @@ pub struct Lost {
 }
 
 impl<R: Read + Seek> WarcReader<R> {
-    /// After an error: goes on behind the damage, at the next place where the head of a record can be read. False
-    /// when there is none. [`WarcReader::lost`] then says what was stepped over.
+    /// After an error: continues after the damage, at the next place where the head of a record can be read. False
+    /// when there is none. [`WarcReader::lost`] then says what was skipped.
     ///
-    /// Content can hold what looks like a record. Whoever resumes must prove that a record belongs there, see
+    /// Content can hold what looks like a record. The caller must prove that a record belongs there, see
     /// [`Record::belongs_to`](crate::Record::belongs_to).
     pub fn resume(&mut self) -> Result<bool, Error> {
         let from = self.offset;
@@ -26,7 +26,7 @@ impl<R: Read + Seek> WarcReader<R> {
         self.ended = !found;
         Ok(found)
     }
-    /// What the last [`WarcReader::resume`] stepped over.
+    /// What the last [`WarcReader::resume`] skipped.
     pub fn lost(&self) -> Option<Lost> {
         self.lost
     }

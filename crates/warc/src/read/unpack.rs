@@ -1,4 +1,4 @@
-//! Records from the bytes of their members, one after the other into the same room: for whoever reads a great many.
+//! Unpacks records from the bytes of their members into one reused buffer, for callers that read very many.
 
 use super::layout::find_record;
 use super::{Error, WarcReader};
@@ -13,10 +13,10 @@ const OWN_BYTES_KEPT: usize = 1024 * 1024;
 
 /// Unpacks members that need no dictionary.
 ///
-/// **Invariant:** it holds room for members that are unpacked whole, at most 256 KiB or what it was told to keep of a block,
-/// and never more than 4 MiB; and the last record that did not fit there, until the next, with as much of its block as it
-/// was told to keep, which it holds twice while it unpacks it. A member whose checksum is wrong, or that holds anything
-/// but one whole record, is an error.
+/// **Invariant:** it holds room for members that are unpacked whole, at most 256 KiB or what it was told to keep of a
+/// block, and never more than 4 MiB; and the last record that did not fit there, until the next, with as much of its
+/// block as it was told to keep, which it holds twice while it unpacks it. A member whose checksum is wrong, or that
+/// holds anything but one whole record, is an error.
 #[derive(Debug)]
 pub struct Unpacker {
     whole: Whole,
@@ -29,7 +29,7 @@ pub struct Unpacker {
 }
 
 impl Unpacker {
-    /// Keeps at most so many bytes of a block.
+    /// Keeps at most this many bytes of a block.
     #[must_use]
     pub fn new(block_bytes_max: usize) -> Self {
         let whole = Whole::new(whole_bytes_max(block_bytes_max));

@@ -186,7 +186,7 @@ fn reading_goes_on_behind_damage() {
     }
     let long = format!("http://example.org/{} 192.0.2.1 20260331090001 text/html #", "b".repeat(100_000));
     check_damage(&around(&record(&long, ANSWER)), &["a", "c"], 1);
-    // A length that is too short leaves the rest of the block behind.
+    // A length that is too short leaves the rest of the block over.
     check_damage(
         &around(&record("http://example.org/b 192.0.2.1 20260331090001 text/html 5", ANSWER)),
         &["a", "b", "c"],

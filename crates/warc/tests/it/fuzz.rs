@@ -43,7 +43,7 @@ fn files() -> Vec<Vec<u8>> {
     files
 }
 
-/// Reads to the end, going on behind damage. Every step goes forward, so it takes so many steps at most.
+/// Reads to the end, continuing after damage. Every step goes forward, so it takes so many steps at most.
 fn read_all(bytes: &[u8], steps_max: usize) {
     let mut reader = WarcReader::new(Cursor::new(bytes), 1_000);
     for _ in 0..=steps_max {

@@ -39,7 +39,7 @@ fn other(block: &str) -> Part<'_> {
     Part { kind: "warcinfo", id: "o", origin: "", number: 0, total: None, block }
 }
 
-/// What comes out of `parts`, each as `block:parts`, with `?` behind what is incomplete.
+/// What comes out of `parts`, each as `block:parts`, with `?` after what is incomplete.
 #[track_caller]
 fn check(parts: &[Part<'_>], expected: &[&str]) {
     let file = write(parts);
