@@ -1,7 +1,8 @@
-//! What is known of a capture only after its content was read: language, type, title, digests of the text (D11).
+//! Facts about a capture that are known only after its content was read: language, type, title, digests of the text
+//! (D11).
 //!
 //! ```
-//! use archive::derived::{Facts, Reader, Writer};
+//! use archive::derived::{Facts, DerivedReader, DerivedWriter};
 //! use archive::{Archive, Settings};
 //! use base::disk::SimulatedDisk;
 //! use base::{Capture, Outcome, PageUrl, Refusal, Timestamp};
@@ -16,32 +17,32 @@
 //! let appended = archive.append(&Capture { url, at, outcome, exchange: None })?;
 //! archive.commit()?;
 //!
-//! let mut writer = Writer::open(disk.clone(), directory)?;
+//! let mut writer = DerivedWriter::open(disk.clone(), directory)?;
 //! let facts = Facts { language: Some("ja".into()), ..Facts::default() };
 //! writer.append([(&appended.entry, Some(facts.clone()))])?;
 //! assert_eq!(writer.checkpoint(), Some(appended.checkpoint()));
 //!
-//! let reader = Reader::open(disk, directory);
+//! let reader = DerivedReader::open(disk, directory);
 //! assert_eq!(reader.get(&appended.entry.location)?, Some(facts));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! A journal beside each archive file, `NAME.derived`, has a row for each capture of which there is something to say, by
-//! its offset; `docs/formats/derived.md` shows the bytes. It is written in order of arrival, behind the archive, and is
-//! learned again where it is lost. What a takedown removes goes from here too (D13).
+//! A journal beside each archive file, `NAME.derived`, has a row for each capture with known facts, by its offset;
+//! `docs/formats/derived.md` shows the bytes. It is written in order of arrival, after the archive, and is rebuilt
+//! where it is lost. A takedown removes its rows too (D13).
 //!
-//! **Invariant:** a journal is begun only when the one before it is durable, so everything before the table's checkpoint is in
-//! it, after any crash. A frame that is damaged ends its journal; what it covered counts as not read.
+//! **Invariant:** a journal is started only when the one before it is durable, so everything before the table's
+//! checkpoint is in it, after any crash. A frame that is damaged ends its journal; what it covered counts as not read.
 
 mod journal;
 mod read;
 mod remove;
 mod write;
 
-pub use read::{Reader, Told};
+pub use read::{DerivedFacts, DerivedReader};
 pub use remove::clear;
 pub(crate) use remove::remove;
-pub use write::Writer;
+pub use write::DerivedWriter;
 
 use base::bytes::{ByteReader, put_number, put_text};
 use std::sync::Arc;

@@ -35,8 +35,8 @@ pub enum Error {
         /// The directory of the archive.
         path: PathBuf,
     },
-    /// A file of the index is not what was written. It can be made anew: nothing is lost.
-    #[error("`{}` is damaged: {what}; run `utsushi rebuild index`, which makes the index anew from the archive", path.display())]
+    /// A file of the index is not what was written. It can be rebuilt: nothing is lost.
+    #[error("`{}` is damaged: {what}; run `utsushi rebuild index`, which rebuilds the index from the archive", path.display())]
     IndexDamaged {
         /// The file.
         path: PathBuf,
@@ -61,7 +61,7 @@ pub enum Error {
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
     /// A record is not what was written. The others are not concerned.
-    #[error("the record at byte `{offset}` of `{}` is damaged: {what}; restore the file from a copy, or leave it: the record is passed over", path.display())]
+    #[error("the record at byte `{offset}` of `{}` is damaged: {what}; restore the file from a copy, or leave it: the record is skipped", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,

@@ -1,7 +1,7 @@
 //! Takes over what others archived: their captures become ours, in their own times (A6, C17).
 //!
 //! A record keeps its id, its date, every field that is not about its place in a file, and its block, byte for byte; its
-//! head is written anew as WARC 1.1. The records of one exchange are brought together, so that a capture is one
+//! head is rewritten as WARC 1.1. The records of one exchange are brought together, so that a capture is one
 //! group of records here too. A body that is stored already becomes a revisit, as if it had been visited.
 //!
 //! **Invariant:** importing something twice changes nothing (D4), and what was taken down does not come back (D13).
@@ -88,7 +88,7 @@ impl Group {
     }
 }
 
-/// Fields of a head that are about its place in a file, or are written anew.
+/// Fields of a head that are about its place in a file, or are rewritten.
 const NOT_CARRIED: [&str; 14] = [
     field::REMOVED,
     name::TYPE,
@@ -114,9 +114,9 @@ pub(crate) const OF_REVISIT: [&str; 6] = [
     "WARC-Refers-To",
     name::PAYLOAD_DIGEST,
 ];
-/// So many fields of another's head are carried over; ours still fit beside them.
+/// Maximum number of fields carried over from an imported head; ours still fit beside them.
 const CARRIED_MAX: usize = 200;
-/// So many records beside the one that counts belong to one capture.
+/// Maximum number of records in one capture besides its main record.
 const COMPANIONS_MAX: usize = 64;
 
 /// A capture that is to be written.
@@ -235,7 +235,7 @@ impl Archive {
         Ok(stored)
     }
 
-    /// Writes a capture: its first record, and what belongs to it behind it.
+    /// Writes a capture: its first record, and then what belongs to it.
     pub(crate) fn write_group(&mut self, written: Written<'_>) -> Result<Entry, Error> {
         let Written { main, companions, block, original, entry } = written;
         let mut file = self.take_file(entry.at)?;
@@ -366,7 +366,7 @@ pub struct Grouper {
     bytes: usize,
 }
 
-/// So many captures are open for what belongs to them, and so many bytes.
+/// Maximum number of captures, and of their bytes, that wait for further records.
 const OPEN_MAX: usize = 64;
 const OPEN_BYTES_MAX: usize = 64 * 1024 * 1024;
 

@@ -1,12 +1,12 @@
 //! The ordered index on (key, valid-from): sorted runs on disk, and what is not in them yet in memory (A2).
 //!
-//! Everything here is learned from the archive files and their sums. Rows are added in memory; when an archive file is
-//! finished, they become a run; when there are several runs of a size, they are merged into one. Adding a version
-//! touches no earlier row, because a version is valid until the next one of its page begins.
+//! Everything here is learned from the archive files and their checksums. Rows are added in memory; when an archive
+//! file is finished, they become a run; when there are several runs of a size, they are merged into one. Adding a
+//! version touches no earlier row, because a version is valid until the next one of its page begins.
 //!
-//! **Invariant:** the runs of the published generation together with the sums of the archive files it does not cover are
-//! the whole index, at every moment and after any crash. Anything else in the directory is rubbish and is removed by
-//! the next writer.
+//! **Invariant:** the runs of the published generation together with the checksums of the archive files it does not
+//! cover are the whole index, at every moment and after any crash. Anything else in the directory is rubbish and is
+//! removed by the next writer.
 
 pub(crate) mod body;
 pub(crate) mod memory;

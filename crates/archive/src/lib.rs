@@ -1,4 +1,4 @@
-//! Keeps every capture, in standard WARC files, finds them again, and gives back the web as of any moment.
+//! Stores every capture in standard WARC files, finds captures, and returns the web as of any moment.
 //!
 //! ```
 //! use archive::{Archive, Reader, Settings};
@@ -10,12 +10,12 @@
 //! let (disk, directory) = (SimulatedDisk::new(1), Path::new("/data/archive"));
 //! let at: Timestamp = "2026-03-31T09:00:00Z".parse()?;
 //! let (mut archive, recovery) = Archive::open(Arc::new(disk.clone()), directory, Settings::default(), at)?;
-//! assert!(recovery.files.is_empty(), "nobody died before us");
+//! assert!(recovery.files.is_empty(), "no earlier writer crashed");
 //!
 //! let url = PageUrl::parse("https://example.org/private")?;
 //! let outcome = Outcome::Refused(Refusal::Robots("Disallow: /private".to_owned()));
 //! archive.append(&Capture { url, at, outcome, exchange: None })?;
-//! archive.commit()?; // from here on it is kept for ever
+//! archive.commit()?; // from here on it is durable
 //!
 //! let reader = Reader::open(Arc::new(disk), directory)?;
 //! let entry = reader.all()?.next().expect("one capture")?;
@@ -23,12 +23,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** what [`Archive::commit`] acknowledged survives any crash, whole, at the place that
-//! [`Archive::append`] said (M1, D2). What it did not acknowledge is there whole or not at all. Damage is reported
-//! with file and offset and never handed out (M5). Names of files are made here, never taken from content (H17).
+//! **Invariant:** what [`Archive::commit`] acknowledged survives any crash, whole, at the location that
+//! [`Archive::append`] returned (M1, D2). What it did not acknowledge is there whole or not at all. Damage is reported
+//! with file and offset and never returned (M5). File names are made here, never taken from content (H17).
 //!
-//! Not here: the lock that keeps a second writer away (the program's), the clock, and the forms in which others want
-//! a snapshot (`formats`).
+//! Not here: the lock against a second writer (the program's), the clock, and the export formats of a snapshot
+//! (`formats`).
 
 mod capture;
 pub mod derived;
@@ -61,17 +61,17 @@ pub use reading::learned::{Ended, Learned};
 pub use reading::list::{list, list_files};
 pub use reading::reader::{Document, Reader, why};
 pub use reading::summary::Summary;
-pub use reading::sweep::{Source, Sweep};
+pub use reading::sweep::{ContentSource, Sweep};
 pub use scope::{KeyRange, Prefix, Scope, ScopeError, Site};
-pub use snapshot::choice::{Asked, Choice, ChoiceError, MediaRange, WordError};
+pub use snapshot::choice::{Asked, Choice, ChoiceError, MediaPattern, WordError};
 pub use snapshot::recipe::{Recipe, RecipeError};
 pub use snapshot::relation::{Relation, RelationError, Relations};
-pub use snapshot::sort::{Order, Sorter};
+pub use snapshot::sort::{SortOrder, Sorter};
 pub use snapshot::versions::{Unit, Version, Versions, Visit, Wants, What};
 pub use snapshot::walk::Snapshot;
 pub use takedown::Receipt;
 pub use tombstone::{Takedown, Target};
-pub use verify::{Damage, Told, Unfinished, Verified, verify};
+pub use verify::{Damage, Unfinished, Verified, VerifyEvent, verify};
 pub use writing::append::{Archive, Settings};
 pub use writing::records::Appended;
 pub use writing::recover::{Recovered, Recovery};

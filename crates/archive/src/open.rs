@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 impl Archive {
     /// Opens the archive in `directory`, which is made if it does not exist, and finishes the files that a writer
-    /// left when it died.
+    /// left when it crashed.
     pub fn open(
         disk: Arc<dyn Disk>,
         directory: &Path,
@@ -34,8 +34,9 @@ impl Archive {
     }
 }
 
-/// Makes the index anew from the archive files: from their sums where these are whole, else, or if `deeply` is wanted, by
-/// reading the files themselves. Nobody else may write meanwhile. `progress` hears of files done, and of all.
+/// Rebuilds the index from the archive files: from their checksums where these are whole, otherwise, or with `deeply`,
+/// by reading the files themselves. There must be no other writer. `progress` gets the number of finished files and of
+/// all files.
 pub fn rebuild_index(
     disk: &Arc<dyn Disk>,
     directory: &Path,
@@ -57,6 +58,7 @@ fn create_directory(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
     let made: Vec<&Path> = directory.ancestors().take_while(is_missing).collect();
     disk.create_directory(directory)
         .map_err(|source| Error::writing(disk, "make directory", directory, source))?;
-    // The name of the directory itself is synced even if it was there: its maker may have died before.
+    // The name of the directory itself is synced even if it existed: whoever created it may have crashed before
+    // syncing.
     made.into_iter().chain([directory]).try_for_each(|path| sync_directory_of(disk, path))
 }

@@ -23,8 +23,8 @@ pub fn write_index(
     index.write_sorted(keys_max, entries)
 }
 
-/// Reads and decodes every block of the index, checks included, and does nothing else; how many rows there are, and the sum of
-/// their moments.
+/// Reads and decodes every block of the index, checks included, and does nothing else; how many rows there are, and the
+/// checksum of their moments.
 pub fn read_bare(disk: &dyn Disk, archive: &Path) -> Result<(u64, i64), Error> {
     let mut files = crate::index::Files::default();
     let published = PublishedRuns::open(disk, &archive.join(crate::index::DIRECTORY), &mut files)?;

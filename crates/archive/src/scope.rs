@@ -62,7 +62,7 @@ pub struct KeyRange {
 pub enum ScopeError {
     /// No server or domain.
     #[error(
-        "`{text}` is no site; write a domain (`example.org`) or a server (`www.example.org:8080`), and use `--prefix` for a URL"
+        "`{text}` is not a site; write a domain (`example.org`) or a server (`www.example.org:8080`), and use `--prefix` for a URL"
     )]
     Site {
         /// The text.
@@ -77,7 +77,7 @@ pub enum ScopeError {
     Prefix(#[from] UrlError),
     /// Fragments and user names are no part of a page's name.
     #[error(
-        "leave out everything from `{0}`: it is no part of a page's name, so nothing can be chosen by it"
+        "leave out everything from `{0}`: it is not part of a page's name, so nothing can be chosen by it"
     )]
     Needless(char),
 }
@@ -105,7 +105,7 @@ impl Scope {
     /// Reads a URL prefix, with or without its scheme, which plays no part.
     ///
     /// The server's name is always whole: `https://example.org` means all of that server, and neither
-    /// `example.org.uk` nor `example.org:8080`. Behind it any beginning will do, also one that ends within a word,
+    /// `example.org.uk` nor `example.org:8080`. After it any beginning will do, also one that ends within a word,
     /// a query or an escape: `/%7` begins `/%7Euser`, and so `/~user`, which is the same page.
     pub fn prefix(text: &str) -> Result<Self, ScopeError> {
         let url = whole_url(text.trim())?;

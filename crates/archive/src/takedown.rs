@@ -1,14 +1,14 @@
 //! Removes pages everywhere, for good, with a receipt (A7, D13).
 //!
-//! 1. It is found out which groups of records are concerned: the captures of the pages, and those captures of other pages
-//!    that refer to bytes of them.
-//! 2. The latter are written anew: one of them with the bytes, as an answer of its own page with its own date, the others
-//!    as references to that. Behind them a *tombstone* is written, which says what is taken down and lists every group
-//!    that must go. From the moment it is durable the takedown is decided: readers no longer see what it lists, imports
-//!    and visits of such pages are turned away, and whoever opens the archive next finishes the work.
-//! 3. Each file with such groups is written anew with a record of the same length in place of each, so that all other
-//!    places stay what they were, synced, and put in the place of the old one; so are its sums.
-//! 4. The index is written anew without them, and a note says that the work is done.
+//! 1. The groups of records concerned are found: the captures of the pages, and the captures of other pages that refer
+//!    to their bytes.
+//! 2. The latter are rewritten: one of them with the bytes, as an answer of its own page with its own date, the others
+//!    as references to that. After them a *tombstone* is written, which says what is taken down and lists every group
+//!    to remove. From the moment it is durable the takedown is decided: readers no longer see what it lists, imports
+//!    and visits of such pages are refused, and the next writer to open the archive finishes the work.
+//! 3. Each file with such groups is rewritten with a record of the same length in place of each, so that all other
+//!    offsets stay the same. The new file is synced and replaces the old one, and so do its checksums.
+//! 4. The index is rewritten without them, and a note says that the work is done.
 //!
 //! **Invariant:** every step can be done twice. Until the note is durable the list in the tombstone is all that counts.
 
@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// What a takedown removed.
 #[derive(Clone, Debug)]
 pub struct Receipt {
-    /// What it is known by.
+    /// Its id.
     pub id: String,
     /// What was taken down, as [`Target`] prints it.
     pub target: String,
@@ -45,9 +45,9 @@ pub struct Receipt {
     pub captures: u64,
     /// Bytes of archive files that were overwritten.
     pub bytes: u64,
-    /// The archive files that were written anew, and how many groups of records were removed from each.
+    /// The archive files that were rewritten, and how many groups of records were removed from each.
     pub files: BTreeMap<Arc<str>, u64>,
-    /// Captures of other pages that were written anew because they referred to bytes that were removed.
+    /// Captures of other pages that were rewritten because they referred to bytes that were removed.
     pub moved: Vec<Entry>,
 }
 
@@ -147,7 +147,7 @@ impl Archive {
         }
         if !bodies.is_empty() {
             self.index.walk(&KeyBounds::all(), &mut |key, row| {
-                // Where nobody has found the bytes of a revisit yet, their digest tells.
+                // Where the bytes of a revisit are not located yet, their digest decides.
                 let unresolved = || row.payload.filter(|_| row.kind == Stored::Revisit);
                 let body = match row.body {
                     Some(body) => Some(body).filter(|body| bodies.contains(&(body.file, body.offset))),
@@ -163,7 +163,7 @@ impl Archive {
         Ok(plan)
     }
 
-    /// Does what the tombstone says, as often as it takes.
+    /// Does what the tombstone says. It may be repeated.
     fn execute(
         &mut self,
         (id, target): (&str, &Target),

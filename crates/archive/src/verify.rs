@@ -1,18 +1,19 @@
 //! Verifies an archive: every byte of its files, every digest, every entry of the index (A7, M5).
 //!
-//! 1. Every archive file against its sums: they cover it without a gap, every record has the CRC-32C it was stored
+//! 1. Every archive file against its checksums: they cover it without a gap, every record has the CRC-32C it was stored
 //!    with, can be read, and has the block its digest was made of.
 //! 2. Every file of the index: each block against its checksum.
-//! 3. Index against files: each capture of the sums is in the index, and nothing else is.
+//! 3. Index against files: each capture of the checksums is in the index, and nothing else is.
 //! 4. What revisits refer to: it is there, and has the digest they were stored for.
 //!
-//! It only looks and tells; the next writer, or `rebuild`, mends (D1).
+//! It only reads and reports; the next writer, or `rebuild`, repairs (D1).
 //!
-//! A writer that died leaves a file whose end was never acknowledged, and sums that may lack their end. That is no damage:
-//! the next writer cuts the file behind its last whole capture and rebuilds the sums. It is told as unfinished.
+//! A writer that crashed leaves a file whose end was never acknowledged, and checksums that may lack their end. That is
+//! not damage: the next writer cuts the file after its last whole capture and rebuilds the checksums. It is reported as
+//! unfinished.
 //!
-//! **Invariant:** memory does not grow with the archive: what is compared is compared by sums over all of it, and looked
-//! at one by one only where these differ.
+//! **Invariant:** memory does not grow with the archive: index and files are compared by one checksum over all entries,
+//! and entry by entry only where these differ.
 
 use crate::capture::entry::{Entry, Location, Stored};
 use crate::error::Error;
@@ -25,7 +26,7 @@ use crate::files::survey::survey;
 use crate::index::Files;
 use crate::index::row::Row;
 use crate::reading::reader::Reader;
-use crate::snapshot::sort::{Order, Sorter};
+use crate::snapshot::sort::{SortOrder, Sorter};
 use crate::snapshot::versions::Version;
 use base::disk::{Disk, Open};
 use base::{Period, Sha1Digest, Timestamp};
@@ -33,10 +34,10 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What a verification has to say while it goes on.
+/// What a verification reports while it runs.
 #[derive(Debug)]
-pub enum Told {
-    /// How far it is.
+pub enum VerifyEvent {
+    /// How far it has come.
     Progress {
         /// Bytes of archive files that were verified.
         done_bytes: u64,
@@ -45,14 +46,14 @@ pub enum Told {
     },
     /// Something is not as it was stored.
     Damage(Damage),
-    /// A writer left something unfinished that the next one mends. Nothing that was acknowledged is missing.
+    /// A writer left something unfinished that the next one repairs. Nothing that was acknowledged is missing.
     Unfinished(Unfinished),
 }
 
 /// The end of a file that was never acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfinished {
-    /// The file: an archive file, or the sums beside one.
+    /// The file: an archive file, or the checksums beside one.
     pub path: PathBuf,
     /// Where its last whole part ends.
     pub offset: u64,
@@ -80,9 +81,9 @@ pub struct Verified {
     pub bytes: u64,
     /// Records.
     pub records: u64,
-    /// Captures, by the sums.
+    /// Captures, by the checksums.
     pub captures: u64,
-    /// Records in the index that are no captures, such as notes, by the sums.
+    /// Records in the index that are no captures, such as notes, by the checksums.
     pub others: u64,
     /// Rows of the index.
     pub indexed: u64,
@@ -100,7 +101,7 @@ pub fn verify(
     disk: &Arc<dyn Disk>,
     directory: &Path,
     spool: &Path,
-    tell: &mut dyn FnMut(Told),
+    tell: &mut dyn FnMut(VerifyEvent),
 ) -> Result<Verified, Error> {
     let mut verifier = Verifier {
         disk: Arc::clone(disk),
@@ -118,17 +119,17 @@ pub fn verify(
 struct Verifier<'v> {
     disk: Arc<dyn Disk>,
     directory: &'v Path,
-    tell: &'v mut dyn FnMut(Told),
+    tell: &'v mut dyn FnMut(VerifyEvent),
     total_bytes: u64,
     verified: Verified,
-    /// The captures of all sums.
+    /// The captures of all checksums.
     stored: Tally,
 }
 
 /// The digests of the answers in a file, by their places.
 type Payloads = HashMap<u64, Option<Sha1Digest>>;
 
-/// A sum over entries that does not depend on their order.
+/// A checksum over entries that does not depend on their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Tally {
     count: u64,
@@ -148,9 +149,9 @@ impl Tally {
 impl Verifier<'_> {
     fn damage(&mut self, path: &Path, offset: Option<u64>, what: impl Into<String>) {
         self.verified.damaged += 1;
-        (self.tell)(Told::Damage(Damage { path: path.to_owned(), offset, what: what.into() }));
+        (self.tell)(VerifyEvent::Damage(Damage { path: path.to_owned(), offset, what: what.into() }));
     }
-    /// Errors of the machine end the verification; those of the archive are told.
+    /// Errors of the machine end the verification; those of the archive are reported.
     fn told<T>(&mut self, result: Result<T, Error>) -> Result<Option<T>, Error> {
         match result {
             Ok(value) => Ok(Some(value)),
@@ -194,7 +195,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// The sums of a finished file are whole and cover all of it; those of a growing one may lack their end.
+    /// The checksums of a finished file are whole and cover all of it; those of a growing one may lack their end.
     fn verify_sums(&mut self, path: &Path, contents: &Contents) -> Result<(), Error> {
         let (length, sums) = (length_of(&*self.disk, path)?, &contents.sums);
         let unfinished = is_open(path) && contents.found.is_none_or(|found| !found.is_finished);
@@ -204,12 +205,12 @@ impl Verifier<'_> {
                 let sums_bytes = length_of(&*self.disk, sums).unwrap_or(0);
                 self.unfinished(sums, 0, sums_bytes);
             }
-            None => self.damage(sums, None, "the sums are missing or damaged at their beginning"),
+            None => self.damage(sums, None, "the checksums are missing or damaged at their beginning"),
             Some(found) if found.whole_bytes < found.bytes => {
-                let what = format!("the sums are damaged from byte `{}` on", found.whole_bytes);
+                let what = format!("the checksums are damaged from byte `{}` on", found.whole_bytes);
                 self.damage(sums, None, what);
             }
-            Some(found) if !found.is_finished => self.damage(sums, None, "the sums break off"),
+            Some(found) if !found.is_finished => self.damage(sums, None, "the checksums end early"),
             Some(found) if found.covered != length => {
                 let what =
                     format!("it is `{length}` bytes long, and was `{}` when it was finished", found.covered);
@@ -220,7 +221,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Tells what was found behind the sums of a file that nobody finished.
+    /// Reports what was found after the checksums of an unfinished file.
     fn verify_end(&mut self, path: &Path, contents: &Contents) -> Result<(), Error> {
         for offset in &contents.damaged_offsets {
             self.damage(path, Some(*offset), "it cannot be read");
@@ -236,7 +237,7 @@ impl Verifier<'_> {
         if offset < length {
             self.verified.unfinished += 1;
             let bytes = length - offset;
-            (self.tell)(Told::Unfinished(Unfinished { path: path.to_owned(), offset, bytes }));
+            (self.tell)(VerifyEvent::Unfinished(Unfinished { path: path.to_owned(), offset, bytes }));
         }
     }
 
@@ -256,7 +257,7 @@ impl Verifier<'_> {
                 self.verified.records += 1;
                 self.verified.bytes += record.length;
                 let (done_bytes, total_bytes) = (self.verified.bytes, self.total_bytes);
-                (self.tell)(Told::Progress { done_bytes, total_bytes });
+                (self.tell)(VerifyEvent::Progress { done_bytes, total_bytes });
             }
         }
         Ok(())
@@ -270,7 +271,7 @@ impl Verifier<'_> {
             return Ok(());
         }
         let (mut indexed, mut revisits) =
-            (Tally::default(), Sorter::new(Order::Address, spool, SORTER_BYTES));
+            (Tally::default(), Sorter::new(SortOrder::Address, spool, SORTER_BYTES));
         for entry in reader.all()? {
             let Some(entry) = self.told(entry)? else { return Ok(()) };
             self.verified.indexed += 1;
@@ -285,7 +286,7 @@ impl Verifier<'_> {
         self.verify_references(revisits)
     }
 
-    /// Index and sums differ: looks for where.
+    /// Index and checksums differ: finds the entries that do.
     fn compare(&mut self, reader: &Reader) -> Result<(), Error> {
         let index = self.directory.join(crate::index::DIRECTORY);
         let before = self.verified.damaged;
@@ -358,16 +359,16 @@ impl Verifier<'_> {
     }
 }
 
-/// What an archive file holds: by its sums and, behind what they cover of a file that nobody finished, by its records.
+/// What an archive file holds: by its checksums and, after what they cover of an unfinished file, by its records.
 struct Contents {
-    /// Where the sums are.
+    /// Where the checksums are.
     sums: PathBuf,
     found: Option<Found>,
     names: Files,
     batches: Vec<sums::Batch>,
     /// Where records begin that are damaged although they were acknowledged.
     damaged_offsets: Vec<u64>,
-    /// Of a file that nobody finished: how far it holds whole captures.
+    /// How far an unfinished file holds whole captures.
     kept_bytes: Option<u64>,
 }
 
@@ -384,7 +385,7 @@ impl Contents {
         Ok(contents)
     }
 
-    /// A power cut may have taken the end of the sums; the rest is read as a reader does.
+    /// A power cut may have taken the end of the checksums; the rest is read as a reader does.
     fn read_rest(&mut self, disk: &dyn Disk, path: &Path, covered: u64) -> Result<(), Error> {
         let Some(scan) = Scan::open(disk, path, covered)? else { return Ok(()) };
         let survey = survey(disk, scan, path, &mut self.names)?;
@@ -399,7 +400,8 @@ impl Contents {
     }
 }
 
-/// An entry as far as sums and index must agree: where the bytes of a revisit are may have been found out later.
+/// The part of an entry on which checksums and index must agree: where the bytes of a revisit are may have been found
+/// out later.
 fn comparable(entry: Entry) -> Entry {
     Entry { body: None, ..entry }
 }

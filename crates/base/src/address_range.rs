@@ -60,7 +60,9 @@ impl fmt::Display for AddressRange {
 
 /// Why a text is no range of addresses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no range of addresses; write a network and its bits, such as `127.0.0.0/8` or `fd00::/8`")]
+#[error(
+    "`{0}` is not a range of addresses; write a network and its bits, such as `127.0.0.0/8` or `fd00::/8`"
+)]
 pub struct AddressRangeError(String);
 
 impl FromStr for AddressRange {

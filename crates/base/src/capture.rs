@@ -41,7 +41,7 @@ pub enum Outcome {
     },
     /// We did not ask.
     Refused(Refusal),
-    /// Nobody answered.
+    /// There was no answer.
     Unreachable(Failure),
 }
 

@@ -1,6 +1,6 @@
 //! Randomness that is a pure function of its seed: the same seed, the same web, the same faults, the same jitter.
 //!
-//! Not for secrets: whoever knows the seed knows every value.
+//! Not for secrets: the seed determines every value.
 
 /// Mixes 64 bits so that every input bit reaches every output bit (the finaliser of `SplitMix64`, Steele et al. 2014).
 #[must_use]

@@ -41,7 +41,7 @@ impl RealClock {
     /// A clock that starts now and runs `pace` times as fast.
     ///
     /// # Panics
-    /// When the pace is zero: time would stand still and every pause last for ever.
+    /// When the pace is zero: time would stand still and every pause last forever.
     #[must_use]
     pub fn accelerated(pace: u32) -> Arc<Self> {
         Self::starting_at(wall_clock(), pace)

@@ -51,7 +51,7 @@ impl fmt::Debug for Sha1Digest {
 
 /// Why a text is no SHA-1 digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no SHA-1 digest; it is `sha1:` and 32 letters of base 32, or 40 hexadecimal digits")]
+#[error("`{0}` is not a SHA-1 digest; it is `sha1:` and 32 letters of base 32, or 40 hexadecimal digits")]
 pub struct DigestError(String);
 
 impl FromStr for Sha1Digest {

@@ -5,7 +5,7 @@
 //! keeps apart what was written and what was synced, and loses, tears or reorders the difference at a power cut.
 //! [`OverlayDisk`] lies over another disk, which it only reads, and keeps every change to itself.
 //!
-//! **Invariant:** whoever keeps data across a crash reaches the disk only through this trait. Data is durable
+//! **Invariant:** code that keeps data across a crash uses the disk only through this trait. Data is durable
 //! after [`DiskFile::sync`] of its file; a new, renamed or removed name is durable after [`Disk::sync_directory`]
 //! of its directory.
 

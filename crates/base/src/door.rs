@@ -1,8 +1,8 @@
 //! The door to the web: one look-up, one HTTP exchange, below robots and redirects (D10).
 //!
-//! `fetch` is the real door, `sim` the simulated one; whoever crawls is written once, against this trait.
+//! `fetch` is the real door, `sim` the simulated one; the crawler is written once, against this trait.
 //!
-//! **Invariant:** an exchange goes to the very address it is told (H3), and whatever the other side does comes
+//! **Invariant:** an exchange goes to exactly the given address (H3), and whatever the other side does comes
 //! back as a value, within the limits of [`crate::limits`].
 
 use crate::http::{self, Framing};
@@ -140,7 +140,7 @@ impl Truncation {
 pub struct Marks {
     /// The head says more than one thing about the end of the body, or nothing that can be believed.
     pub framing_in_doubt: bool,
-    /// Bytes came behind the end of the body; they are not kept.
+    /// Bytes came after the end of the body; they are not kept.
     pub bytes_behind: bool,
     /// The certificate was not acceptable, and was accepted because the settings say so.
     pub certificate_in_doubt: bool,
@@ -255,7 +255,7 @@ pub enum Cause {
         /// What kind of address it is.
         why: &'static str,
     },
-    /// The address is public, and nobody has said whom its owner may turn to (D18).
+    /// The address is public, and no contact for its owner is configured (D18).
     #[error("no public address is visited without a contact")]
     NoContact,
     /// The egress guard, or another proxy, refuses (C12).

@@ -49,8 +49,8 @@ impl Directives {
 
     /// Reads the value of one `X-Robots-Tag` field, as far as it is for everybody or for `agent`.
     ///
-    /// A name in front (`otherbot: noindex`) says for whom the rest of the value is, or what comes before the next
-    /// name: fields may have been joined on their way.
+    /// A name in front (`otherbot: noindex`) says which crawler the rest of the value is for, or what comes before the
+    /// next name: fields may have been joined on their way.
     #[must_use]
     pub fn of_field(value: &str, agent: &str) -> Self {
         let (mut read, mut for_us) = (Self::default(), true);
@@ -126,7 +126,7 @@ fn of_name(name: &str, value: &str) -> Option<Directives> {
     name.eq_ignore_ascii_case("max-snippet").then(|| Directives { max_snippet: max_snippet(), ..none })
 }
 
-/// A part between commas, and what stands behind its first colon.
+/// A part between commas, and what follows its first colon.
 struct Part<'a> {
     name: &'a str,
     value: Option<&'a str>,
@@ -150,7 +150,7 @@ impl<'a> Part<'a> {
     }
 }
 
-/// The parts of a value. A date may have a comma of its own, behind the day of the week.
+/// The parts of a value. A date may contain a comma, after the day of the week.
 fn parts(value: &str) -> impl Iterator<Item = Part<'_>> {
     let mut rest = Some(value);
     std::iter::from_fn(move || {

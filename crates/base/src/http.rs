@@ -81,7 +81,7 @@ fn is_folded(line: &[u8]) -> bool {
     matches!(line.first(), Some(b' ' | b'\t'))
 }
 
-/// Whether the body behind a response head is chunked: the last transfer coding that is one says so.
+/// Whether the body after a response head is chunked: the last transfer coding that is one says so.
 #[must_use]
 pub fn is_chunked(head: &[u8]) -> bool {
     let mut last_is = false;

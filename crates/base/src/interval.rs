@@ -130,7 +130,9 @@ impl fmt::Display for Interval {
 
 /// Why a text is no interval.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no length of time; write numbers with units, such as `30s`, `10m`, `1h30m`, `3d` or `2w`")]
+#[error(
+    "`{0}` is not a length of time; write numbers with units, such as `30s`, `10m`, `1h30m`, `3d` or `2w`"
+)]
 pub struct IntervalError(String);
 
 impl FromStr for Interval {
@@ -195,7 +197,7 @@ impl Period {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PeriodError {
     /// The two dots are missing.
-    #[error("`{0}` is no period; write `FROM..TO`, such as `2026-03-01..2026-04-01`")]
+    #[error("`{0}` is not a period; write `FROM..TO`, such as `2026-03-01..2026-04-01`")]
     NoDots(String),
     /// The end does not come after the beginning.
     #[error("the period `{0}` is empty: its end must come after its beginning")]

@@ -31,12 +31,12 @@ pub const ANCHOR_TEXT_BYTES_MAX: usize = 256;
 
 // Politeness (C6, H13).
 
-/// The pause between two requests to one server, and to one address, unless told otherwise.
+/// The pause between two requests to one server, and to one address, by default.
 pub const SERVER_PAUSE_DEFAULT: Interval = Interval::from_seconds(10);
 /// The longest `Crawl-delay` or `Retry-After` that is believed; above it the server is left for a day.
 pub const SERVER_PAUSE_MAX: Interval = Interval::from_days(1);
 const _: () = assert!(SERVER_PAUSE_DEFAULT.as_seconds() < SERVER_PAUSE_MAX.as_seconds());
-/// The most redirects followed for a page, each judged anew (H4).
+/// The most redirects followed for a page, each judged again (H4).
 pub const REDIRECTS_MAX: usize = 10;
 /// The most redirects followed for a robots file (RFC 9309).
 pub const ROBOTS_REDIRECTS_MAX: usize = 5;
@@ -118,5 +118,5 @@ pub const WEB_YEAR_MAX: i16 = 2100;
 pub const DISK_FREE_BYTES_MIN: u64 = 1024 * 1024 * 1024;
 /// The longest time a capture waits for its batch to be synced.
 pub const BATCH_WAIT_MAX: Duration = Duration::from_secs(1);
-/// The size at which an archive file is closed and the next one begun.
+/// The size at which an archive file is closed and the next one started.
 pub const ARCHIVE_FILE_BYTES: u64 = 1024 * 1024 * 1024;

@@ -1,4 +1,4 @@
-//! Memory that is asked of the system in a particular way.
+//! Memory requested from the system with advice.
 
 use rustix::mm::{Advice, madvise};
 
@@ -6,7 +6,7 @@ use rustix::mm::{Advice, madvise};
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
 /// Asks the system to put `memory` on huge pages where it can: for large tables that are looked up all over the place,
-/// where every small page would have to be found anew. Where the system cannot, nothing changes.
+/// where every small page would have to be found again. Where the system cannot, nothing changes.
 pub fn prefer_huge_pages(memory: &mut [u8]) {
     let skipped = memory.as_ptr().align_offset(HUGE_PAGE_BYTES);
     let Some(rest) = memory.len().checked_sub(skipped) else { return };

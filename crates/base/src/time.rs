@@ -23,14 +23,14 @@ const MONTHS: [&str; 12] =
 impl Timestamp {
     /// The first moment there is.
     pub const MIN: Self = Self(0);
-    /// The last moment there is; as an end it means "for ever".
+    /// The last moment there is; as an end it means "forever".
     pub const MAX: Self = Self(253_402_300_799 * MICROS + 999_999);
 
-    /// The moment so many microseconds after 1970, if it is in range.
+    /// The moment this many microseconds after 1970, if it is in range.
     pub const fn from_micros(micros: i64) -> Option<Self> {
         if micros >= Self::MIN.0 && micros <= Self::MAX.0 { Some(Self(micros)) } else { None }
     }
-    /// The moment so many seconds after 1970, if it is in range.
+    /// The moment this many seconds after 1970, if it is in range.
     pub const fn from_seconds(seconds: i64) -> Option<Self> {
         match seconds.checked_mul(MICROS) {
             Some(micros) => Self::from_micros(micros),
@@ -192,7 +192,7 @@ impl fmt::Display for Timestamp {
 /// Why a text is no moment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "`{0}` is no time; write RFC 3339 (`2026-03-31T09:00:00Z`), a date (`2026-03-31`), \
+    "`{0}` is not a time; write RFC 3339 (`2026-03-31T09:00:00Z`), a date (`2026-03-31`), \
      a 14-digit stamp (`20260331090000`) or an age (`3d ago`), between 1970 and 9999"
 )]
 pub struct TimeError(String);

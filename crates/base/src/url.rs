@@ -66,7 +66,7 @@ impl fmt::Display for Origin {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
     /// The standard calls it a failure.
-    #[error("`{text}` is no URL: {reason}; write it whole, such as `https://www.example.org/page`")]
+    #[error("`{text}` is not a URL: {reason}; write it whole, such as `https://www.example.org/page`")]
     Malformed {
         /// The text.
         text: String,
@@ -74,7 +74,7 @@ pub enum UrlError {
         reason: url::ParseError,
     },
     /// It is a URL of another kind.
-    #[error("`{0}` is no web page: only http and https URLs can be visited")]
+    #[error("`{0}` is not a web page: only http and https URLs can be visited")]
     Scheme(String),
     /// It is longer than any honest URL.
     #[error("the URL is {0} bytes long; at most {URL_BYTES_MAX} are visited")]

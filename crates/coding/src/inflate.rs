@@ -47,7 +47,7 @@ fn inflate_whole(stream: Decompress, bytes: &[u8], caps: Caps) -> Decoded<'stati
 }
 
 enum Inflated {
-    /// The stream ended after so many bytes.
+    /// The stream ended after this many bytes.
     End(usize),
     /// There is more than may be decoded.
     Over(Cap),

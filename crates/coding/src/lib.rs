@@ -1,4 +1,4 @@
-//! Removes the codings of HTTP, within bounds, for whoever reads content (H5).
+//! Removes HTTP transfer and content codings, within limits (H5).
 //!
 //! ```
 //! let head = b"HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n\r\n";
@@ -75,7 +75,7 @@ impl<'a> Decoded<'a> {
 
 /// The content of an answer: chunk framing, transfer codings and content codings removed.
 ///
-/// A body that cannot be read back from disk counts as broken off: whoever stores it next says why.
+/// A body that cannot be read back from disk counts as cut off: storing it next reports the cause.
 #[must_use]
 pub fn content(exchange: &Exchange) -> Decoded<'_> {
     content_within(exchange, DECODED_BYTES_MAX)

@@ -17,7 +17,7 @@ pub struct DerivedStage {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     /// `None` after a failure of an optional table.
-    table: Option<derived::Writer>,
+    table: Option<derived::DerivedWriter>,
     is_optional: bool,
     rows: Vec<(Entry, Option<Facts>)>,
 }
@@ -28,7 +28,7 @@ impl DerivedStage {
     /// # Errors
     /// When it cannot be read or written.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Self, archive::Error> {
-        let table = Some(derived::Writer::open(Arc::clone(&disk), directory)?);
+        let table = Some(derived::DerivedWriter::open(Arc::clone(&disk), directory)?);
         Ok(Self { disk, directory: directory.to_owned(), table, is_optional: false, rows: Vec::new() })
     }
     /// Goes on without the table when it cannot be written. The next run fills it from the archive.
@@ -62,7 +62,7 @@ impl Stage for DerivedStage {
         "derived"
     }
     fn checkpoint(&self) -> Result<Option<Checkpoint>, Error> {
-        Ok(self.table.as_ref().and_then(derived::Writer::checkpoint))
+        Ok(self.table.as_ref().and_then(derived::DerivedWriter::checkpoint))
     }
     fn take(&mut self, arrival: &Arrival<'_>) -> Result<(), Error> {
         if self.table.is_none() {
@@ -76,7 +76,7 @@ impl Stage for DerivedStage {
         self.write()
     }
     fn sync(&mut self) -> Result<(), Error> {
-        let synced = self.table.as_mut().map_or(Ok(()), derived::Writer::sync);
+        let synced = self.table.as_mut().map_or(Ok(()), derived::DerivedWriter::sync);
         self.check(synced)
     }
     /// The archive removes rows together with their records.
@@ -87,7 +87,7 @@ impl Stage for DerivedStage {
         self.rows.clear();
         self.table = None;
         derived::clear(&*self.disk, &self.directory)?;
-        self.table = Some(derived::Writer::open(Arc::clone(&self.disk), &self.directory)?);
+        self.table = Some(derived::DerivedWriter::open(Arc::clone(&self.disk), &self.directory)?);
         Ok(())
     }
 }

@@ -109,7 +109,7 @@ impl Lines {
         }
         self.push()
     }
-    /// All lines in order. Behind each stands, after a zero byte, its entry in the list of pages, if it is a page.
+    /// All lines in order. Each is followed, after a zero byte, by its entry in the list of pages, if it is a page.
     pub(crate) fn finish(self) -> Result<Sorted, Error> {
         self.sorter.finish()
     }

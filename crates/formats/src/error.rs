@@ -28,7 +28,7 @@ pub enum Error {
     #[error("cannot write the Parquet file")]
     Parquet(#[from] ::parquet::errors::ParquetError),
     /// A package is not what it should be.
-    #[error("the package cannot be read: {0}; get it anew from where it came from")]
+    #[error("the package cannot be read: {0}; get it again from where it came from")]
     Package(String),
     /// An entry of a package is not what it should be. Others may be.
     #[error("entry `{name}` of the package cannot be read: {what}")]

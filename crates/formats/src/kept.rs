@@ -54,7 +54,7 @@ impl Place {
     }
 }
 
-/// Bytes are proved before they are handed out: by the sum in the index, and companions by their digests.
+/// Bytes are checked before they are returned: by the checksum in the index, and companions by their digests.
 impl Source for Reader {
     fn stored(&self, place: &Place) -> Result<Vec<u8>, SourceError> {
         Ok(match place.sum {

@@ -1,7 +1,7 @@
 //! Members: records compressed each for itself, and how they change from one compression to another.
 //!
 //! A file holds members of one kind only: a reader that met gzip first does not expect zstandard. So what comes from
-//! a file of the other kind is compressed anew, piece by piece, whatever its size.
+//! a file of the other kind is recompressed, piece by piece, whatever its size.
 
 use flate2::Compression;
 use flate2::bufread::GzDecoder;
@@ -54,8 +54,10 @@ fn append_one(rest: &mut &[u8], coding: Coding, file: &mut Vec<u8>) -> io::Resul
             "it is neither gzip nor zstandard nor a plain record",
         ));
     }
-    let record =
-        warc::Reader::new(*rest, 0).next().ok_or(io::ErrorKind::UnexpectedEof)?.map_err(io::Error::other)?;
+    let record = warc::WarcReader::new(*rest, 0)
+        .next()
+        .ok_or(io::ErrorKind::UnexpectedEof)?
+        .map_err(io::Error::other)?;
     let length = usize::try_from(record.length).map_err(io::Error::other)?;
     let (mut plain, after) = rest.split_at_checked(length).ok_or(io::ErrorKind::UnexpectedEof)?;
     *rest = after;

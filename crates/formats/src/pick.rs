@@ -1,13 +1,13 @@
 //! Chosen versions in the order in which their records lie on disk, with the originals that revisits need (A5).
 //!
-//! A revisit says that a body is stored elsewhere. Whoever gets the revisit needs that body, so the record that holds
+//! A revisit says that a body is stored elsewhere. A reader of the revisit needs that body, so the record that holds
 //! it is picked too, chosen or not, and once, however many revisits refer to it.
 //!
 //! A visit that the server answered with 304 has no head to be shown by, only the page that it did not send again.
 //! Readers of others would show an empty page for it, so it is an [`Also`](Pick::Also) of its original instead: the
 //! same bytes at a further time.
 //!
-//! **Invariant:** each record is picked once; what it also stands for follows right behind it. Memory is bounded by
+//! **Invariant:** each record is picked once; what it also stands for follows right after it. Memory is bounded by
 //! that of the sorter.
 
 use crate::sort::{Sorted, Sorter};
@@ -64,7 +64,7 @@ impl Picker {
     }
 }
 
-/// What a line of an index says of a record.
+/// What a line of an index says about a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
     /// What was requested.
@@ -111,7 +111,7 @@ impl Line {
             title: None,
         })
     }
-    /// What a record says of itself; nothing if it does not say what it is and of when.
+    /// What a record says about itself; nothing if it does not say what it is and of when.
     #[must_use]
     pub fn read(record: &warc::Record, payload: Option<Sha1Digest>) -> Option<Self> {
         let is_answer = matches!(record.kind(), Kind::Response | Kind::Revisit);

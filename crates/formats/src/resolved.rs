@@ -9,7 +9,7 @@ use crate::{Error, Place};
 use base::http::{self, Framing};
 use base::{Sha1Digest, Timestamp};
 use warc::header::name;
-use warc::{Draft, HTTP_RESPONSE, Kind, Level, Record, RecordId, Writer};
+use warc::{Draft, HTTP_RESPONSE, Kind, Level, Record, RecordId, WarcWriter};
 
 /// A resolved revisit and what belongs to it.
 pub(crate) struct Resolved {
@@ -17,7 +17,7 @@ pub(crate) struct Resolved {
     pub(crate) members: Vec<u8>,
     /// How long the first of them is.
     pub(crate) first_bytes: u64,
-    /// What an index says of it.
+    /// What an index says about it.
     pub(crate) line: Option<Line>,
 }
 
@@ -45,14 +45,14 @@ impl Resolved {
     /// Resolves the revisit at `place`, to be written at `offset` of the file called `file`.
     pub(crate) fn read(place: &Place, source: &impl Source, file: &str, offset: u64) -> Result<Self, Error> {
         let stored = source::stored(source, place)?;
-        let records = warc::Reader::new(&*stored, usize::MAX).collect::<Result<Vec<Record>, _>>();
+        let records = warc::WarcReader::new(&*stored, usize::MAX).collect::<Result<Vec<Record>, _>>();
         let records = records.map_err(|error| Error::io("read a revisit")(std::io::Error::other(error)))?;
         let unreadable = || Error::io("read a revisit")(std::io::ErrorKind::InvalidData.into());
         let (main, companions) = records.split_first().ok_or_else(unreadable)?;
         let at = main.date().ok_or_else(unreadable)?;
         let answer = source::answer(source, place)?;
         let (mut new, mut members) =
-            (New { file, offset, at, writer: Writer::new(Level::DEFAULT) }, Vec::new());
+            (New { file, offset, at, writer: WarcWriter::new(Level::DEFAULT) }, Vec::new());
         let payload = payload_digest(&answer);
         let draft = |draft: Draft| draft.payload_digest(payload);
         let id = new.append(main, &Kind::Response, draft, (HTTP_RESPONSE, &answer), &mut members);
@@ -73,7 +73,7 @@ struct New<'a> {
     file: &'a str,
     offset: u64,
     at: Timestamp,
-    writer: Writer,
+    writer: WarcWriter,
 }
 
 impl New<'_> {

@@ -1,12 +1,12 @@
-//! The results of a scan, a row a document: JSON lines, CSV or Parquet.
+//! Writes the results of a scan, one row per document: JSON lines, CSV or Parquet.
 //!
 //! ```
-//! use formats::results::{Answer, Form, Row, Writer};
+//! use formats::results::{ResultValue, Form, ResultRow, ResultWriter};
 //!
-//! let mut writer = Writer::new(Form::Jsonl, Vec::new(), "utsushi/0.1.0")?;
+//! let mut writer = ResultWriter::new(Form::Jsonl, Vec::new(), "utsushi/0.1.0")?;
 //! let at = "2026-03-31T09:00:00Z".parse()?;
-//! writer.push(&Row { document: 1, url: "http://a.example/", at, result: Answer::Json("[1,2]") })?;
-//! writer.push(&Row { document: 2, url: "http://b.example/", at, result: Answer::Bytes(b"\xff") })?;
+//! writer.push(&ResultRow { document: 1, url: "http://a.example/", at, result: ResultValue::Json("[1,2]") })?;
+//! writer.push(&ResultRow { document: 2, url: "http://b.example/", at, result: ResultValue::Bytes(b"\xff") })?;
 //! assert_eq!(
 //!     String::from_utf8(writer.finish()?)?,
 //!     r#"{"document":1,"url":"http://a.example/","at":"2026-03-31T09:00:00Z","result":[1,2]}
@@ -16,7 +16,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Rows are written in the order in which they come; [`InOrder`] brings answers into the order of their documents.
+//! Rows are written in the order in which they come; [`InOrder`] sorts results by document.
 //!
 //! **Invariant:** nothing that a document or an analysis says can end a line or leave its cell (H16), and no cell of a
 //! CSV file is taken for a formula (H20). Memory does not grow with the rows.
@@ -37,22 +37,22 @@ use std::fmt;
 use std::io::Write;
 use std::path::Path;
 
-/// What an analysis said of a document.
+/// The result of an analysis for one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Row<'a> {
+pub struct ResultRow<'a> {
     /// The number of the document in the scan.
     pub document: u64,
     /// What was requested.
     pub url: &'a str,
     /// When.
     pub at: Timestamp,
-    /// What was said of it.
-    pub result: Answer<'a>,
+    /// The result.
+    pub result: ResultValue<'a>,
 }
 
-/// An answer of an analysis.
+/// The result of an analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Answer<'a> {
+pub enum ResultValue<'a> {
     /// A JSON value on one line.
     Json(&'a str),
     /// A text.
@@ -78,7 +78,7 @@ impl Shown<'_> {
     }
 }
 
-impl<'a> Answer<'a> {
+impl<'a> ResultValue<'a> {
     fn shown(self) -> Shown<'a> {
         match self {
             Self::Json(json) => Shown { kind: JSON, text: json.into() },
@@ -144,18 +144,18 @@ impl fmt::Display for Form {
 
 /// Writes rows in a form.
 #[derive(Debug)]
-pub struct Writer<W: Write + Send>(Inner<W>);
+pub struct ResultWriter<W: Write + Send>(Inner<W>);
 
 #[derive(Debug)]
 enum Inner<W: Write + Send> {
-    Lines { out: W, bytes: Vec<u8>, line: fn(&mut Vec<u8>, &Row<'_>) },
+    Lines { out: W, bytes: Vec<u8>, line: fn(&mut Vec<u8>, &ResultRow<'_>) },
     Table(Columns<W>),
 }
 
 /// As much as is gathered before it is written.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-impl<W: Write + Send> Writer<W> {
+impl<W: Write + Send> ResultWriter<W> {
     /// Begins a file; one of Parquet names `software` as what made it.
     pub fn new(form: Form, out: W, software: &str) -> Result<Self, Error> {
         Ok(Self(match form {
@@ -166,7 +166,7 @@ impl<W: Write + Send> Writer<W> {
     }
 
     /// Adds a row.
-    pub fn push(&mut self, row: &Row<'_>) -> Result<(), Error> {
+    pub fn push(&mut self, row: &ResultRow<'_>) -> Result<(), Error> {
         match &mut self.0 {
             Inner::Table(columns) => columns.push(table::cells(row)),
             Inner::Lines { out, bytes, line } => {
@@ -176,7 +176,7 @@ impl<W: Write + Send> Writer<W> {
                 }
                 let written = out.write_all(bytes).map_err(Error::io(WRITE));
                 bytes.clear();
-                // One long row shall not take its room for ever.
+                // One long row must not keep its memory.
                 bytes.shrink_to(2 * BUFFER_BYTES);
                 written
             }
@@ -244,9 +244,10 @@ mod tests {
             }
         }
         let long = "x".repeat(1 << 20);
-        let mut writer = Writer::new(Form::Csv, Calls::default(), "").unwrap();
+        let mut writer = ResultWriter::new(Form::Csv, Calls::default(), "").unwrap();
         for result in std::iter::repeat_n("x", 10_000).chain([long.as_str()]) {
-            let row = Row { document: 1, url: "u", at: Timestamp::MIN, result: Answer::Text(result) };
+            let row =
+                ResultRow { document: 1, url: "u", at: Timestamp::MIN, result: ResultValue::Text(result) };
             writer.push(&row).unwrap();
         }
         let Inner::Lines { bytes, .. } = &writer.0 else { unreachable!() };

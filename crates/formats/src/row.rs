@@ -13,7 +13,7 @@ pub struct Row {
     pub at: Timestamp,
     /// From when on the version is valid.
     pub valid_from: Timestamp,
-    /// Until when it is; [`Timestamp::MAX`] is for ever.
+    /// Until when it is; [`Timestamp::MAX`] means forever.
     pub valid_to: Timestamp,
     /// As what it is stored.
     pub kind: Kind,
@@ -50,7 +50,7 @@ pub struct Place {
     pub record_bytes: u64,
     /// How many bytes the first record and its companions take together.
     pub group_bytes: u64,
-    /// The sum with which the source proves the first record, if it is known.
+    /// The checksum by which the source proves the first record, if it is known.
     pub sum: Option<u32>,
 }
 

@@ -5,7 +5,7 @@ use crate::{Error, Place};
 /// Why a source has no bytes to give.
 pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
 
-/// A keeper of records, such as the archive.
+/// A store of records, such as the archive.
 pub trait Source {
     /// All bytes of the group at `place` as they stand in the file, one member a record.
     fn stored(&self, place: &Place) -> Result<Vec<u8>, SourceError>;

@@ -3,7 +3,7 @@
 //! Captures are copied compressed as they are, so their bytes, ids and digests stay what they were. A request stays
 //! with its answer. A revisit that is to be resolved is written as a response with its own date, under an id of its own.
 //!
-//! **Invariant:** one kind of compression a file; the place of every copied record is known to whoever makes an
+//! **Invariant:** one kind of compression a file; the place of every copied record is known to the maker of an
 //! index of it.
 
 use crate::member::{self, Coding};
@@ -14,9 +14,9 @@ use crate::{Error, Place};
 use base::Timestamp;
 use std::io::Write;
 use std::sync::Arc;
-use warc::{Draft, Fields, Kind, Level, RecordId, WARC_FIELDS, Writer};
+use warc::{Draft, Fields, Kind, Level, RecordId, WARC_FIELDS, WarcWriter};
 
-/// What a file says of itself.
+/// What a file says about itself.
 #[derive(Clone, Debug)]
 pub struct About {
     /// When it is made.
@@ -76,7 +76,7 @@ impl<W: Write> WarcFile<W> {
             .text("description", &about.description);
         let (mut block, mut member) = (Vec::new(), Vec::new());
         fields.write_to(&mut block);
-        Writer::new(Level::DEFAULT).append(draft, WARC_FIELDS, &[&block], &mut member);
+        WarcWriter::new(Level::DEFAULT).append(draft, WARC_FIELDS, &[&block], &mut member);
         let copied = Copied::default();
         let mut file = Self { out, name: name.into(), coding, buffer: Vec::new(), copied };
         file.append(&member, 0)?;
@@ -128,7 +128,7 @@ impl<W: Write> WarcFile<W> {
     fn append(&mut self, stored: &[u8], first_bytes: u64) -> Result<u64, Error> {
         self.buffer.clear();
         let first_bytes = member::append(stored, first_bytes, self.coding, &mut self.buffer)
-            .map_err(Error::io("compress a record anew"))?;
+            .map_err(Error::io("recompress a record"))?;
         self.out.write_all(&self.buffer).map_err(Error::io("write the WARC file"))?;
         self.copied.bytes += self.buffer.len() as u64;
         Ok(first_bytes)

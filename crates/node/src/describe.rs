@@ -4,8 +4,8 @@
 //! memory, and each journal of the table is read once.
 
 use crate::error::Error;
-use archive::derived::{self, Facts, Told};
-use archive::{Order, Reader, Sorter, Version};
+use archive::derived::{self, DerivedFacts, Facts};
+use archive::{Reader, SortOrder, Sorter, Version};
 use std::cell::Cell;
 use std::path::Path;
 
@@ -30,7 +30,7 @@ pub type DescribedVersions<'a, E> = Box<dyn Iterator<Item = Result<DescribedVers
 #[derive(Debug)]
 pub struct Describer<'a> {
     reader: &'a Reader,
-    table: derived::Reader,
+    table: derived::DerivedReader,
     languages: &'a [String],
     unread: Cell<u64>,
 }
@@ -67,7 +67,7 @@ impl<'a> Describer<'a> {
             return Ok(Box::new(versions.map(|version| version.map(DescribedVersion::from))));
         }
         let sort = Error::archive("sort the versions");
-        let mut sorter = Sorter::new(Order::Address, spool, SORT_BYTES_MAX);
+        let mut sorter = Sorter::new(SortOrder::Address, spool, SORT_BYTES_MAX);
         for version in versions {
             sorter.push(&version?).map_err(&sort)?;
         }
@@ -83,9 +83,9 @@ impl<'a> Describer<'a> {
             .of(&version.payload, self.reader)
             .map_err(Error::archive("look up what is known of it"))?;
         let facts = match told {
-            Told::Known(facts) => facts,
-            Told::Nothing => Facts::default(),
-            Told::Unread => {
+            DerivedFacts::Known(facts) => facts,
+            DerivedFacts::Nothing => Facts::default(),
+            DerivedFacts::Unread => {
                 self.unread.set(self.unread.get() + 1);
                 Facts::default()
             }

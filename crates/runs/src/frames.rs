@@ -3,14 +3,14 @@
 //!
 //! ```
 //! use base::disk::SimulatedDisk;
-//! use runs::frames::{FrameReader, FrameWriter, Framing};
+//! use runs::frames::{FrameReader, FrameWriter, ChecksumScope};
 //! use std::path::Path;
 //!
 //! let (disk, path) = (SimulatedDisk::new(1), Path::new("/journal"));
-//! let mut writer = FrameWriter::create(&disk, path, Framing::Plain, &[])?;
+//! let mut writer = FrameWriter::create(&disk, path, ChecksumScope::Plain, &[])?;
 //! writer.push(&[b"one"])?;
 //! writer.sync()?;
-//! let mut reader = FrameReader::open(&disk, path, Framing::Plain, 0)?;
+//! let mut reader = FrameReader::open(&disk, path, ChecksumScope::Plain, 0)?;
 //! assert_eq!(reader.next()?, Some(&b"one"[..]));
 //! assert_eq!(reader.next()?, None);
 //! # Ok::<(), runs::Error>(())
@@ -35,14 +35,14 @@ const FRAME_BYTES_MAX: usize = 1 << 30;
 
 /// What the checksum of a frame covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Framing {
+pub enum ChecksumScope {
     /// Its content. Frames are never empty: eight zeros are what a file system leaves where nothing was written.
     Plain,
     /// Its content, its offset in the file, and this seed of the file, so that it counts nowhere else.
     Placed(u64),
 }
 
-impl Framing {
+impl ChecksumScope {
     fn checksum(self, offset: u64, pieces: &[&[u8]]) -> u32 {
         let seed = match self {
             Self::Plain => 0,
@@ -93,7 +93,7 @@ fn split_head(bytes: &[u8]) -> Option<(usize, u32, &[u8])> {
 pub struct FrameWriter {
     file: Arc<dyn DiskFile>,
     path: PathBuf,
-    framing: Framing,
+    framing: ChecksumScope,
     end: u64,
     buffer: Vec<u8>,
 }
@@ -103,7 +103,7 @@ impl FrameWriter {
     ///
     /// # Errors
     /// When it exists, or cannot be written.
-    pub fn create(disk: &dyn Disk, path: &Path, framing: Framing, head: &[u8]) -> Result<Self, Error> {
+    pub fn create(disk: &dyn Disk, path: &Path, framing: ChecksumScope, head: &[u8]) -> Result<Self, Error> {
         let file = disk.open(path, Open::CreateNew).map_err(|source| Error::io("create", path, source))?;
         Ok(Self { file, path: path.to_owned(), framing, end: 0, buffer: head.to_vec() })
     }
@@ -111,7 +111,7 @@ impl FrameWriter {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn resume(disk: &dyn Disk, path: &Path, framing: Framing, end: u64) -> Result<Self, Error> {
+    pub fn resume(disk: &dyn Disk, path: &Path, framing: ChecksumScope, end: u64) -> Result<Self, Error> {
         let file = disk.open(path, Open::Write).map_err(|source| Error::io("open", path, source))?;
         file.truncate(end).map_err(|source| Error::io("cut", path, source))?;
         Ok(Self { file, path: path.to_owned(), framing, end, buffer: Vec::new() })
@@ -171,8 +171,8 @@ pub fn rewrite(
         }
         _ => {}
     }
-    let mut frames = FrameReader::open(disk, path, Framing::Plain, 0)?;
-    let mut writer = FrameWriter::create(disk, &part, Framing::Plain, &[])?;
+    let mut frames = FrameReader::open(disk, path, ChecksumScope::Plain, 0)?;
+    let mut writer = FrameWriter::create(disk, &part, ChecksumScope::Plain, &[])?;
     while let Some(frame) = frames.next()? {
         if let Some(frame) = change(frame) {
             writer.push(&[frame])?;
@@ -190,7 +190,7 @@ pub fn rewrite(
 pub struct FrameReader {
     file: Arc<dyn DiskFile>,
     path: PathBuf,
-    framing: Framing,
+    framing: ChecksumScope,
     length: u64,
     window: Vec<u8>,
     /// Where the window begins.
@@ -204,7 +204,7 @@ impl FrameReader {
     ///
     /// # Errors
     /// When the file cannot be opened.
-    pub fn open(disk: &dyn Disk, path: &Path, framing: Framing, from: u64) -> Result<Self, Error> {
+    pub fn open(disk: &dyn Disk, path: &Path, framing: ChecksumScope, from: u64) -> Result<Self, Error> {
         let failed = |source: io::Error| Error::io("open", path, source);
         let file = disk.open(path, Open::Read).map_err(failed)?;
         let length = file.length().map_err(failed)?;
@@ -255,9 +255,9 @@ mod tests {
     use super::*;
     use base::disk::SimulatedDisk;
 
-    const FRAMINGS: [Framing; 2] = [Framing::Plain, Framing::Placed(7)];
+    const FRAMINGS: [ChecksumScope; 2] = [ChecksumScope::Plain, ChecksumScope::Placed(7)];
 
-    fn read(disk: &SimulatedDisk, path: &Path, framing: Framing) -> (Vec<Vec<u8>>, u64) {
+    fn read(disk: &SimulatedDisk, path: &Path, framing: ChecksumScope) -> (Vec<Vec<u8>>, u64) {
         let mut frames = FrameReader::open(disk, path, framing, 0).unwrap();
         let mut found = Vec::new();
         while let Some(frame) = frames.next().unwrap() {
@@ -307,11 +307,11 @@ mod tests {
     #[test]
     fn a_placed_frame_counts_only_at_its_place_in_its_file() {
         let mut bytes = Vec::new();
-        Framing::Placed(7).append(&mut bytes, 100, &[b"con", b"tent"]);
-        assert_eq!(Framing::Placed(7).first(&bytes, 100), Some(&b"content"[..]));
-        assert_eq!(Framing::Placed(7).first(&bytes, 101), None);
-        assert_eq!(Framing::Placed(8).first(&bytes, 100), None);
-        assert_eq!(Framing::Plain.first(&bytes, 100), None);
-        assert_eq!(Framing::Plain.first(&[0; 100], 0), None, "zeros are no frames");
+        ChecksumScope::Placed(7).append(&mut bytes, 100, &[b"con", b"tent"]);
+        assert_eq!(ChecksumScope::Placed(7).first(&bytes, 100), Some(&b"content"[..]));
+        assert_eq!(ChecksumScope::Placed(7).first(&bytes, 101), None);
+        assert_eq!(ChecksumScope::Placed(8).first(&bytes, 100), None);
+        assert_eq!(ChecksumScope::Plain.first(&bytes, 100), None);
+        assert_eq!(ChecksumScope::Plain.first(&[0; 100], 0), None, "zeros are no frames");
     }
 }

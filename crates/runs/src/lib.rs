@@ -90,15 +90,15 @@
 //!
 //! | module | what it knows |
 //! |---|---|
-//! | `rows` | what a kind of rows must say of itself |
+//! | `rows` | what a kind of rows must define |
 //! | `run`, `filter` | one sorted file, with a filter over its keys |
 //! | `generation`, `store` | which runs are the store; adding, merging, rewriting |
 //! | `merge`, `walk` | all runs as one: forwards into a new run, backwards for a reader |
 //! | `sort` | sorting more items than memory holds |
 //! | `frames`, `checksum` | journals: frames with a length and a checksum, and the rule for a cut tail |
 //!
-//! **Invariant:** a generation is published only when its runs are durable, so a reader sees a whole store at every moment
-//! and after any crash.
+//! **Invariant:** a generation is published only when its runs are durable, so a reader sees a whole store at every
+//! moment and after any crash.
 //!
 //! Not here: what rows mean, the lock that keeps a second writer away, a clock.
 

@@ -1,4 +1,4 @@
-//! What a kind of rows must say of itself.
+//! What a kind of rows must define.
 
 use crate::names::Names;
 use base::bytes::ByteReader;

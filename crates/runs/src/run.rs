@@ -317,7 +317,7 @@ impl<'d, R: Rows> RunWriter<'d, R> {
         keys_max: u64,
     ) -> Result<Self, Error> {
         let path = directory.join(file_name(id));
-        // A writer that died may have left a file that nobody heard of.
+        // A writer that crashed may have left an unpublished file.
         match disk.remove(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 return Err(Error::io("remove", &path, error));

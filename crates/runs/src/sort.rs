@@ -258,7 +258,7 @@ mod tests {
     fn check(count: usize, memory_bytes_max: usize, levels: u32) {
         let directory = tempfile::tempdir().unwrap();
         let mut chance = Chance::new(count as u64);
-        // Keys are prefixes of each other, so key and value must be told apart.
+        // Keys are prefixes of each other, so key and value must be kept apart.
         let mut items: Vec<(Vec<u8>, Vec<u8>)> = (0..count)
             .map(|_| {
                 let text = format!("{:x}", chance.bits() % 10_000).into_bytes();

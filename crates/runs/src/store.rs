@@ -84,7 +84,8 @@ impl<R: Rows> RunStore<R> {
         if damage.is_some() {
             store.install(store.generation.clone(), Vec::new())?;
         } else {
-            // The writer that published this may have died before the name was durable; unused runs go only after that.
+            // The writer that published this may have crashed before the name was durable; unused runs go only after
+            // that.
             store.sync_directory()?;
             store.remove_unused()?;
         }

@@ -149,7 +149,7 @@ impl<R: Rows> Walk<R> {
         let is_all = !is_shared && first > left.start;
         Some(Stretch { key, rows, numbers: first..left.end, source, block: loaded.unwrap_or(0), is_all })
     }
-    /// Goes on by so many rows of the present stretch.
+    /// Advances by this many rows of the current stretch.
     ///
     /// # Errors
     /// When a run cannot be read.
@@ -350,7 +350,7 @@ impl<R: Rows> Source<R> {
         if self.left.is_empty() { self.load_before() } else { Ok(()) }
     }
 
-    /// Reads the block before the present one, unless the range begins behind it.
+    /// Reads the block before the current one, unless the range begins after it.
     fn load_before(&mut self) -> Result<(), Error> {
         let RowSource::Run(run) = &self.origin else { return Ok(()) };
         self.left = 0..0;

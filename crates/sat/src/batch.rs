@@ -1,9 +1,9 @@
 //! Records that are due, handed out together.
 
-use crate::record::{RECORD_BYTES_MAX, Record};
+use crate::record::{DueRecord, RECORD_BYTES_MAX};
 use base::disk::AlignedBytes;
 
-/// Some records that are due. It is filled anew by each [`crate::Store::next_due`] and keeps its memory.
+/// Some records that are due. It is refilled by each [`crate::Store::next_due`] and keeps its memory.
 #[derive(Debug, Default)]
 pub struct Batch {
     pub(crate) bytes: AlignedBytes,
@@ -37,12 +37,12 @@ impl Batch {
         }
     }
     /// The records.
-    pub fn records(&self) -> impl ExactSizeIterator<Item = Record<'_>> {
-        self.offsets.iter().map(|offset| Record::read(&self.bytes[*offset as usize..]))
+    pub fn records(&self) -> impl ExactSizeIterator<Item = DueRecord<'_>> {
+        self.offsets.iter().map(|offset| DueRecord::read(&self.bytes[*offset as usize..]))
     }
     /// The records from place `from` on, at most `count`.
-    pub fn slice(&self, from: usize, count: usize) -> impl ExactSizeIterator<Item = Record<'_>> {
+    pub fn slice(&self, from: usize, count: usize) -> impl ExactSizeIterator<Item = DueRecord<'_>> {
         let end = from.saturating_add(count).min(self.offsets.len());
-        self.offsets[from.min(end)..end].iter().map(|offset| Record::read(&self.bytes[*offset as usize..]))
+        self.offsets[from.min(end)..end].iter().map(|offset| DueRecord::read(&self.bytes[*offset as usize..]))
     }
 }

@@ -31,7 +31,7 @@ pub(crate) struct Bucket {
     pub(crate) kind: Kind,
     /// The minute at which it is opened; 0 if it has none.
     pub(crate) start: u32,
-    /// Told apart from another bucket that gets the same slot later.
+    /// Distinguishes it from another bucket that gets the same slot later.
     pub(crate) uid: u64,
     /// Its minute has come: nothing is written to it any more.
     pub(crate) is_open: bool,
@@ -102,7 +102,7 @@ impl Bucket {
         self.spent.extend(&taken);
         taken
     }
-    /// Takes extents that lie right behind one of `taken` on the disk, and behind each other, and are due so soon after
+    /// Takes extents that lie right after one of `taken` on the disk, and after each other, and are due so soon after
     /// `minute` that they wait for no more than `byte_minutes_max` each, until `bytes_max` are read together. The extents
     /// must be in order.
     pub(crate) fn take_following(
@@ -155,7 +155,7 @@ impl Bucket {
 /// All buckets, by slot and by minute.
 #[derive(Debug, Default)]
 pub(crate) struct Buckets {
-    /// Slot 0 is nobody's.
+    /// Slot 0 is never used.
     slab: Vec<Option<Box<Bucket>>>,
     free: Vec<u32>,
     /// Those whose minute has not come, by minute.
@@ -221,7 +221,7 @@ impl Buckets {
         self.slab[place] = Some(Box::new(Bucket::new(kind, start, self.next_uid)));
         self.slab[place].as_deref_mut()
     }
-    /// Counts the free slots anew, after [`Buckets::add_at`].
+    /// Recounts the free slots, after [`Buckets::add_at`].
     pub(crate) fn find_free(&mut self) {
         self.free = (1..self.slab.len())
             .rev()

@@ -19,7 +19,7 @@ pub enum Error {
     },
     /// Bytes are not what was written. They are never served; the rest of the store is not concerned unless the
     /// message comes from opening it.
-    #[error("`{}` is damaged at byte `{offset}`: {what}; restore the file from a copy, or build the store anew", path.display())]
+    #[error("`{}` is damaged at byte `{offset}`: {what}; restore the file from a copy, or rebuild the store", path.display())]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -82,7 +82,7 @@ pub enum Error {
     },
 }
 
-/// What one says of a call that may fail.
+/// Describes a call that may fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Adds to an error of the system what was tried and with what.

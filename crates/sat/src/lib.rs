@@ -55,12 +55,12 @@ mod worker;
 pub use batch::Batch;
 pub use error::{Error, Result};
 pub use options::{Buffers, Options};
-pub use record::{RECORD_BYTES_MAX, Record};
+pub use record::{DueRecord, RECORD_BYTES_MAX};
 pub use resolution::Resolution;
-pub use statistics::{Recovery, Statistics};
+pub use statistics::{Statistics, StoreRecovery};
 #[doc(hidden)]
 pub use store::fuzzing;
-pub use store::{Answer, BucketSlot, OwnedRecord, Store};
+pub use store::{BucketSlot, OfferOutcome, OwnedRecord, Store};
 
 /// A minute on the store's clock, counted from whatever moment the caller likes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

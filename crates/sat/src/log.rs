@@ -1,6 +1,6 @@
 //! The log: one frame a commit, synced before it is acknowledged (S5, M1).
 //!
-//! A log is cut into *parts*, one begun with every checkpoint. A part fills one of a few files, which are used again
+//! A log is cut into *parts*, one started with every checkpoint. A part fills one of a few files, which are used again
 //! and again; its first block, written once, says whose it is (`SATLOG1` and a zero, store, place among the files,
 //! checksum). Frames begin at multiples of 4 KiB after it, one after the other:
 //!
@@ -46,7 +46,7 @@ const FILE_MAGIC: &[u8; 8] = b"SATLOG1\0";
 /// One file is written while a checkpoint makes another superfluous.
 pub(crate) const LOG_FILES: usize = 3;
 
-/// What a frame says of itself.
+/// What a frame says about itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FrameHead {
     pub(crate) frame: u64,

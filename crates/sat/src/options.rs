@@ -11,8 +11,8 @@ pub struct Options {
     pub pool_bytes: usize,
     /// Memory for what is read ahead.
     pub read_bytes: usize,
-    /// How much log is written before a checkpoint is begun. Opening after a crash reads that, and what was written while
-    /// the checkpoint was under way. At least 1 MiB.
+    /// How much log is written before a checkpoint is started. Opening after a crash reads that, and what was written
+    /// while the checkpoint was under way. At least 1 MiB.
     pub log_bytes: u64,
     /// Size of a data file; at least 512 KiB.
     pub segment_bytes: u32,
@@ -30,8 +30,8 @@ pub struct Options {
     pub read_threads: usize,
     /// The minute at which a new store begins.
     pub begin: crate::Minute,
-    /// The secret of a new store, without which nobody can make two keys that look alike. `None`: drawn from the
-    /// system.
+    /// The secret of a new store, without which two keys with the same fingerprint cannot be constructed. `None`: drawn
+    /// from the system.
     pub secret: Option<[u8; 16]>,
 }
 
@@ -73,7 +73,7 @@ impl Options {
         self.segment_bytes = self.segment_bytes.max(512 << 10);
         self.pending_max = self.pending_max.max(1);
     }
-    /// What one commit may hold. It bounds how far behind a damaged commit the next one can be.
+    /// What one commit may hold. It bounds how far after a damaged commit the next one can begin.
     pub(crate) fn commit_bytes_max(&self) -> usize {
         usize::try_from(self.log_bytes / 4).unwrap_or(usize::MAX).min(16 << 20)
     }

@@ -5,7 +5,7 @@
 //!
 //! **Invariant:** there are never more blocks than the pool was made with, wherever they are.
 
-use crate::record::{self, HEAD_BYTES, Record};
+use crate::record::{self, DueRecord, HEAD_BYTES};
 
 /// One fixed piece of memory.
 pub(crate) type Block = Box<[u8]>;
@@ -75,7 +75,7 @@ impl Chain {
         self.blocks.len() * block_bytes - self.bytes
     }
     /// Appends a record; the pool must have the blocks that [`Pool::needed`] tells.
-    pub(crate) fn append(&mut self, pool: &mut Pool, record: &Record<'_>) {
+    pub(crate) fn append(&mut self, pool: &mut Pool, record: &DueRecord<'_>) {
         let head = record.head();
         let within = self.bytes % pool.block_bytes;
         if within != 0 && pool.block_bytes - within >= record.bytes() {

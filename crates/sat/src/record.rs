@@ -21,7 +21,7 @@ pub const RECORD_BYTES_MAX: usize = 48 * 1024;
 
 /// One record of a store, as it was last written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record<'a> {
+pub struct DueRecord<'a> {
     /// Its dense number, which it keeps for life.
     pub number: Number,
     /// When it is due.
@@ -34,7 +34,7 @@ pub struct Record<'a> {
     pub(crate) sequence: u64,
 }
 
-impl<'a> Record<'a> {
+impl<'a> DueRecord<'a> {
     /// The head of the bytes.
     pub(crate) fn head(&self) -> [u8; HEAD_BYTES] {
         let mut head = [0; HEAD_BYTES];

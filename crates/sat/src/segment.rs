@@ -43,7 +43,7 @@ pub(crate) struct Segments {
     next: u32,
     /// Written since the last checkpoint, to be synced by the next.
     unsynced: BTreeSet<u32>,
-    /// Retired since the last checkpoint was begun.
+    /// Retired since the last checkpoint was started.
     retired: Vec<(u32, u32)>,
     /// Files of segments that are gone, not removed yet.
     unneeded: Vec<PathBuf>,
@@ -122,11 +122,11 @@ impl Segments {
         segment.live -= extent.bytes() as u64;
         self.retired.push((extent.segment, u32::try_from(extent.bytes()).expect("smaller than a segment")));
     }
-    /// What was retired up to now, for the checkpoint that is begun now.
+    /// What was retired up to now, for the checkpoint that is started now.
     pub(crate) fn take_retired(&mut self) -> Vec<(u32, u32)> {
         std::mem::take(&mut self.retired)
     }
-    /// What was written up to now, for the checkpoint that is begun now.
+    /// What was written up to now, for the checkpoint that is started now.
     pub(crate) fn take_unsynced(&mut self) -> Vec<Arc<dyn DiskFile>> {
         let ids = std::mem::take(&mut self.unsynced);
         ids.iter().filter_map(|id| Some(Arc::clone(&self.segments.get(id)?.file))).collect()

@@ -35,9 +35,9 @@ pub struct Statistics {
 /// What opening a store found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Recovery {
+pub struct StoreRecovery {
     /// Commits read back from the log.
     pub frames_replayed: u64,
-    /// Bytes at the end of the log that belong to commits which nobody was told of, and were left out.
+    /// Bytes at the end of the log of commits that were never acknowledged, and were left out.
     pub bytes_cut: u64,
 }

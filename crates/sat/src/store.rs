@@ -19,7 +19,7 @@ mod settle;
 mod write;
 
 pub use look::{BucketSlot, OwnedRecord};
-pub use settle::Answer;
+pub use settle::OfferOutcome;
 
 use crate::bucket::Buckets;
 use crate::error::{Error, Result};
@@ -30,7 +30,7 @@ use crate::options::Options;
 use crate::pool::Pool;
 use crate::segment::Segments;
 use crate::slots::Slots;
-use crate::statistics::{Recovery, Statistics};
+use crate::statistics::{Statistics, StoreRecovery};
 use crate::work::{CheckpointDone, CheckpointJob, ReadDone, ReadJob, RunDone, RunJob};
 use crate::worker::Worker;
 use crate::{Frame, Minute};
@@ -40,8 +40,8 @@ use std::sync::Arc;
 
 /// Records ordered by when they are due, on disk.
 ///
-/// There is one writer: whoever opens a store makes sure that nobody else does. Changes are seen at once and are
-/// durable after [`Store::commit`]; what was not committed is gone after a crash, all of it.
+/// There is one writer: the caller that opens a store makes sure that there is no other. Changes are seen at once and
+/// are durable after [`Store::commit`]; what was not committed is gone after a crash, all of it.
 #[derive(Debug)]
 pub struct Store {
     files: Files,
@@ -73,7 +73,7 @@ pub struct Store {
     checkpoints: checkpoint::Checkpoints,
     flush: flush::Flush,
     is_stopped: bool,
-    recovery: Recovery,
+    recovery: StoreRecovery,
     statistics: Statistics,
 }
 
@@ -88,7 +88,7 @@ struct FrameUnderWay {
 impl Store {
     /// What opening found.
     #[must_use]
-    pub fn recovery(&self) -> Recovery {
+    pub fn recovery(&self) -> StoreRecovery {
         self.recovery
     }
     /// What was done since the store was opened.

@@ -31,7 +31,7 @@ struct State<J, R> {
     jobs: VecDeque<J>,
     results: VecDeque<R>,
     closing: bool,
-    /// A thread ended by a panic; nobody will finish its jobs.
+    /// A thread ended by a panic; its jobs will not be finished.
     broken: bool,
 }
 

@@ -6,7 +6,7 @@ use crate::pointers::{Pointer, PointerReader, Pointers};
 use crate::settings::SupplyMode;
 use crate::wire::{AnalysisFailure, FailureCause, Parcel};
 use archive::derived::Facts;
-use archive::{Reader, Source, Sweep, Version};
+use archive::{ContentSource, Reader, Sweep, Version};
 use base::Timestamp;
 use serde_json::Value;
 
@@ -130,7 +130,7 @@ fn parcel(
     let (source, is_answer) = match (&pointer.own, &known) {
         (Some(own), _) => {
             let (location, sum) = (own.location.clone(), Some(own.sum));
-            (Some(Source { location, sum, head: None, payload: None }), own.is_answer)
+            (Some(ContentSource { location, sum, head: None, payload: None }), own.is_answer)
         }
         (None, Some((version, _))) => (reader.source(&version.payload)?, true),
         (None, None) => return Ok(Err("the list of documents does not say what it is".to_owned())),

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use base::disk::Disk;
-use runs::frames::{self, FrameReader, FrameWriter, Framing};
+use runs::frames::{self, ChecksumScope, FrameReader, FrameWriter};
 use std::path::Path;
 
 /// Writes frames.
@@ -12,11 +12,11 @@ pub(crate) struct Writer(FrameWriter);
 impl Writer {
     /// Creates a new file.
     pub(crate) fn create(disk: &dyn Disk, path: &Path) -> Result<Self, Error> {
-        Ok(Self(FrameWriter::create(disk, path, Framing::Plain, &[])?))
+        Ok(Self(FrameWriter::create(disk, path, ChecksumScope::Plain, &[])?))
     }
     /// Continues at `end`; what stands after it is cut off.
     pub(crate) fn resume(disk: &dyn Disk, path: &Path, end: u64) -> Result<Self, Error> {
-        Ok(Self(FrameWriter::resume(disk, path, Framing::Plain, end)?))
+        Ok(Self(FrameWriter::resume(disk, path, ChecksumScope::Plain, end)?))
     }
 
     /// Adds a frame that comes in pieces.
@@ -49,7 +49,7 @@ pub(crate) struct Frames(FrameReader);
 
 impl Frames {
     pub(crate) fn open(disk: &dyn Disk, path: &Path) -> Result<Self, Error> {
-        Ok(Self(FrameReader::open(disk, path, Framing::Plain, 0)?))
+        Ok(Self(FrameReader::open(disk, path, ChecksumScope::Plain, 0)?))
     }
     /// Where the next frame begins.
     pub(crate) fn position(&self) -> u64 {

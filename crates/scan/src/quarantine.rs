@@ -15,7 +15,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use warc::{Compression, Draft, Kind, Level, RecordId, Writer};
+use warc::{Compression, Draft, Kind, Level, RecordId, WarcWriter};
 
 /// Stores a document with its description in `directory`; returns the path of its WARC file, if it could be read
 /// at all.
@@ -86,7 +86,7 @@ fn warc_of(parcel: &Parcel, member: &[u8], row: &ScanRow) -> Vec<u8> {
         Some(0x1f) => Compression::Gzip(Level::DEFAULT),
         _ => Compression::Plain,
     };
-    Writer::new(form).append(draft, "application/http; msgtype=response", &[head, body], &mut file);
+    WarcWriter::new(form).append(draft, "application/http; msgtype=response", &[head, body], &mut file);
     file
 }
 

@@ -4,18 +4,18 @@
 //! let file = b"filedesc://a.arc 0.0.0.0 20260331090000 text/plain 68\n1 0 Example\n\
 //!     URL IP-address Archive-date Content-type Archive-length\n\
 //!     http://example.org/ 192.0.2.1 20260331090001 text/html 21\nHTTP/1.0 200 OK\r\n\r\nhi\n";
-//! let record = warc::arc::Reader::new(std::io::Cursor::new(file), 1_000).next().expect("one record")?;
+//! let record = warc::arc::ArcReader::new(std::io::Cursor::new(file), 1_000).next().expect("one record")?;
 //! assert_eq!((record.url.as_str(), record.media_type.as_str()), ("http://example.org/", "text/html"));
 //! assert_eq!(record.block, b"HTTP/1.0 200 OK\r\n\r\nhi");
 //! # Ok::<(), warc::Error>(())
 //! ```
 //!
-//! A record is one line (address of the page, address of the server, date, media type, length) and so many bytes: the
+//! A record is one line (address of the page, address of the server, date, media type, length) and that many bytes: the
 //! answer as it came. Files are plain, or hold one gzip member a record. Writers were free with the line: tabs, several
 //! blanks, URLs with blanks inside. It is therefore read from its right end, where the fields cannot be mistaken.
 //!
 //! **Invariant:** one line, one window and one block of at most the bytes it was told to keep are held. After damage it
-//! goes on by itself, at the next line that can be one of a record. What is damaged is told and never handed out.
+//! goes on by itself, at the next line that can be one of a record. Damage is reported and never returned.
 
 use crate::check::member::{Fault, Source};
 use crate::read::{Error, Tail};
@@ -72,14 +72,14 @@ pub fn is_arc(content: &[u8]) -> bool {
 
 /// Reads the records of a file in their order, without those that describe the file itself unless they are wanted.
 #[derive(Debug)]
-pub struct Reader<R> {
+pub struct ArcReader<R> {
     source: Source<R>,
     block_bytes_max: usize,
     /// Whether records are wanted that describe the file itself.
     with_headers: bool,
     line: Vec<u8>,
     offset: u64,
-    /// A line was found behind damage.
+    /// A line was found after damage.
     is_resumed: bool,
     ended: bool,
 }
@@ -96,7 +96,7 @@ impl From<Fault> for Trouble {
     }
 }
 
-impl<R: Read + Seek> Reader<R> {
+impl<R: Read + Seek> ArcReader<R> {
     /// Reads from the beginning; of each block at most `block_bytes_max` are kept.
     pub fn new(read: R, block_bytes_max: usize) -> Self {
         let (source, line) = (Source::new(read), Vec::new());
@@ -224,7 +224,7 @@ impl<R: Read + Seek> Reader<R> {
         }
     }
 
-    /// Passes damage, however often there is more behind it.
+    /// Skips damage, however often more follows.
     fn pass_damage(&mut self, mut fault: Option<Fault>) {
         loop {
             let result = match fault.take() {
@@ -271,7 +271,7 @@ impl<R: Read + Seek> Reader<R> {
     }
 }
 
-impl<R: Read + Seek> Iterator for Reader<R> {
+impl<R: Read + Seek> Iterator for ArcReader<R> {
     type Item = Result<ArcRecord, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -296,7 +296,7 @@ struct Line {
 
 impl Line {
     /// Reads `URL address date … length`. Between date and length stands the media type, in version 2 followed by
-    /// fields that nobody misses.
+    /// fields that are not needed.
     fn read(line: &[u8]) -> Option<Self> {
         if !Self::begins(line) || line.len() >= LINE_BYTES_MAX {
             return None;

@@ -14,8 +14,8 @@
 //! ```
 //!
 //! A reader is lenient so that nothing is lost; this is strict so that nothing is hidden, and therefore reads bytes
-//! by itself instead of through [`crate::Reader`]. What the standard says with *shall* is an error; what it says with
-//! *should*, and the *shall*s that writers break whom everybody uses, is advice.
+//! by itself instead of through [`crate::WarcReader`]. What the standard says with *shall* is an error; what it says with
+//! *should*, and the *shall*s that widely used writers break, is advice.
 //!
 //! **Invariant:** the file is read once, front to back, except that after damage a bounded part is read again. One
 //! head, one window and the hashes of record ids are held; blocks stream by, however long they are. It never stops
@@ -38,7 +38,7 @@ mod uri;
 mod zstd;
 
 pub use clause::{Clause, Edition, Field};
-pub use finding::{Finding, Summary};
+pub use finding::{CheckSummary, Finding};
 pub use report::Severity;
 
 use crate::Kind;
@@ -60,7 +60,7 @@ pub struct Check<R> {
     known: Known,
     report: Report,
     findings: VecDeque<Finding>,
-    summary: Summary,
+    summary: CheckSummary,
     current: Current,
     head: Vec<u8>,
     told: Told,
@@ -75,7 +75,7 @@ struct Current {
     edition: Edition,
     members: u64,
     is_record: bool,
-    /// The beginning of a record that was found behind damage, with `WARC/` consumed.
+    /// The beginning of a record that was found after damage, with `WARC/` consumed.
     resumed: Option<Start>,
 }
 
@@ -85,7 +85,7 @@ struct Start {
     read_of_member: u64,
 }
 
-/// What is told once a file.
+/// What is reported once per file.
 #[derive(Debug, Default)]
 struct Told {
     shared: bool,
@@ -104,7 +104,7 @@ impl<R: Read + Seek> Check<R> {
             known: Known::default(),
             report: Report::default(),
             findings: VecDeque::new(),
-            summary: Summary::default(),
+            summary: CheckSummary::default(),
             current: Current::default(),
             head: Vec::new(),
             told: Told::default(),
@@ -114,7 +114,7 @@ impl<R: Read + Seek> Check<R> {
 
     /// What was seen so far; of the whole file once there are no more findings.
     #[must_use]
-    pub fn summary(&self) -> &Summary {
+    pub fn summary(&self) -> &CheckSummary {
         &self.summary
     }
 

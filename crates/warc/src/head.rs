@@ -1,12 +1,12 @@
 //! The head of a record where it lies: which bytes are names, which are values.
 //!
 //! Reading a head allocates nothing once the list of places has its size, so that a scan over millions of records
-//! costs little more than decompressing them. Whoever wants to keep a head takes its [`Fields`].
+//! costs little more than decompressing them. To keep a head, take its [`Fields`].
 //!
 //! **Invariant:** a [`Head`] has at most [`FIELDS_MAX`] fields, each with a name of visible ASCII.
 
 use crate::header::{FIELDS_MAX, Fields, name};
-use crate::record::Version;
+use crate::record::WarcVersion;
 use memchr::memchr;
 
 /// Where a field lies: its name, the colon, and its value with whatever lines are folded into it.
@@ -49,12 +49,12 @@ pub(crate) fn fields_at<'a>(
     })
 }
 
-/// Where the colon of a field stands, behind a name of visible ASCII.
+/// Where the colon of a field is, after a name of visible ASCII.
 fn colon(line: &[u8]) -> Result<usize, &'static str> {
     let colon = memchr(b':', line).ok_or("a field has no colon")?;
     let name = line.get(..colon).unwrap_or_default().trim_ascii_end();
     if name.is_empty() || !name.iter().all(u8::is_ascii_graphic) {
-        return Err("a field has a name that is no text");
+        return Err("a field has a name that is not text");
     }
     Ok(colon)
 }
@@ -73,7 +73,7 @@ pub struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// The head `raw`, whose fields were found at `places` behind its first line.
+    /// The head `raw`, whose fields were found at `places` after its first line.
     pub(crate) fn new(raw: &'a [u8], places: &'a [Place]) -> Self {
         Self { raw, lines: behind_first_line(raw), places }
     }
@@ -87,8 +87,8 @@ impl<'a> Head<'a> {
     }
     /// The version that the first line names.
     #[must_use]
-    pub fn version(&self) -> Version {
-        Version::of_line(self.raw)
+    pub fn version(&self) -> WarcVersion {
+        WarcVersion::of_line(self.raw)
     }
     /// All fields in their order, names and values as they stand in the file, blanks around them removed. A value
     /// that is folded over several lines holds their ends.
@@ -137,7 +137,7 @@ mod tests {
         let expected: [(&[u8], &[u8]); 3] =
             [(b"A", b"1"), (b"a", b"2 \r\n  folded"), (b"Content-Length", b"7")];
         assert_eq!(found, expected);
-        assert_eq!((head.raw(), head.version()), (&raw[..], Version::One0));
+        assert_eq!((head.raw(), head.version()), (&raw[..], WarcVersion::One0));
         assert_eq!((head.text("A"), head.block_bytes()), (Some("1"), Some(7)));
         let fields: Vec<_> = head.fields().iter().map(|(_, value)| value.to_owned()).collect();
         assert_eq!(fields, ["1", "2 folded", "7"]);

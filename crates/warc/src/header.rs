@@ -102,7 +102,7 @@ impl Fields {
 
     fn with(mut self, name: &'static str, value: String) -> Self {
         let is_token = |b: u8| b.is_ascii_alphanumeric() || b == b'-';
-        assert!(!name.is_empty() && name.bytes().all(is_token), "`{name}` is no field name");
+        assert!(!name.is_empty() && name.bytes().all(is_token), "`{name}` is not a field name");
         assert!(self.0.len() < FIELDS_MAX, "a record has at most {FIELDS_MAX} fields");
         self.0.push((Cow::Borrowed(name), shortened(value)));
         self

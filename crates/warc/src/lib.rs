@@ -2,7 +2,7 @@
 //!
 //! ```
 //! use base::{PageUrl, Timestamp};
-//! use warc::{Draft, Kind, Level, Reader, RecordId, Writer};
+//! use warc::{Draft, Kind, Level, WarcReader, RecordId, WarcWriter};
 //!
 //! let url = PageUrl::parse("https://example.org/")?;
 //! let at: Timestamp = "2026-03-31T09:00:00.000001Z".parse()?;
@@ -11,9 +11,9 @@
 //!
 //! let mut file = Vec::new();
 //! let draft = Draft::new(&Kind::Response, &id, at).target(url.as_str());
-//! Writer::new(Level::DEFAULT).append(draft, warc::HTTP_RESPONSE, &answer, &mut file);
+//! WarcWriter::new(Level::DEFAULT).append(draft, warc::HTTP_RESPONSE, &answer, &mut file);
 //!
-//! let record = Reader::new(file.as_slice(), 1_000).next().expect("one record")?;
+//! let record = WarcReader::new(file.as_slice(), 1_000).next().expect("one record")?;
 //! assert_eq!((record.kind(), record.target()), (Kind::Response, Some("https://example.org/")));
 //! assert!(record.block.ends_with(b"\r\n\r\nhi"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -42,8 +42,8 @@ pub use head::Head;
 pub use header::Fields;
 pub use member::zstandard::{DICTIONARY_BYTES_MAX, Dictionary};
 pub use member::{Compression, Level, ZstdLevel};
-pub use read::{Error, Lost, Reader, Tail, Unpacker};
-pub use record::{Kind, Profile, Record, RecordId, RecordRef, Truncated, Version, moment};
+pub use read::{Error, Lost, Tail, Unpacker, WarcReader};
+pub use record::{Kind, Profile, Record, RecordId, RecordRef, Truncated, WarcVersion, moment};
 pub use removed::{removed, removed_bytes_min};
 pub use segments::{Joined, Logical, Segments};
-pub use write::{Draft, HTTP_REQUEST, HTTP_RESPONSE, WARC_FIELDS, Writer};
+pub use write::{Draft, HTTP_REQUEST, HTTP_RESPONSE, WARC_FIELDS, WarcWriter};

@@ -6,11 +6,11 @@
 //!
 //! A file that was compressed as a whole holds many records in one member. They are read in their order and say that
 //! they are [not alone](RecordRef::is_alone): none can be read from its place, and the checksum of a member that does
-//! not fit into memory is proved only behind the last.
+//! not fit into memory is proved only after the last.
 //!
 //! **Invariant:** a reader holds one buffer of its file, one member unpacked, one head of at most [`HEAD_BYTES_MAX`]
 //! and one block of at most the bytes it was told to keep, whatever the file claims. It ends at the first error, unless
-//! it is told to [`resume`](Reader::resume).
+//! it is told to [`resume`](WarcReader::resume).
 
 mod apart;
 mod input;
@@ -69,7 +69,7 @@ pub struct Tail {
 
 /// Reads the records of a file in their order.
 #[derive(Debug)]
-pub struct Reader<R> {
+pub struct WarcReader<R> {
     input: Input<R>,
     whole: Whole,
     stream: Stream,
@@ -117,14 +117,14 @@ enum Held {
 const AHEAD_BYTES: usize = 64 * 1024;
 const _: () = assert!(AHEAD_BYTES < INPUT_BYTES);
 
-impl<R: Read> Reader<R> {
+impl<R: Read> WarcReader<R> {
     /// Reads from the beginning; of each block at most `block_bytes_max` are kept.
     pub fn new(read: R, block_bytes_max: usize) -> Self {
         Self::starting_at(read, 0, block_bytes_max)
     }
     /// Reads from something that stands at `offset` of its file already.
     ///
-    /// A zstd file that begins with a dictionary can be read from its middle only [with it](Reader::with_dictionary).
+    /// A zstd file that begins with a dictionary can be read from its middle only [with it](WarcReader::with_dictionary).
     pub fn starting_at(read: R, offset: u64, block_bytes_max: usize) -> Self {
         let whole_bytes = whole_bytes_max(block_bytes_max);
         Self {
@@ -357,7 +357,7 @@ impl<R: Read> Reader<R> {
     }
 }
 
-impl<R: Read> Iterator for Reader<R> {
+impl<R: Read> Iterator for WarcReader<R> {
     type Item = Result<Record, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {

@@ -7,7 +7,7 @@ use std::fmt;
 
 /// The version of the standard that a record follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Version {
+pub enum WarcVersion {
     /// WARC/1.0: dates to the second.
     One0,
     /// WARC/1.1: what we write.
@@ -16,7 +16,7 @@ pub enum Version {
     Other,
 }
 
-impl Version {
+impl WarcVersion {
     /// The version that the first line of a head names.
     pub(crate) fn of_line(head: &[u8]) -> Self {
         let line = head.split(|b| *b == b'\n').next().unwrap_or_default();
@@ -203,7 +203,7 @@ pub struct Record {
     /// Whether it can be read from its place alone: no other record shares its member.
     pub is_alone: bool,
     /// The version of the standard that it follows.
-    pub version: Version,
+    pub version: WarcVersion,
     /// Its head.
     pub fields: Fields,
     /// Its block, as far as it was wanted.
@@ -300,7 +300,7 @@ impl Record {
     /// A record that was read from nowhere: what a file of another form holds.
     #[must_use]
     pub fn new(fields: Fields, block: Vec<u8>) -> Self {
-        let (version, block_bytes) = (Version::One1, block.len() as u64);
+        let (version, block_bytes) = (WarcVersion::One1, block.len() as u64);
         Self { offset: 0, length: 0, is_alone: true, version, fields, block, block_bytes }
     }
     /// The kind.

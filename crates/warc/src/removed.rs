@@ -4,7 +4,7 @@
 //! was there. Its block is a sentence and blanks, and a field of its head makes up what is left to the byte.
 //!
 //! * gzip: the member consists of stored blocks, so that every byte of the record is a byte of the file;
-//! * zstd: a frame with the record, and a skippable frame behind it;
+//! * zstd: a frame with the record, and a skippable frame after it;
 //! * plain: the record itself.
 //!
 //! **Invariant:** what is returned is as long as it was asked for, and reads as one record.
@@ -74,7 +74,7 @@ impl Place<'_> {
     fn bare(&self, padding: usize) -> Vec<u8> {
         written(&self.draft(padding).text(name::CONTENT_LENGTH, "0").into_fields(), &[])
     }
-    /// A record whose block is the sentence and so many blanks.
+    /// A record whose block is the sentence and this many blanks.
     fn with_sentence(&self, padding: usize, blanks: usize) -> Vec<u8> {
         let blanks = vec![b' '; blanks];
         let block: [&[u8]; 2] = [SENTENCE.as_bytes(), &blanks];
@@ -121,7 +121,7 @@ fn frame(record: &[u8], compress: &mut Compress) -> Vec<u8> {
     frame
 }
 
-/// A gzip member that holds `content` as it is, in so many blocks.
+/// A gzip member that holds `content` uncompressed, in this many blocks.
 fn stored(content: &[u8], blocks: usize) -> Vec<u8> {
     let mut member = vec![0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff];
     let mut pieces = content.chunks(STORED_BYTES_MAX);

@@ -25,7 +25,7 @@ pub struct Logical {
 pub enum Segments {
     /// It was never split.
     Whole,
-    /// It was put together from so many parts.
+    /// It was joined from this many parts.
     Joined(u32),
     /// It is only some of its parts.
     Incomplete {
@@ -37,7 +37,7 @@ pub enum Segments {
 }
 
 const NO_ORIGIN: &str = "the part before it did not come before it";
-const NO_NEXT: &str = "the part behind it did not come";
+const NO_NEXT: &str = "the part after it is missing";
 const NO_LAST: &str = "its last part did not come";
 const OTHER_LENGTH: &str = "its parts are together not as long as the last of them says";
 

@@ -105,7 +105,7 @@ impl Draft {
 
 /// Turns drafts into the bytes of a file.
 #[derive(Debug)]
-pub struct Writer {
+pub struct WarcWriter {
     pack: Pack,
     record: Vec<u8>,
 }
@@ -120,7 +120,7 @@ enum Pack {
 /// The buffer of an exceptionally long record is given back.
 const BUFFER_BYTES_KEPT: usize = 4 * 1024 * 1024;
 
-impl Writer {
+impl WarcWriter {
     /// A writer that compresses so; a [`Level`](crate::Level) alone means gzip.
     #[must_use]
     pub fn new(compression: impl Into<Compression>) -> Self {

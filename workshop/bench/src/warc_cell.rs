@@ -7,7 +7,7 @@ use serde_json::json;
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use warc::{Compression, Level, Reader, ZstdLevel};
+use warc::{Compression, Level, WarcReader, ZstdLevel};
 
 /// Our side, and the bare loop, in a process of their own.
 #[derive(Debug, clap::Args)]
@@ -70,7 +70,8 @@ fn cpu_seconds() -> f64 {
 
 /// Every record with its head taken apart and its block whole in memory.
 fn read(file: &Path) -> Result<Done> {
-    let mut reader = Reader::new(File::open(file).with_context(|| cannot("open", file))?, BLOCK_BYTES_MAX);
+    let mut reader =
+        WarcReader::new(File::open(file).with_context(|| cannot("open", file))?, BLOCK_BYTES_MAX);
     let mut done = Done::default();
     while let Some(record) = reader.advance() {
         done.records += 1;

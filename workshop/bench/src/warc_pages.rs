@@ -10,7 +10,7 @@ use base::{PageUrl, Sha1Digest, Timestamp};
 use std::fs::{self, File};
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
-use warc::{Compression, Draft, HTTP_RESPONSE, Kind, Reader, RecordId, Writer};
+use warc::{Compression, Draft, HTTP_RESPONSE, Kind, RecordId, WarcReader, WarcWriter};
 
 /// One answer to be archived.
 #[derive(Debug, Default)]
@@ -123,7 +123,7 @@ pub(crate) fn write(pages: &Path, to: &Path, compression: Compression) -> Result
     let at: Timestamp = "2026-11-16T09:00:00.000001Z".parse()?;
     let mut pages = Pages::open(pages)?;
     let mut file = File::create(to).with_context(|| cannot("make", to))?;
-    let mut writer = Writer::new(compression);
+    let mut writer = WarcWriter::new(compression);
     let (mut page, mut pending, mut written, mut records) = (Page::default(), Vec::new(), 0, 0);
     while pages.read(&mut page)? {
         let offset = written + pending.len() as u64;
@@ -144,7 +144,7 @@ pub(crate) fn write(pages: &Path, to: &Path, compression: Compression) -> Result
 
 /// Writes down how long every record of `file` is, for a loop that knows nothing of records.
 pub(crate) fn write_lengths(file: &Path, to: &Path) -> Result<()> {
-    let mut reader = Reader::new(File::open(file).with_context(|| cannot("open", file))?, 0);
+    let mut reader = WarcReader::new(File::open(file).with_context(|| cannot("open", file))?, 0);
     let mut lengths = Vec::new();
     while let Some(record) = reader.advance() {
         lengths.extend_from_slice(&u32::try_from(record?.length)?.to_le_bytes());

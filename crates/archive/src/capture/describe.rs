@@ -1,6 +1,6 @@
-//! What a record says of the capture that it begins.
+//! What a record says about the capture that it begins.
 //!
-//! The same facts are found while a capture is written and when the index is made anew from the files alone, because
+//! The same facts are found while a capture is written and when the index is rebuilt from the files alone, because
 //! what only the visit knew is written into the record's head: what it saw ([`field::FLAG`]) and what tells its content
 //! from others ([`field::CONTENT`]).
 //!
@@ -50,7 +50,7 @@ pub(crate) mod visit {
 /// The longest media type that is kept; longer ones are no media types.
 const MEDIA_TYPE_BYTES_MAX: usize = 100;
 
-/// What an answer says of itself.
+/// What an answer says about itself.
 #[derive(Clone, Debug)]
 pub(crate) struct Facts {
     pub(crate) status: Option<u16>,
@@ -202,7 +202,7 @@ pub(crate) fn role(record: &Record, file: &str) -> Role {
 }
 
 /// The entry of the capture that `record` begins; `None` when it names nothing or has no date. The group's length, the body
-/// and the sum are for the caller, who knows the bytes.
+/// and the checksum are for the caller, who knows the bytes.
 pub(crate) fn entry(record: &Record, file: &Arc<str>) -> Option<Entry> {
     let at = record.date()?;
     let kind = match record.kind() {
@@ -327,7 +327,7 @@ pub(crate) enum Told {
 /// What a visit tells of the content of its page.
 pub(crate) fn told(kind: Stored, status: u16, moves_within: bool, content: Option<ContentKey>) -> Told {
     match (kind, status) {
-        // A 304 that is stored as a response: the page has what it had, and nobody knows what that is.
+        // A 304 that is stored as a response: the page has what it had, and that is not known.
         (Stored::Metadata | Stored::Other, _) | (Stored::Response, 304) => Told::Nothing,
         (Stored::Resource, _) => Told::Content(content),
         (_, 404 | 410) => Told::Gone,

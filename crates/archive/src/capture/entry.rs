@@ -1,7 +1,7 @@
 //! What the index knows of a capture.
 //!
 //! **Invariant:** entries are ordered by key, then by the moment they are valid from, then by their place in the
-//! archive, which is the order of arrival: names of files sort by when they were begun (D7).
+//! archive, which is the order of arrival: names of files sort by when they were started (D7).
 
 use base::{ContentDigest, PageUrl, Sha1Digest, Timestamp, UrlKey};
 use std::fmt;
@@ -47,7 +47,7 @@ impl fmt::Display for Key {
 /// Where a record is.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {
-    /// The name of the file once it is finished; it may still have `.open` behind it.
+    /// The name of the file once it is finished; `.open` may still be appended.
     pub file: Arc<str>,
     /// Where the record's member begins.
     pub offset: u64,
@@ -186,7 +186,7 @@ pub struct Entry {
     pub moves_within: bool,
     /// Where its first record is.
     pub location: Location,
-    /// How many bytes of the file all records of the capture take; they stand behind one another.
+    /// How many bytes of the file all records of the capture take; they follow one another.
     pub group_bytes: u64,
     /// The record that holds the bytes a revisit stands for, when it is known.
     pub body: Option<Location>,

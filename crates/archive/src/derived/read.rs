@@ -1,7 +1,7 @@
 //! Reads the table while it is written (D1): no lock, and few journals in memory at a time.
 //!
-//! A journal is read when it is first asked of, and again when something behind what it covered is asked for and it has
-//! grown meanwhile. Whoever asks for many captures asks in the order of their places, so that each is read once.
+//! A journal is read when it is first needed, and again when something after what it covered is needed and it has grown
+//! meanwhile. Look up many captures in the order of their locations, so that each journal is read once.
 
 use super::Facts;
 use super::journal::{Journal, path_of};
@@ -12,15 +12,15 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// So many journals are held at a time.
+/// Maximum number of journals held at a time.
 const JOURNALS_MAX: usize = 3;
 
 /// What is known of captures after their content was read.
 #[derive(Debug)]
-pub struct Reader {
+pub struct DerivedReader {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
-    /// Those asked of last, the latest at the end.
+    /// The most recently used, the latest at the end.
     held: Mutex<VecDeque<Arc<Held>>>,
 }
 
@@ -34,7 +34,7 @@ struct Held {
     bytes: u64,
 }
 
-impl Reader {
+impl DerivedReader {
     /// A reader of the table beside the archive files in `directory`. One that does not exist knows nothing.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path) -> Self {
         Self { disk, directory: directory.to_owned(), held: Mutex::default() }
@@ -55,15 +55,15 @@ impl Reader {
     }
 
     /// What is known of a capture: of the bytes that it brought, or stands for.
-    pub fn of(&self, entry: &Entry, archive: &crate::Reader) -> Result<Told, Error> {
+    pub fn of(&self, entry: &Entry, archive: &crate::Reader) -> Result<DerivedFacts, Error> {
         if matches!(entry.kind, Stored::Metadata | Stored::Other) {
-            return Ok(Told::Nothing);
+            return Ok(DerivedFacts::Nothing);
         }
-        let Some(location) = archive.body_of(entry)? else { return Ok(Told::Nothing) };
+        let Some(location) = archive.body_of(entry)? else { return Ok(DerivedFacts::Nothing) };
         match self.get(&location)? {
-            Some(facts) => Ok(Told::Known(facts)),
-            None if self.is_read(&location)? => Ok(Told::Nothing),
-            None => Ok(Told::Unread),
+            Some(facts) => Ok(DerivedFacts::Known(facts)),
+            None if self.is_read(&location)? => Ok(DerivedFacts::Nothing),
+            None => Ok(DerivedFacts::Unread),
         }
     }
 
@@ -104,17 +104,17 @@ impl Reader {
 impl crate::Reader {
     /// What is known of captures after their content was read.
     #[must_use]
-    pub fn derived(&self) -> Reader {
-        Reader::open(Arc::clone(&self.disk), &self.directory)
+    pub fn derived(&self) -> DerivedReader {
+        DerivedReader::open(Arc::clone(&self.disk), &self.directory)
     }
 }
 
-/// What the table has to say of a capture.
+/// What the table holds about a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Told {
-    /// This.
+pub enum DerivedFacts {
+    /// These facts.
     Known(Facts),
-    /// Nothing: there is no content, or none of which something is known.
+    /// Nothing: there is no content, or nothing is known about it.
     Nothing,
     /// Nothing yet: its content was not read.
     Unread,

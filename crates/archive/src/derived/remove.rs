@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
-/// Removes the whole table, so that it is learned again. Nobody may write to it meanwhile.
+/// Removes the whole table, so that it is rebuilt. There must be no writer meanwhile.
 pub fn clear(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
     // From the last to the first: what is left after a crash is the beginning of the table.
     for file in journals(disk, directory)?.into_iter().rev() {
@@ -21,7 +21,7 @@ pub fn clear(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Writes the journal of an archive file anew without the rows at some offsets, and puts it in the place of the old one.
+/// Rewrites the journal of an archive file without the rows at some offsets, and replaces the old one.
 /// The caller syncs the directory.
 pub(crate) fn remove(
     disk: &dyn Disk,
@@ -31,7 +31,7 @@ pub(crate) fn remove(
 ) -> Result<(), Error> {
     let path = path_of(directory, file);
     let Some(journal) = Journal::read(disk, directory, file)? else {
-        // What is no journal may hold anything.
+        // A file that is not a journal may hold anything.
         return match disk.remove(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &path, error)),
             _ => Ok(()),

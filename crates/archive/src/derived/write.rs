@@ -1,4 +1,4 @@
-//! Writes the table, in order of arrival, behind the archive.
+//! Writes the table in order of arrival, after the archive.
 
 use super::Facts;
 use super::journal::{Journal, frame, head, path_of};
@@ -12,11 +12,11 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The writer of the table. There is one at a time; that is for the program to see to.
+/// The writer of the table. The program makes sure that there is one at a time.
 ///
-/// It holds no file open between two calls, so a takedown may write journals anew meanwhile.
+/// It holds no file open between two calls, so a takedown may rewrite journals meanwhile.
 #[derive(Debug)]
-pub struct Writer {
+pub struct DerivedWriter {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     last: Option<Last>,
@@ -33,7 +33,7 @@ struct Last {
     position: u64,
 }
 
-impl Writer {
+impl DerivedWriter {
     /// Opens the table beside the archive files in `directory`, and takes back what a writer left half written.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Self, Error> {
         let mut writer =
@@ -61,7 +61,7 @@ impl Writer {
     /// Adds what was found in captures, which come in order of arrival, each of them, also those in which nothing was
     /// found. Those before the checkpoint are skipped. The archive must have made them durable.
     ///
-    /// When this fails because the disk is full, nothing after the [checkpoint](Writer::checkpoint) was added, and the
+    /// When this fails because the disk is full, nothing after the [checkpoint](DerivedWriter::checkpoint) was added, and the
     /// call may be repeated.
     pub fn append<'e>(
         &mut self,
@@ -87,7 +87,7 @@ impl Writer {
         batch.map_or(Ok(()), |batch| self.put(&batch))
     }
 
-    /// Makes everything that was appended durable. What is not is learned again after a crash.
+    /// Makes everything that was appended durable. What is not durable is rebuilt after a crash.
     pub fn sync(&mut self) -> Result<(), Error> {
         let Some(last) = self.last.as_ref().filter(|_| self.is_dirty) else { return Ok(()) };
         let path = path_of(&self.directory, &last.file);
@@ -136,7 +136,7 @@ impl Writer {
         Ok(Last { file: Arc::clone(file), covered: 0, position: head.len() as u64 })
     }
 
-    /// Adds a frame behind the others, wherever these end now: a takedown may have written the journal anew.
+    /// Adds a frame after the others, wherever these end now: a takedown may have rewritten the journal.
     fn write(&self, batch: &Batch) -> Result<Last, Error> {
         let Some(last) = &self.last else { return Err(Error::Stopped { path: self.directory.clone() }) };
         let path = path_of(&self.directory, &last.file);
@@ -152,7 +152,7 @@ impl Writer {
         let rows: Vec<(u64, &Facts)> = batch.rows.iter().map(|(offset, facts)| (*offset, facts)).collect();
         let frame = frame(&last.file, position, (last.covered, batch.to), &rows);
         if let Err(source) = file.write_at(position, &frame) {
-            // Half a frame is no frame; that cutting it off fails too changes nothing.
+            // Half a frame does not count, so it does not matter if cutting it off fails too.
             let _ = file.truncate(position);
             return Err(Error::writing(&*self.disk, "write to", &path, source));
         }
@@ -160,7 +160,7 @@ impl Writer {
         Ok(Last { file: Arc::clone(&last.file), covered: batch.to, position })
     }
 
-    /// Cuts off what is no frame. The rest is written anew: after a failed sync it may look written and never reach the
+    /// Cuts off what is not a frame. The rest is rewritten: after a failed sync it may look written and never reach the
     /// disk (M3).
     fn mend(&mut self, file: &str, journal: &Journal) -> Result<(), Error> {
         let path = path_of(&self.directory, file);

@@ -3,7 +3,7 @@
 use base::disk::DiskFile;
 use std::io;
 
-/// As much of a file as is held at once where it is read from one place to another.
+/// Bytes of a file held at once while it is copied.
 const PIECE_BYTES: usize = 1024 * 1024;
 
 /// Reads a part of a file piece by piece, each with its offset.
@@ -25,7 +25,7 @@ pub(crate) fn in_pieces(
     Ok(())
 }
 
-/// Writes a part of one file to the same place of another, or anew to its own.
+/// Writes a part of one file to the same offset of another, or again to its own.
 pub(crate) fn copy(old: &dyn DiskFile, new: &dyn DiskFile, from: u64, to: u64) -> io::Result<()> {
     in_pieces(old, from, to, |offset, piece| new.write_at(offset, piece))
 }

@@ -1,6 +1,6 @@
 //! Reads one record from its place.
 //!
-//! **Invariant:** nothing is handed out that does not match the sum it was stored with, if that is known, and the
+//! **Invariant:** nothing is returned that does not match the checksum it was stored with, if that is known, and the
 //! digest of its block, if it has one (M5).
 
 use crate::capture::entry::Location;
@@ -9,7 +9,7 @@ use base::disk::{Disk, DiskFile, Open};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use warc::{Reader, Record};
+use warc::{Record, WarcReader};
 
 /// Opens an archive file, finished or not.
 pub(crate) fn open(
@@ -35,7 +35,7 @@ pub(crate) fn open(
 /// The longest record that is read whole.
 pub(crate) const RECORD_BYTES_MAX: u64 = 1 << 31;
 
-/// The compressed bytes of the record at `location`, which must have the sum `sum` if that is known.
+/// The compressed bytes of the record at `location`, which must have the checksum `sum` if that is known.
 pub(crate) fn member(
     disk: &dyn Disk,
     directory: &Path,
@@ -65,7 +65,7 @@ pub(crate) fn read_member(
         read => read.map_err(|source| Error::io("read", path, source))?,
     }
     if sum.is_some_and(|sum| sum != crc32c::crc32c(&bytes)) {
-        return Err(damaged("its bytes do not match the sum they were stored with"));
+        return Err(damaged("its bytes do not match the checksum they were stored with"));
     }
     Ok(bytes)
 }
@@ -86,7 +86,7 @@ pub(crate) fn read_record(bytes: &[u8], directory: &Path, location: &Location) -
     let path = || directory.join(&*location.file);
     let damaged = |what| Error::Damaged { path: path(), offset: location.offset, what };
     let block_bytes_max = usize::try_from(RECORD_BYTES_MAX).unwrap_or(usize::MAX);
-    let mut reader = Reader::new(bytes, block_bytes_max);
+    let mut reader = WarcReader::new(bytes, block_bytes_max);
     let record = match reader.next() {
         Some(Ok(record)) => record,
         Some(Err(warc::Error::Damaged { what, .. })) => return Err(damaged(what)),

@@ -3,7 +3,7 @@
 //! **Invariant:** a frame is whole only at its own place in the journal of its own file; anything else ends the journal.
 
 use base::bytes::put_text;
-use runs::frames::Framing;
+use runs::frames::ChecksumScope;
 
 /// The head of a journal of the archive file called `name`.
 pub(crate) fn head(magic: &[u8; 8], name: &str) -> Vec<u8> {
@@ -22,11 +22,11 @@ pub(crate) fn seed(name: &str) -> u64 {
 /// A frame for `place` of a journal.
 pub(crate) fn framed(seed: u64, place: u64, content: &[u8]) -> Vec<u8> {
     let mut frame = Vec::new();
-    Framing::Placed(seed).append(&mut frame, place, &[content]);
+    ChecksumScope::Placed(seed).append(&mut frame, place, &[content]);
     frame
 }
 
 /// The content of the frame at `place`, if it is whole, and where it ends.
 pub(crate) fn frame(bytes: &[u8], place: u64, seed: u64) -> Option<(&[u8], u64)> {
-    Framing::Placed(seed).at(bytes, place)
+    ChecksumScope::Placed(seed).at(bytes, place)
 }

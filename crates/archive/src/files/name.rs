@@ -1,9 +1,9 @@
-//! The names of archive files: `utsushi-20261115231600123456-00000.warc.gz`, with `.open` behind it while it grows.
+//! The names of archive files: `utsushi-20261115231600123456-00000.warc.gz`, with `.open` appended while it grows.
 //!
 //! The digits are the moment at which the writer was opened, to the microsecond, and a count.
 //!
 //! **Invariant:** a new name is greater than every name in the directory, so the names sort by when the files were
-//! begun, even if the clock was set back, and none is ever used twice.
+//! started, even if the clock was set back, and none is ever used twice.
 
 use base::Timestamp;
 use std::path::Path;
@@ -28,7 +28,7 @@ pub(crate) struct Name {
 }
 
 impl Name {
-    /// A name for a file begun at `at`, greater than all in `taken`.
+    /// A name for a file started at `at`, greater than all in `taken`.
     pub(crate) fn new<'a>(
         at: Timestamp,
         compression: Compression,
@@ -93,7 +93,7 @@ pub(crate) fn is_name(name: &str) -> bool {
     Name::of(Path::new(name)).is_some()
 }
 
-/// Whether a file is still growing, or was when its writer died.
+/// Whether a file is still growing, or was when its writer crashed.
 pub(crate) fn is_open(path: &Path) -> bool {
     closed_name(path).is_some() && path.extension().is_some_and(|extension| extension == &OPEN[1..])
 }

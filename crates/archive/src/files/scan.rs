@@ -1,13 +1,13 @@
-//! The records of one file in their order, damage told apart from the end of a file that still grows.
+//! The records of one file in order. Damage is distinguished from the end of a file that still grows.
 //!
-//! A crash can leave anything behind the last sync: nothing, half a record, zeros, or a whole record behind a hole.
+//! A crash can leave anything after the last sync: nothing, half a record, zeros, or a whole record after a hole.
 //! Bit rot can damage a record anywhere. To tell them apart, the first record of every batch says how much of the
-//! file was durable when it was written ([`SYNCED_BYTES`]): damage with such a record somewhere behind it lies in
-//! what was durable once and is reported; damage without one is the end of an unfinished batch and nothing worth
-//! telling.
+//! file was durable when it was written ([`SYNCED_BYTES`]): damage with such a record somewhere after it lies in
+//! what was durable once and is reported; damage without one is the end of an unfinished batch and is
+//! not reported.
 //!
-//! **Invariant:** behind damage only records are handed out that prove by their id that they belong to their place;
-//! what merely looks like a record, inside the body of a damaged one, is passed over (H16).
+//! **Invariant:** after damage, only records that prove by their id that they belong to their offset are returned;
+//! what merely looks like a record, inside the body of a damaged one, is skipped (H16).
 
 use crate::capture::describe::field;
 use crate::error::Error;
@@ -17,7 +17,7 @@ use base::limits::RECORD_BLOCK_BYTES_MAX;
 use std::io::{self, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use warc::{Reader, Record, RecordId};
+use warc::{Record, RecordId, WarcReader};
 
 /// The field that says how many bytes of its file were durable when a record was written: all before it.
 pub(crate) const SYNCED_BYTES: &str = "Utsushi-Synced-Bytes";
@@ -32,7 +32,7 @@ pub(crate) struct Scan {
     name: Arc<str>,
     is_open: bool,
     cursor: Cursor,
-    reader: Reader<Cursor>,
+    reader: WarcReader<Cursor>,
     /// Where reading began.
     from: u64,
     is_behind_damage: bool,
@@ -57,7 +57,8 @@ impl Scan {
     }
 
     fn new(path: &Path, name: Arc<str>, cursor: Cursor, from: u64) -> Self {
-        let reader = Reader::starting_at(Cursor { position: from, ..cursor.clone() }, from, BLOCK_BYTES_MAX);
+        let reader =
+            WarcReader::starting_at(Cursor { position: from, ..cursor.clone() }, from, BLOCK_BYTES_MAX);
         let (path, is_open) = (path.to_owned(), name::is_open(path));
         Self { path, name, is_open, cursor, reader, from, is_behind_damage: false, is_lost: false }
     }
@@ -107,7 +108,7 @@ impl Scan {
         }
     }
 
-    /// Reports damage and goes on behind it, unless it is the end of an unfinished batch.
+    /// Reports damage and continues after it, unless it is the end of an unfinished batch.
     fn step_over(&mut self, offset: u64, what: &'static str) -> Result<Option<Record>, Error> {
         if self.is_open && !self.was_synced_behind(offset)? {
             return Ok(None);
@@ -117,9 +118,9 @@ impl Scan {
         Err(self.damaged(offset, what))
     }
 
-    /// Whether a record behind `offset` says that everything before it was durable.
+    /// Whether a record after `offset` says that everything before it was durable.
     fn was_synced_behind(&self, offset: u64) -> Result<bool, Error> {
-        let mut reader = Reader::starting_at(self.cursor.clone(), offset, 0);
+        let mut reader = WarcReader::starting_at(self.cursor.clone(), offset, 0);
         let mut is_left = reader.resume().map_err(|error| self.unreadable(error))?;
         while is_left {
             match reader.next() {

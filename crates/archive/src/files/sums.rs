@@ -1,9 +1,10 @@
-//! The sums of an archive file: a journal beside it that covers its compressed bytes and says what they hold.
+//! The checksums of an archive file (its fixity file): a journal beside it that covers its compressed bytes and says
+//! what they hold.
 //!
-//! Behind every batch that was made durable a frame is written: the length and the CRC-32C of each record, and a row
-//! for each capture. So the index can be loaded without decompressing anything, a flipped bit is found even where gzip
-//! looks away, and a look-up knows what it must find. Frames are synced now and then, at the latest when the file is
-//! finished: what a crash takes of them is read again from the archive file. `docs/formats/sums.md` shows the bytes.
+//! After every durable batch a frame is written: the length and the CRC-32C of each record, and a row for each capture.
+//! So the index can be loaded without decompressing anything, a flipped bit is found even where gzip does not check,
+//! and a lookup knows what it must find. Frames are synced now and then, at the latest when the file is finished:
+//! frames lost in a crash are rebuilt from the archive file. `docs/formats/sums.md` shows the bytes.
 //!
 //! **Invariant:** a frame is written only after what it covers is durable. Frames cover the file from its beginning
 //! without a gap; the first one that is damaged ends the journal.
@@ -49,17 +50,17 @@ impl Batch {
     }
 }
 
-/// Where the sums of an archive file are.
+/// Where the checksums of an archive file are.
 pub(crate) fn path_of(directory: &Path, file: &str) -> PathBuf {
     directory.join(format!("{file}{SUFFIX}"))
 }
 
-/// Whether a file holds sums, and of which archive file.
+/// Whether a file holds checksums, and of which archive file.
 pub(crate) fn file_of(path: &Path) -> Option<&str> {
     path.file_name()?.to_str()?.strip_suffix(SUFFIX)
 }
 
-/// Writes the sums of one archive file.
+/// Writes the checksums of one archive file.
 #[derive(Debug)]
 pub(crate) struct SumsWriter {
     path: PathBuf,
@@ -70,7 +71,7 @@ pub(crate) struct SumsWriter {
 }
 
 impl SumsWriter {
-    /// Begins the sums at `path` of the archive file called `name`; what was there before is gone.
+    /// Begins the checksums at `path` of the archive file called `name`; what was there before is gone.
     pub(crate) fn create(disk: &dyn Disk, path: &Path, name: &str) -> Result<Self, Error> {
         match disk.remove(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -88,7 +89,7 @@ impl SumsWriter {
         let position = head.len() as u64;
         Ok(Self { path: path.to_owned(), file, seed: journal::seed(name), position, covered: 0 })
     }
-    /// Goes on behind the frames that [`read`] found. They are written anew: after a failed sync they may look written
+    /// Continues after the frames that [`read`] found. They are rewritten: after a failed sync they may look written
     /// and never reach the disk (M3).
     pub(crate) fn resume(disk: &dyn Disk, path: &Path, name: &str, found: &Found) -> Result<Self, Error> {
         let failed = |action| move |source| Error::writing(disk, action, path, source);
@@ -144,7 +145,7 @@ impl SumsWriter {
     fn put(&mut self, disk: &dyn Disk, content: &[u8]) -> Result<(), Error> {
         let frame = journal::framed(self.seed, self.position, content);
         if let Err(source) = self.file.write_at(self.position, &frame) {
-            // Half a frame is no frame; that cutting it off fails too changes nothing.
+            // Half a frame does not count, so it does not matter if cutting it off fails too.
             let _ = self.file.truncate(self.position);
             return Err(Error::writing(disk, "write to", &self.path, source));
         }
@@ -162,12 +163,12 @@ fn local(file: u32, used: &mut Vec<u32>) -> u32 {
     u32::try_from(number).expect("a batch refers to few files")
 }
 
-/// What was found in the sums of a file.
+/// What was found in the checksums of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// How much of the sums is whole.
+    /// How much of the checksums is whole.
     pub(crate) whole_bytes: u64,
-    /// How long the sums are.
+    /// How long the checksums are.
     pub(crate) bytes: u64,
     /// How much of the archive file they cover.
     pub(crate) covered: u64,
@@ -182,8 +183,8 @@ impl Found {
     }
 }
 
-/// Reads the sums at `path` of the archive file called `name`, batch by batch, as far as they are whole. `None` when there
-/// are none, or they are those of another file.
+/// Reads the checksums at `path` of the archive file called `name`, batch by batch, as far as they are whole. `None`
+/// when there are none, or they are those of another file.
 pub(crate) fn read(
     disk: &dyn Disk,
     path: &Path,
@@ -198,7 +199,7 @@ pub(crate) fn read(
     Ok(Some(frames.found()))
 }
 
-/// The sums of an archive file as they were when they were opened, to be read batch by batch.
+/// The checksums of an archive file as they were when they were opened, to be read batch by batch.
 #[derive(Debug)]
 pub(crate) struct Frames {
     bytes: Vec<u8>,
@@ -208,8 +209,8 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// Opens the sums at `path` of the archive file called `name`; `None` when there are none, or they are those of
-    /// another file.
+    /// Opens the checksums at `path` of the archive file called `name`; `None` when there are none, or they are those
+    /// of another file.
     pub(crate) fn open(disk: &dyn Disk, path: &Path, name: &str) -> Result<Option<Self>, Error> {
         let file = match disk.open(path, Open::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -227,7 +228,7 @@ impl Frames {
         Ok(Some(Self { bytes, seed: journal::seed(name), found, rows: Rows::default() }))
     }
 
-    /// The next batch; nothing behind the last that is whole.
+    /// The next batch; `None` after the last whole one.
     pub(crate) fn next(&mut self, files: &mut Files) -> Option<Batch> {
         if self.found.is_finished {
             return None;

@@ -26,7 +26,7 @@ pub(crate) struct Survey {
     /// Where the last batch begins.
     pub(crate) last_batch: u64,
     pub(crate) damaged_offsets: Vec<u64>,
-    /// What it holds up to there, to be written as sums.
+    /// What it holds up to there, to be written as checksums.
     pub(crate) batches: Vec<Batch>,
     pub(crate) references: References,
 }
@@ -34,7 +34,7 @@ pub(crate) struct Survey {
 /// The captures that revisits refer to, by the offsets of the revisits.
 pub(crate) type References = HashMap<u64, (Key, Timestamp)>;
 
-/// So many records are covered by one frame.
+/// Maximum number of records that one frame covers.
 const BATCH_RECORDS_MAX: usize = 4_096;
 
 /// Reads the file from where `scan` stands.

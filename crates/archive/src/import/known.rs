@@ -59,7 +59,7 @@ impl Archive {
             offset: known.location.offset,
             what: "it cannot be read",
         };
-        warc::Reader::new(&*bytes, usize::MAX).collect::<Result<_, _>>().map_err(unreadable)
+        warc::WarcReader::new(&*bytes, usize::MAX).collect::<Result<_, _>>().map_err(unreadable)
     }
 }
 

@@ -24,7 +24,7 @@ impl Body {
     pub(crate) fn of(row: &Row) -> Option<Self> {
         let is_stored = row.kind == Stored::Response && !row.truncated;
         let payload = row.payload.filter(|payload| is_stored && *payload != Sha1Digest::of(&[]))?;
-        // Longer records are kept, but nobody refers to them.
+        // Longer records are kept, but never referred to.
         let is_short = u32::try_from(row.place.length).is_ok();
         is_short.then_some(Self { payload, content: tag(row.content?), place: row.place })
     }

@@ -24,7 +24,7 @@ fn files() -> Files {
     files
 }
 
-/// A row whose place nobody else has; moments and bodies are few, so that there are ties.
+/// A row with a unique location; moments and bodies are few, so that there are ties.
 fn row(chance: &mut Chance, number: u64) -> Row {
     let digest = u8::try_from(chance.below(40)).unwrap();
     let file = u32::try_from(chance.below(3)).unwrap();

@@ -55,7 +55,7 @@ pub struct Arrivals {
     /// The files to come.
     paths: VecDeque<PathBuf>,
     file: Option<Source>,
-    /// Captures that were read and not handed out.
+    /// Captures that were read and not yet returned.
     ready: VecDeque<Entry>,
 }
 
@@ -97,7 +97,7 @@ impl Arrivals {
         let (rest, grows) = file.rest(&*self.disk)?;
         rest.iter().for_each(|batch| self.take(batch, &file.names));
         if grows {
-            // What follows a file that grows would be handed out before the rest of it.
+            // Files after a growing file would be returned before the rest of it.
             self.paths.clear();
         }
         Ok(true)
@@ -122,7 +122,7 @@ const ATTEMPTS_MAX: usize = 4;
 struct Source {
     path: PathBuf,
     names: Files,
-    /// Its sums, if it has any.
+    /// Its checksums, if it has any.
     frames: Option<Frames>,
 }
 
@@ -134,7 +134,8 @@ impl Source {
         Ok(Some(Self { path, names: Files::default(), frames }))
     }
 
-    /// What the sums do not cover of a file, as far as it is known to be durable, and whether the file still grows.
+    /// What the checksums do not cover of a file, as far as it is known to be durable, and whether the file still
+    /// grows.
     fn rest(&mut self, disk: &dyn Disk) -> Result<(Vec<Batch>, bool), Error> {
         let found = self.frames.as_ref().map(Frames::found).unwrap_or_default();
         if found.is_finished {
@@ -154,11 +155,11 @@ impl Source {
         let path = scan.path().to_owned();
         let mut found = survey(disk, scan, &path, &mut self.names)?;
         for offset in found.damaged_offsets {
-            tracing::error!(path = %path.display(), offset, "a capture that arrived there is damaged and passed over");
+            tracing::error!(path = %path.display(), offset, "a capture that arrived there is damaged and skipped");
         }
         let grows = name::is_open(&path);
         if grows {
-            // The first record of a batch proves that all before it is durable; of the last batch nobody knows yet.
+            // The first record of a batch proves that all before it is durable; the last batch is not proved yet.
             let is_durable = |offset: u64| offset < found.last_batch;
             found.batches.iter_mut().for_each(|batch| {
                 batch.captures.retain(|(_, row)| is_durable(row.place.offset));

@@ -1,7 +1,8 @@
 //! An archived answer as the door gave it, so that whatever reads answers reads archived ones too.
 //!
 //! **Invariant:** head and payload are those of the visit, the bytes of a revisit included. What no record holds, the
-//! port and the times, is left out, and so are the marks; chunk framing is removed, and so nothing says any more how the body ended.
+//! port and the times, is left out, and so are the marks; chunk framing is removed, and so nothing says any more how
+//! the body ended.
 
 use crate::capture::entry::{Entry, Stored};
 use crate::error::Error;
@@ -37,7 +38,7 @@ impl Reader {
     }
 }
 
-/// Who answered, without the port, which no record holds; the unspecified address if nobody wrote it down.
+/// Who answered, without the port, which no record holds; the unspecified address if it was not recorded.
 fn address(record: &Record) -> SocketAddr {
     let stated = record.fields.get(name::IP_ADDRESS).and_then(|address| address.parse().ok());
     SocketAddr::new(stated.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), 0)

@@ -1,8 +1,7 @@
-//! What there is to learn from a visit, told by the visit itself or, later, by the archive: the same (D3).
+//! The facts to learn from a visit. The visit itself and, later, the archive give the same facts (D3).
 //!
-//! Whoever keeps the state of a page learns from its visits while they happen, and after a crash, or from the beginning,
-//! from what the archive holds of them. So everything that counts for learning stands in the records, and both ways lead
-//! through one function here.
+//! The state of a page is learned from its visits as they happen and, after a crash or in a rebuild, from the archive.
+//! So everything that learning needs is in the records, and both ways go through one function here.
 //!
 //! **Invariant:** [`Learned::of`] a capture and its entry equals [`Reader::learned`] of the same entry.
 
@@ -25,8 +24,8 @@ pub struct Learned {
     pub status: Option<u16>,
     /// How the visit ended.
     pub ended: Ended,
-    /// What tells the content from others; for a 304 that of the body it stands for, if it is known. Nothing for a body
-    /// that was cut where chance would have it: the same page would look changed at every visit.
+    /// Identifies the content; for a 304 the content of the body it stands for, if it is known. `None` for a body that
+    /// was cut at a random place: the same page would look changed at every visit.
     pub content: Option<ContentKey>,
     /// `ETag`, unless it is too long to be one.
     pub etag: Option<String>,
@@ -36,7 +35,7 @@ pub struct Learned {
     pub address: Option<IpAddr>,
 }
 
-/// How a visit ended, as [`Outcome`] without what nobody learns from.
+/// How a visit ended: [`Outcome`] without the parts that learning does not use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// The page came.
@@ -55,25 +54,25 @@ pub enum Ended {
     Gone,
     /// The server answered with another error.
     Failed {
-        /// How long it asks to be left alone.
+        /// How long it asks us to wait.
         retry_after: Option<Interval>,
     },
-    /// We did not ask. Long reasons are cut.
+    /// No request was sent. Long reasons are cut.
     Refused(Refusal),
-    /// Nobody answered.
+    /// There was no answer.
     Unreachable {
-        /// How far it came, if that is known.
+        /// The phase in which it failed, if that is known.
         phase: Option<Phase>,
-        /// What stood in the way, in the words of [`Cause::kind`], if that is known.
+        /// The cause, in the words of [`Cause::kind`], if that is known.
         cause: Option<&'static str>,
     },
 }
 
-/// So much is kept of the reason for a refusal; the archive keeps more.
+/// Maximum bytes kept of the reason for a refusal; the archive keeps more.
 const REASON_BYTES_MAX: usize = 1_024;
 
 impl Learned {
-    /// What a capture tells that is stored as `entry`.
+    /// The facts from a capture that is stored as `entry`.
     #[must_use]
     pub fn of(capture: &Capture, entry: &Entry) -> Self {
         match &capture.exchange {
@@ -82,8 +81,8 @@ impl Learned {
         }
     }
 
-    /// Whether nobody was asked and it says nothing of the page: a proxy held the visit back or could not be reached
-    /// itself, or this machine could not do its part.
+    /// Whether no request was sent, so that the visit says nothing about the page: a proxy held it back or was
+    /// unreachable, or this machine failed.
     #[must_use]
     pub fn is_held_back(&self) -> bool {
         match &self.ended {
@@ -153,7 +152,7 @@ impl Learned {
 }
 
 impl Reader {
-    /// What there was to learn from a capture; nothing when it tells of no visit.
+    /// What there was to learn from a capture; `None` when it records no visit.
     pub fn learned(&self, entry: &Entry) -> Result<Option<Learned>, Error> {
         if !entry.is_visit() {
             return Ok(None);

@@ -1,10 +1,10 @@
 //! Lists what the archive files hold, record by record, without the index.
 //!
-//! Readers need no lock. They read the unfinished file as far as it is whole, and do not mind that a file is finished
-//! under their hands.
+//! Readers need no lock. They read the unfinished file as far as it is whole, and a file may be finished
+//! meanwhile.
 //!
 //! **Invariant:** an entry is made only of a record that is whole. Damage is an error in its place, and the listing
-//! goes on behind it.
+//! continues after it.
 
 use crate::capture::describe::{self, Role};
 use crate::capture::entry::Entry;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// The captures in `directory` in the order in which they were stored. A directory that does not exist holds none.
 ///
-/// What only the index knows is left out: sums, and where the bytes of revisits are.
+/// What only the index knows is left out: checksums, and where the bytes of revisits are.
 pub fn list<'d>(
     disk: &'d dyn Disk,
     directory: &Path,
@@ -35,7 +35,7 @@ struct Entries<'d> {
     scan: Option<Scan>,
     /// The capture whose records are being read.
     group: Option<Entry>,
-    /// What comes after the capture that was handed out.
+    /// What comes after the capture that was returned.
     after: Option<Error>,
 }
 

@@ -1,9 +1,9 @@
 //! Reads an archive while others may write to it (D1).
 //!
-//! A reader takes no lock. It reads the published generation of the index once, opens its runs, and adds what the sums
-//! of younger files say; from then on it sees the archive as of that moment.
+//! A reader takes no lock. It reads the published generation of the index once, opens its runs, and adds what the
+//! checksums of younger files say; from then on it sees the archive as of that moment.
 //!
-//! **Invariant:** no byte is handed out that does not match its sum and its digest (M5).
+//! **Invariant:** no byte is returned that does not match its checksum and its digest (M5).
 
 use crate::capture::describe::{self, framing, split_answer, visit};
 use crate::capture::entry::{ContentKey, Entry, Key, Location, Stored};
@@ -42,10 +42,10 @@ pub struct Reader {
     hidden: Arc<HashSet<(Arc<str>, u64)>>,
 }
 
-/// So many rows that no run covers are read into memory; a writer leaves far fewer.
+/// Maximum number of rows outside runs that are read into memory; a writer leaves far fewer.
 const MEMORY_ROWS_READ_MAX: u64 = 8 * index::MEMORY_ROWS_MAX;
 
-/// How often a reader begins anew when the writer finishes files or merges runs under its hands.
+/// How often a reader starts again when the writer finishes files or merges runs meanwhile.
 const ATTEMPTS_MAX: usize = 8;
 
 impl Reader {
@@ -84,7 +84,7 @@ impl Reader {
         Ok(reader)
     }
 
-    /// What is taken down is not seen, also while the files are still being written anew.
+    /// What is taken down is hidden, even while the files are still being rewritten.
     fn hide(&mut self) -> Result<(), Error> {
         let notes = self.takedown_notes()?;
         self.hidden = Arc::new(tombstone::hidden(&*self.disk, &self.directory, &notes, &self.files)?);
@@ -209,7 +209,8 @@ impl Reader {
         Ok(bytes)
     }
 
-    /// The first record must match its sum; of the others, which have none in the index, every block its digest.
+    /// The first record must match its checksum. The others have none in the index; each of their blocks must match its
+    /// digest.
     fn check_group(&self, entry: &Entry, bytes: &[u8]) -> Result<(), Error> {
         let path = || self.directory.join(&*entry.location.file);
         let damaged =
@@ -218,7 +219,7 @@ impl Reader {
         let (first, companions) =
             bytes.split_at_checked(first).ok_or_else(|| damaged(0, "its group is too short"))?;
         if crc32c::crc32c(first) != entry.sum {
-            return Err(damaged(0, "its bytes do not match the sum they were stored with"));
+            return Err(damaged(0, "its bytes do not match the checksum they were stored with"));
         }
         let behind = entry.location.offset + entry.location.length;
         self.check_records(&Location { offset: behind, ..entry.location.clone() }, companions)
@@ -231,7 +232,7 @@ impl Reader {
             offset: location.offset + offset,
             what,
         };
-        for record in warc::Reader::new(bytes, usize::MAX) {
+        for record in warc::WarcReader::new(bytes, usize::MAX) {
             match record {
                 Ok(record) if record.digest_holds() != Some(false) => {}
                 Ok(record) => {
@@ -270,7 +271,7 @@ impl Reader {
         self.document_of(entry, self.record(entry)?)
     }
 
-    /// The same when the first record of the capture is at hand.
+    /// The same when the first record of the capture was read already.
     pub(crate) fn document_of(&self, entry: &Entry, record: Record) -> Result<Document, Error> {
         if entry.kind != Stored::Revisit {
             return Ok(Document::of(entry.kind, record.block));
@@ -312,7 +313,7 @@ impl Reader {
         for before in self.newest_first(&entry.key)? {
             let before = before?;
             let is_answer = matches!(before.status, Some(200..=299)) && !before.truncated;
-            // What arrived later, however old it is, was not what the server spoke of.
+            // Captures that arrived later, however old, are not what the server referred to.
             let is_before = before.order() < entry.order() && before.location < entry.location;
             let is_same = before.payload == entry.payload && before.content == entry.content;
             if !is_before || !is_answer || !is_same {
@@ -368,8 +369,8 @@ impl Reader {
     }
 }
 
-/// Adds the captures of a file that no run covers. Where the sums end, because a power cut took the rest of them or they
-/// are damaged, the file itself is read.
+/// Adds the captures of a file that no run covers. Where the checksums end, because a power cut took the rest of them
+/// or they are damaged, the file itself is read.
 fn load(
     disk: &dyn Disk,
     path: &Path,
@@ -394,8 +395,8 @@ fn load(
 /// What a capture brought.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// The head of the answer, with its empty line; empty when there was none. For a page that did not change by the word
-    /// of its server (304), the head of the answer before.
+    /// The head of the answer, with its empty line; empty when there was none. For a page that its
+    /// server called unchanged (304), the head of the answer before.
     pub head: Vec<u8>,
     /// The head of the record that holds the body, by which the body is framed.
     framed_by: Vec<u8>,
@@ -412,7 +413,7 @@ impl Document {
         let body = block.get(head.len()..).unwrap_or_default().to_vec();
         Self { framed_by: head.clone(), head, body }
     }
-    /// The same body as another answer brought it. Where that has no head to tell, the one that came with the bytes is
+    /// The same body as another answer brought it. If that has no head, the one that came with the bytes is
     /// kept.
     fn under(self, head: &[u8]) -> Self {
         let is_page = matches!(http::status(&self.head), Some(200..=299));

@@ -1,10 +1,9 @@
-//! Where the bytes of many captures are, for who passes them on without looking at them, in the order in which they lie on
-//! disk (A5, P1).
+//! Locates the bytes of many captures in disk order, for callers that pass them on unread (A5, P1).
 //!
-//! **Invariant:** what is handed out is a file that is long enough; one file is open here, and its bytes are in nobody's
-//! memory. Whether they match their sum is for whoever looks at them.
+//! **Invariant:** a returned file is long enough. One file is open at a time, and its bytes are not held in memory. The
+//! reader of the bytes compares them with their checksum.
 //!
-//! A takedown writes a file anew beside the old one. Who holds the old one reads what was in it.
+//! A takedown replaces a file by a new one. A caller that has the old one open still reads its old content.
 
 use crate::capture::entry::{Entry, Location, Stored};
 use crate::error::Error;
@@ -17,17 +16,17 @@ use std::num::NonZeroU64;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// So much is called for ahead of who reads one record after the other: a disk that turns reads it in one go.
+/// Bytes requested ahead of a sequential reader, so that a rotating disk reads them at once.
 const AHEAD_BYTES: u64 = 8 * 1024 * 1024;
-/// A record that begins no farther than this behind the last one is read after it.
+/// A record that begins at most this far after the previous one counts as sequential.
 const NEAR_BYTES: u64 = 1024 * 1024;
 
-/// Where the bytes of a capture are, and what they have to be shown by.
+/// Where the bytes of a capture are, and what is needed to return and prove them.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct ContentSource {
     /// The record that holds the body.
     pub location: Location,
-    /// The sum of its compressed bytes, if it is known.
+    /// The checksum of its compressed bytes, if it is known.
     pub sum: Option<u32>,
     /// The head of the answer, where it is not the one in that record.
     pub head: Option<Vec<u8>>,
@@ -41,17 +40,17 @@ impl Reader {
         fetch_record::member(&*self.disk, &self.directory, location, None)
     }
 
-    /// Where the bytes of a capture are. `None` when they are not in the archive, and for what has none.
-    pub fn source(&self, entry: &Entry) -> Result<Option<Source>, Error> {
+    /// Where the bytes of a capture are. `None` when they are not in the archive, and for entries without content.
+    pub fn source(&self, entry: &Entry) -> Result<Option<ContentSource>, Error> {
         match entry.kind {
             Stored::Response | Stored::Resource => {
                 let (location, sum) = (entry.location.clone(), Some(entry.sum));
-                Ok(Some(Source { location, sum, head: None, payload: None }))
+                Ok(Some(ContentSource { location, sum, head: None, payload: None }))
             }
             Stored::Revisit => {
                 let Some(location) = self.body_of(entry)? else { return Ok(None) };
                 let head = self.head_of(entry)?;
-                Ok(Some(Source { location, sum: None, head, payload: entry.payload }))
+                Ok(Some(ContentSource { location, sum: None, head, payload: entry.payload }))
             }
             Stored::Metadata | Stored::Other => Ok(None),
         }
@@ -81,7 +80,7 @@ impl Sweep {
         Self { reader: reader.clone(), open: None }
     }
 
-    /// The file that holds the record at `location`. All of it is there, and on its way from the disk.
+    /// The file that holds the record at `location`. All of it exists and is requested from the disk.
     pub fn file(&mut self, location: &Location) -> Result<Arc<dyn DiskFile>, Error> {
         let path = self.reader.directory.join(&*location.file);
         let damaged = |what| Error::Damaged { path, offset: location.offset, what };
@@ -101,7 +100,7 @@ impl Sweep {
         if let Some((from, bytes)) = open.ahead.call(location.offset, location.length)
             && let Some(file) = open.file.as_file()
         {
-            // A system that does not listen reads later, and nothing else.
+            // A system that ignores the advice only reads later.
             let _ = rustix::fs::fadvise(file, from, NonZeroU64::new(bytes), Advice::WillNeed);
         }
         Ok(Arc::clone(&open.file))
@@ -114,18 +113,18 @@ impl Sweep {
     }
 }
 
-/// What is called for before it is read.
+/// The bytes requested ahead.
 #[derive(Debug, Default)]
 struct Ahead {
     /// Where the last record ended.
     read: u64,
-    /// Up to here it was called for.
+    /// Where the requested bytes end.
     called: u64,
 }
 
 impl Ahead {
-    /// What to call for when a record is about to be read, from where on and how much. Where records are far apart that is the
-    /// record alone; where they follow each other it is more each time, so that something is always on its way.
+    /// The range to request when a record is about to be read: its start and length. Where records are far apart this
+    /// is the record alone; where they are sequential it grows each time, so that a read is always in progress.
     fn call(&mut self, offset: u64, length: u64) -> Option<(u64, u64)> {
         let end = offset.saturating_add(length);
         let is_near = offset >= self.read && offset - self.read <= NEAR_BYTES;

@@ -32,7 +32,7 @@ pub struct Asked {
     /// `--status`: any of these; empty means all but errors.
     pub statuses: Vec<u16>,
     /// `--type`: any of these; empty means all.
-    pub media_types: Vec<MediaRange>,
+    pub media_types: Vec<MediaPattern>,
     /// `--changed-since`: only what changed at this moment or later.
     pub changed_since: Option<Timestamp>,
     /// `--site`: a [`Scope::site`].
@@ -43,7 +43,7 @@ pub struct Asked {
 
 /// A media type that is asked for: `text/html`, or `text/*` for all texts.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct MediaRange(String);
+pub struct MediaPattern(String);
 
 /// Which versions of which pages make a snapshot.
 ///
@@ -56,7 +56,7 @@ pub struct Choice {
     unit: Unit,
     flags: Vec<Flag>,
     statuses: Vec<u16>,
-    media_types: Vec<MediaRange>,
+    media_types: Vec<MediaPattern>,
     changed_since: Option<Timestamp>,
     scope: Scope,
 }
@@ -108,11 +108,11 @@ pub enum ChoiceError {
     ErrorsOfContent(Recipe),
     /// An error is no change.
     #[error(
-        "`--changed-since` is about content, an error answer is no change: leave out `--flag error` and error statuses"
+        "`--changed-since` is about content, an error answer is not a change: leave out `--flag error` and error statuses"
     )]
     ErrorsChangedSince,
     /// There is no such status.
-    #[error("`{0}` is no HTTP status; write a number from 100 to 999, such as `--status 404`")]
+    #[error("`{0}` is not an HTTP status; write a number from 100 to 999, such as `--status 404`")]
     Status(u16),
     /// Two scopes are given.
     #[error("give either `--site` or `--prefix`, not both")]
@@ -252,15 +252,15 @@ impl Choice {
 pub enum WordError {
     /// No unit.
     #[error(
-        "`{0}` is no unit; write `content` (one content is one version) or `visit` (each answered visit is one)"
+        "`{0}` is not a unit; write `content` (one content is one version) or `visit` (each answered visit is one)"
     )]
     Unit(String),
     /// No flag.
-    #[error("`{0}` is no flag; write `changed`, `unchanged` or `error`")]
+    #[error("`{0}` is not a flag; write `changed`, `unchanged` or `error`")]
     Flag(String),
     /// No media type.
     #[error(
-        "`{0}` is no media type; write one without parameters, such as `text/html`, or `text/*` for all of a kind"
+        "`{0}` is not a media type; write one without parameters, such as `text/html`, or `text/*` for all of a kind"
     )]
     MediaType(String),
 }
@@ -294,7 +294,7 @@ impl FromStr for Flag {
     }
 }
 
-impl MediaRange {
+impl MediaPattern {
     /// Whether the media type, in lower case and without parameters, is one of these.
     #[must_use]
     pub fn holds(&self, media_type: &str) -> bool {
@@ -305,13 +305,13 @@ impl MediaRange {
     }
 }
 
-impl fmt::Display for MediaRange {
+impl fmt::Display for MediaPattern {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
     }
 }
 
-impl FromStr for MediaRange {
+impl FromStr for MediaPattern {
     type Err = WordError;
 
     fn from_str(text: &str) -> Result<Self, WordError> {
@@ -385,7 +385,7 @@ mod tests {
         );
         let everything = Asked { site: Some(Scope::Whole), prefix: Some(Scope::Whole), ..at(1) };
         refused(everything, &ChoiceError::TwoScopes, "either `--site`");
-        refused(Asked { statuses: vec![200, 20], ..at(1) }, &ChoiceError::Status(20), "`20` is no HTTP");
+        refused(Asked { statuses: vec![200, 20], ..at(1) }, &ChoiceError::Status(20), "`20` is not an HTTP");
     }
 
     #[test]
@@ -401,7 +401,7 @@ mod tests {
         refused(
             Asked { flags: vec![Flag::Error], ..since.clone() },
             &ChoiceError::ErrorsChangedSince,
-            "no change",
+            "not a change",
         );
         let choice = Asked { statuses: vec![200], ..since }.check().unwrap();
         assert!(!choice.accepts(Flag::Error, Some(200), ""));
@@ -448,7 +448,7 @@ mod tests {
             assert_eq!(word.parse::<Flag>().unwrap().as_str(), word);
         }
         for text in ["html", "text/", "/html", "*/*", "text/html; charset=utf-8", "text/h*", "a/b/c", ""] {
-            assert!(text.parse::<MediaRange>().is_err(), "{text}");
+            assert!(text.parse::<MediaPattern>().is_err(), "{text}");
         }
         assert!("visits".parse::<Unit>().is_err() && "errors".parse::<Flag>().is_err());
     }

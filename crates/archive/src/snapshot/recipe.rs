@@ -20,7 +20,7 @@ pub enum Recipe {
     AccessedInAndValidAtEnd,
     /// Valid during all of Q: `D ≤ Q⁻` and `Q⁺ ≤ D⁺`. At most one version of each page.
     WholePeriod,
-    /// What changed in Q: `Q⁻ ≤ D < Q⁺`, and the page had content before. A version that begins anew after a
+    /// What changed in Q: `Q⁻ ≤ D < Q⁺`, and the page had content before. A version that begins again after a
     /// 404 or 410 counts, also when its content is as before. Of visits: those that saw a change.
     ChangedWithin,
     /// Pages that appeared in Q: `Q⁻ ≤ D < Q⁺`, and the page had no content before. At most one version of each
@@ -111,7 +111,7 @@ impl fmt::Display for Recipe {
 
 /// Why a text is no recipe.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no recipe; write one of `{all}`", all = Recipe::ALL.map(Recipe::name).join("`, `"))]
+#[error("`{0}` is not a recipe; write one of `{all}`", all = Recipe::ALL.map(Recipe::name).join("`, `"))]
 pub struct RecipeError(String);
 
 impl FromStr for Recipe {
@@ -133,7 +133,10 @@ mod tests {
             assert_eq!(recipe.to_string().parse(), Ok(recipe));
         }
         let message = "as of".parse::<Recipe>().unwrap_err().to_string();
-        assert!(message.starts_with("`as of` is no recipe; write one of `as-of`, `accessed-in"), "{message}");
+        assert!(
+            message.starts_with("`as of` is not a recipe; write one of `as-of`, `accessed-in"),
+            "{message}"
+        );
     }
 
     #[test]

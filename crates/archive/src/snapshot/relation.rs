@@ -150,7 +150,7 @@ impl FromStr for Relation {
 
 /// Why a text is no relation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no relation; write one or more of `{all}`, with commas between", all = Relations::ALL)]
+#[error("`{0}` is not a relation; write one or more of `{all}`, with commas between", all = Relations::ALL)]
 pub struct RelationError(String);
 
 /// A set of relations: a version is chosen when it stands to Q in one of them.
@@ -160,7 +160,7 @@ pub struct Relations(u16);
 impl Relations {
     /// Every relation: every version that ever was.
     pub const ALL: Self = Self::new(&Relation::ALL);
-    /// What `--during` chooses unless told otherwise: versions that share an instant with Q (D7).
+    /// What `--during` chooses by default: versions that share an instant with Q (D7).
     pub const SHARING_AN_INSTANT: Self = Self::new(&[
         Relation::Overlaps,
         Relation::OverlappedBy,

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 /// The order that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum SortOrder {
     /// By file and offset of the record that holds the bytes.
     Address,
     /// By key, then by the moment they are valid from.
@@ -27,7 +27,7 @@ pub enum Order {
 /// Takes versions in any order, then returns them in the order that is wanted.
 #[derive(Debug)]
 pub struct Sorter {
-    order: Order,
+    order: SortOrder,
     spool: PathBuf,
     items: ExternalSorter,
 }
@@ -35,7 +35,7 @@ pub struct Sorter {
 impl Sorter {
     /// A sorter that holds about `memory_bytes` and spills the rest into the directory `spool`.
     #[must_use]
-    pub fn new(order: Order, spool: &Path, memory_bytes: usize) -> Self {
+    pub fn new(order: SortOrder, spool: &Path, memory_bytes: usize) -> Self {
         Self { order, spool: spool.to_owned(), items: ExternalSorter::new(spool, memory_bytes) }
     }
     /// How many versions were taken.
@@ -80,17 +80,17 @@ fn failed_to_read(spool: &Path) -> impl Fn(io::Error) -> Error + use<> {
     move |source| Error::io("read back what was sorted in", &path, source)
 }
 
-fn sort_key(order: Order, version: &Version) -> Vec<u8> {
+fn sort_key(order: SortOrder, version: &Version) -> Vec<u8> {
     let entry = &version.payload;
     match order {
-        Order::Key => {
+        SortOrder::Key => {
             let mut key = entry.key.as_str().as_bytes().to_vec();
             key.push(0);
             key.extend_from_slice(&version.validity.from().as_micros().to_be_bytes());
             key.extend_from_slice(&entry.location.offset.to_be_bytes());
             key
         }
-        Order::Address => {
+        SortOrder::Address => {
             let bytes = match (&entry.kind, &entry.body) {
                 (Stored::Revisit, Some(body)) => body,
                 _ => &entry.location,
@@ -220,7 +220,7 @@ mod tests {
         }
     }
 
-    fn sorted(versions: &[Version], order: Order, memory_bytes: usize) -> Vec<Version> {
+    fn sorted(versions: &[Version], order: SortOrder, memory_bytes: usize) -> Vec<Version> {
         let spool = tempfile::tempdir().unwrap();
         let mut sorter = Sorter::new(order, spool.path(), memory_bytes);
         versions.iter().for_each(|version| sorter.push(version).unwrap());
@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn what_is_spilled_comes_out_as_if_it_had_not_been() {
         let versions = versions(3_000, 1);
-        for order in [Order::Address, Order::Key] {
+        for order in [SortOrder::Address, SortOrder::Key] {
             let whole = sorted(&versions, order, usize::MAX);
             assert_eq!(whole.len(), versions.len());
             for memory_bytes in [400_000, 20_000, 3_000] {
@@ -256,28 +256,28 @@ mod tests {
         let versions = versions(2_000, 2);
         let mut by_address: Vec<_> = versions.iter().map(|one| (address(one), one.validity.from())).collect();
         by_address.sort();
-        let found = sorted(&versions, Order::Address, 50_000);
+        let found = sorted(&versions, SortOrder::Address, 50_000);
         assert!(found.iter().map(|one| (address(one), one.validity.from())).eq(by_address));
         let key = |one: &Version| (one.payload.key.clone(), one.validity.from());
         let mut by_key: Vec<_> = versions.iter().map(key).collect();
         by_key.sort();
-        assert!(sorted(&versions, Order::Key, 50_000).iter().map(key).eq(by_key));
+        assert!(sorted(&versions, SortOrder::Key, 50_000).iter().map(key).eq(by_key));
     }
 
     #[test]
     fn nothing_is_lost_and_nothing_is_invented() {
         let mut versions = versions(500, 3);
-        let mut found = sorted(&versions, Order::Address, 10_000);
+        let mut found = sorted(&versions, SortOrder::Address, 10_000);
         let text = |version: &Version| format!("{version:?}");
         versions.sort_by_key(text);
         found.sort_by_key(text);
         assert_eq!(found, versions);
-        assert!(sorted(&[], Order::Key, 10).is_empty());
+        assert!(sorted(&[], SortOrder::Key, 10).is_empty());
     }
 
     #[test]
     fn a_spool_that_is_not_there_is_told() {
-        let mut sorter = Sorter::new(Order::Key, Path::new("/nowhere/at/all"), 1);
+        let mut sorter = Sorter::new(SortOrder::Key, Path::new("/nowhere/at/all"), 1);
         let version = version(&mut Chance::new(4));
         sorter.push(&version).unwrap();
         let error = sorter.push(&version).unwrap_err();

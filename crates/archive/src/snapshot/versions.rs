@@ -1,7 +1,7 @@
-//! The visits of one page become its versions, and those that a [`Choice`] asks for are handed out (A3, D7).
+//! The visits of one page become its versions, and those that a [`Choice`] asks for are returned (A3, D7).
 //!
 //! Visits come newest first, as the reverse walk of the index meets them, so that a version's end is known before
-//! its beginning. A version is handed out as soon as it is certain; nothing but the one under construction and at
+//! its beginning. A version is returned as soon as it is certain; nothing but the one under construction and at
 //! most one that waits for a fact about older visits is kept, however many visits a page has.
 //!
 //! **What a version is, in [`Unit::Content`].** A visit that brought content ([`What::Changed`],
@@ -13,13 +13,13 @@
 //!
 //! **In [`Unit::Visit`]** each answered visit is a version, errors included, and lasts until the next answered one.
 //!
-//! **Errors** are handed out only when asked for. In [`Unit::Content`] an error answer that is asked for lasts
+//! **Errors** are returned only when asked for. In [`Unit::Content`] an error answer that is asked for lasts
 //! from its visit until the next answered one, beside the content that it did not end.
 //!
 //! **Ties.** Of visits at one instant the one that arrived later ends the other, whose validity `[t, t)` holds at no
 //! instant: it is never chosen. It still counts as content that was there before.
 //!
-//! **Invariant:** obeying [`Wants::SkipRest`] never changes what is handed out.
+//! **Invariant:** obeying [`Wants::SkipRest`] never changes what is returned.
 
 use crate::capture::describe::{Told, told};
 use crate::capture::entry::{ContentKey, Entry, Flag, Stored};
@@ -64,12 +64,12 @@ impl What {
             Told::Content(_) if flag == Flag::Unchanged => Self::Unchanged,
             Told::Content(_) => Self::Changed,
             Told::Nothing => match kind {
-                // It stands for whatever was there before, which nobody has seen.
+                // It stands for whatever was there before, which was never captured.
                 Stored::Response if status == 304 => Self::Unchanged,
                 Stored::Other => return None,
                 Stored::Metadata => Self::Unanswered,
                 _ if moves_within => Self::MovedWithin,
-                // The server knows what is there, if nobody else does.
+                // The server knows the content, although the archive does not.
                 _ if status == 304 => Self::Unchanged,
                 _ => Self::Error,
             },
@@ -99,7 +99,7 @@ pub struct Visit {
 /// One chosen version of the page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Version<T = Entry> {
-    /// When it is valid. The end [`Timestamp::MAX`] means for ever.
+    /// When it is valid. The end [`Timestamp::MAX`] means forever.
     pub validity: Period,
     /// What came with the visit that began it.
     pub payload: T,
@@ -332,7 +332,7 @@ impl<T> Versions<T> {
         }
     }
 
-    /// Whether no older visit can change what is handed out.
+    /// Whether no older visit can change what is returned.
     fn is_settled(&self) -> bool {
         let end = match self.rules.unit {
             Unit::Content => self.end,

@@ -178,11 +178,11 @@ impl Iterator for Snapshot {
     }
 }
 
-/// What a row says of its page; nothing if it is no visit.
+/// What a row says about its page; nothing if it is no visit.
 #[inline]
 fn visit(row: &Row) -> Option<Visit> {
     let what = What::of(row.kind, row.status, row.flag, row.moves_within)?;
-    // Of a page that did not change since nobody saw it, nobody knows the content.
+    // The content of a page that is unchanged since before its first visit is unknown.
     let is_unknown = row.kind == Stored::Response && row.status == 304;
     Some(Visit { at: row.at, what, content: row.content.filter(|_| !is_unknown) })
 }

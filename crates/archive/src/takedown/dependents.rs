@@ -1,4 +1,4 @@
-//! Captures of other pages that refer to bytes which are about to go: written anew, each with its own date and head.
+//! Rewrites captures of other pages that refer to bytes about to be removed, each with its own date and head.
 
 use super::{Dependent, Plan};
 use crate::capture::describe::{self, split_answer};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 use warc::Record;
 
 impl Archive {
-    /// Writes the captures anew that refer to bytes which are about to go: the first with the bytes, the others as
+    /// Rewrites the captures that refer to bytes about to be removed: the first with the bytes, the others as
     /// references to it.
     pub(super) fn move_dependents(&mut self, plan: &Plan) -> Result<Vec<Entry>, Error> {
         let mut moved: Vec<Entry> = Vec::new();
@@ -86,11 +86,11 @@ impl Archive {
     fn group_records(&self, gone: &Gone) -> Result<Vec<Record>, Error> {
         let location = Location { file: Arc::clone(&gone.file), offset: gone.offset, length: gone.length };
         let bytes = fetch_record::member(&*self.disk, &self.directory, &location, None)?;
-        let reader = warc::Reader::new(&*bytes, usize::MAX);
+        let reader = warc::WarcReader::new(&*bytes, usize::MAX);
         let damaged = |_| Error::Damaged {
             path: self.directory.join(&*gone.file),
             offset: gone.offset,
-            what: "it refers to bytes that are taken down, and cannot be read to be written anew",
+            what: "it refers to bytes that are taken down, and cannot be read to be rewritten",
         };
         reader.collect::<Result<_, _>>().map_err(damaged)
     }
@@ -105,7 +105,7 @@ fn without_reference(fields: &warc::Fields) -> warc::Fields {
 }
 
 /// The answer that a revisit stands for: its own head and the bytes of the original, framed as the head says. A head that
-/// says nothing but that nothing changed gives way to a plain one.
+/// says only that nothing changed is replaced by a plain one.
 fn answer(head: &[u8], original: &[u8]) -> Vec<u8> {
     let (original_head, body) = split_answer(original);
     let payload = http::payload(body, describe::framing(original_head));

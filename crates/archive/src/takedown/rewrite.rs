@@ -1,4 +1,4 @@
-//! Writes archive files anew, with a record of the same length in place of each group that must go.
+//! Rewrites archive files, with a record of the same length in place of each group that must go.
 //!
 //! **Invariant:** the old file is replaced only when the new one is durable; every other record stays where it was.
 
@@ -19,7 +19,7 @@ use std::io;
 use std::path::Path;
 use warc::{Compression, Level, ZstdLevel};
 
-/// Writes a file anew with a record of the same length in place of each group, and its sums with it.
+/// Rewrites a file with a record of the same length in place of each group, and its checksums.
 pub(super) fn rewrite_file(
     disk: &dyn Disk,
     directory: &Path,
@@ -54,7 +54,7 @@ pub(super) fn rewrite_file(
     sync_directory_of(disk, &path)
 }
 
-/// A part of a file that was replaced: where it begins, how long it is, and the sum it has now.
+/// A part of a file that was replaced: where it begins, how long it is, and the checksum it has now.
 type Replaced = BTreeMap<u64, (u64, u32)>;
 
 fn write_without(

@@ -4,7 +4,8 @@
 //! reached its size, or the archive is closed, everything is synced and it is renamed to `NAME`. From then on it
 //! never changes.
 //!
-//! The archive knows by its index what it holds already: a body that is stored is not stored again, whoever sent it.
+//! The archive knows by its index what it holds already: a body that is stored is not stored again, whichever server
+//! sent it.
 //!
 //! **Invariant:** nothing is acknowledged before it is durable (D2). After a failed sync, write or rename nothing
 //! more is written (M3); a full disk is no such failure, it can be tried again (M4).
@@ -30,16 +31,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warc::Compression;
 
-/// So much waits in memory at most before it is committed without being asked, one capture aside.
+/// Maximum bytes that wait in memory before they are committed automatically, plus one capture.
 const PENDING_BYTES_MAX: u64 = 32 * 1024 * 1024;
 
 /// How an archive is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// A file that has reached this length is finished and the next one begun, so a file is longer by one capture
-    /// at most.
+    /// A file that has reached this length is finished and the next one started, so a file is longer by at most
+    /// one capture.
     pub file_bytes_max: u64,
-    /// The same when it has so many captures, which bounds what is held of the index in memory.
+    /// Maximum number of captures in a file, which bounds the part of the index in memory.
     pub file_captures_max: u64,
     /// Whether the index is kept in order on a thread beside the work, so that no batch waits for it.
     pub merges_beside: bool,
@@ -64,7 +65,7 @@ impl Default for Settings {
     }
 }
 
-/// The writer of an archive. There is one at a time; that is for the program to see to.
+/// The writer of an archive. The program makes sure that there is one at a time.
 #[derive(Debug)]
 pub struct Archive {
     pub(crate) disk: Arc<dyn Disk>,
@@ -82,7 +83,7 @@ pub struct Archive {
     is_stopped: bool,
 }
 
-/// So many origins of records in finished files are remembered.
+/// Maximum number of record origins in finished files that are remembered.
 const ORIGINS_MAX: usize = 300_000;
 
 impl Archive {
@@ -121,13 +122,13 @@ impl Archive {
 
     /// Adds a capture to the batch. If its body is stored already, only a reference to it is written.
     ///
-    /// When this fails for want of room, the capture is not in the batch, and it may be tried again.
+    /// When this fails because the disk is full, the capture is not in the batch, and it may be tried again.
     pub fn append(&mut self, capture: &Capture) -> Result<Appended, Error> {
         self.with_sound_index(|archive| archive.try_append(capture))
     }
 
-    /// Does something that writes nothing before it has asked the index. When that turns out to be damaged, it is made
-    /// anew (D1), and the same is tried once more.
+    /// Runs an operation that queries the index before it writes anything. If the index turns out to be damaged, it is
+    /// rebuilt (D1), and the operation is tried once more.
     pub(crate) fn with_sound_index<T>(
         &mut self,
         act: impl Fn(&mut Self) -> Result<T, Error>,
@@ -136,7 +137,7 @@ impl Archive {
             Err(damage @ Error::IndexDamaged { .. }) => damage,
             result => return result,
         };
-        tracing::error!(%damage, "the index is made anew");
+        tracing::error!(%damage, "the index is rebuilt");
         self.finish_file()?;
         self.index.clear()?;
         let disk = Arc::clone(&self.disk);
@@ -293,8 +294,8 @@ impl Archive {
 
     /// Makes everything that was appended durable.
     ///
-    /// When this fails for want of room, the batch is kept, and the call may be made again. After any other error
-    /// the archive must be opened again; the batch is not in it then.
+    /// When this fails because the disk is full, the batch is kept, and the call may be made again. After any other
+    /// error the archive must be opened again; the batch is not in it then.
     pub fn commit(&mut self) -> Result<(), Error> {
         self.check_running()?;
         self.check_room()?;
@@ -306,8 +307,7 @@ impl Archive {
 
     /// Makes everything durable and gives the last file its final name.
     ///
-    /// What was not committed before is lost if this fails; whoever wants to wait for room calls [`Archive::commit`]
-    /// first.
+    /// What was not committed before is lost if this fails; to wait for room, call [`Archive::commit`] first.
     pub fn close(mut self) -> Result<(), Error> {
         self.finish_file()?;
         self.update_index()?;

@@ -3,7 +3,7 @@
 //! **Invariant:** the file on disk is never longer than what was meant to be durable: a write or sync that fails is
 //! taken back by cutting the file to its durable length, and the batch stays in memory.
 //!
-//! **Invariant:** the sums beside the file cover nothing that is not durable.
+//! **Invariant:** the checksums beside the file cover nothing that is not durable.
 
 use crate::capture::describe::field;
 use crate::error::Error;
@@ -18,7 +18,7 @@ use base::disk::{Disk, DiskFile, Open};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use warc::{Compression, Draft, Fields, Kind, RecordId, WARC_FIELDS, Writer};
+use warc::{Compression, Draft, Fields, Kind, RecordId, WARC_FIELDS, WarcWriter};
 
 const CONFORMS_TO: &str = "https://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/";
 
@@ -28,7 +28,7 @@ pub(crate) struct GrowingFile {
     name: Arc<str>,
     path: PathBuf,
     file: Arc<dyn DiskFile>,
-    writer: Writer,
+    writer: WarcWriter,
     warcinfo: Option<RecordId>,
     /// Whether the file's name is durable.
     is_named: bool,
@@ -36,17 +36,17 @@ pub(crate) struct GrowingFile {
     pending: Vec<u8>,
     /// What the pending bytes hold.
     batch: Batch,
-    /// What became durable and is not in the sums yet, because there was no room for it.
+    /// What became durable and is not in the checksums yet, because there was no room for it.
     unsummed: Option<Batch>,
     sums: SumsWriter,
-    /// How much the sums covered when they were last synced.
+    /// How much the checksums covered when they were last synced.
     summed_bytes: u64,
-    /// Whether the sums say that the file is finished.
+    /// Whether the checksums say that the file is finished.
     is_summed: bool,
     captures: u64,
 }
 
-/// After so much of the file the sums are synced: it is what must be read again after a power cut at most.
+/// The checksums are synced after this many bytes of the file: the maximum to read again after a power cut.
 const SUMS_SYNC_BYTES: u64 = 64 * 1024 * 1024;
 
 /// A record that was put into the file.
@@ -59,7 +59,7 @@ pub(crate) struct Placed {
 }
 
 impl GrowingFile {
-    /// Creates the file that has this name, and its sums; `None` when there is one already.
+    /// Creates the file that has this name, and its checksums; `None` when there is one already.
     pub(crate) fn create(
         disk: &dyn Disk,
         directory: &Path,
@@ -73,14 +73,14 @@ impl GrowingFile {
             file => file.map_err(|source| Error::writing(disk, "create", &path, source))?,
         };
         let sums = SumsWriter::create(disk, &sums::path_of(directory, &name), &name).inspect_err(|_| {
-            // Nothing is in it, and another name is used next time; whoever opens the archive removes it too.
+            // Nothing is in it, and another name is used next time; opening the archive removes it too.
             let _ = disk.remove(&path);
         })?;
         Ok(Some(Self {
             file,
             path,
             name: Arc::from(name),
-            writer: Writer::new(compression),
+            writer: WarcWriter::new(compression),
             warcinfo: None,
             is_named: false,
             durable_bytes: 0,
@@ -185,7 +185,7 @@ impl GrowingFile {
         Placed { id, offset, length, sum }
     }
 
-    /// Writes what waits and makes it durable, the file's name included; then the sums of it.
+    /// Writes what waits and makes it durable, the file's name included; then the checksums of it.
     pub(crate) fn commit(&mut self, disk: &dyn Disk, files: &Files) -> Result<(), Error> {
         self.write_sums(disk, files)?;
         if self.pending.is_empty() {
@@ -233,7 +233,7 @@ impl GrowingFile {
         Ok(())
     }
 
-    /// Finishes the sums and gives the file its final name. Everything must be durable.
+    /// Finishes the checksums and gives the file its final name. Everything must be durable.
     pub(crate) fn finish(&mut self, disk: &dyn Disk) -> Result<(), Error> {
         assert!(self.pending.is_empty() && self.unsummed.is_none(), "only what is durable is finished");
         if !self.is_summed {

@@ -18,7 +18,7 @@ impl Archive {
     /// # Panics
     /// When the kind is not made of lower-case letters, digits and hyphens, or the text is longer than a record may be.
     pub fn note(&mut self, kind: &str, at: Timestamp, text: &str) -> Result<Appended, Error> {
-        assert!(is_kind(kind), "`{kind}` is no kind of note");
+        assert!(is_kind(kind), "`{kind}` is not a kind of note");
         assert!(text.len() < RECORD_BLOCK_BYTES_MAX, "a note of {} bytes is too long", text.len());
         self.with_sound_index(|archive| {
             archive.check_running()?;

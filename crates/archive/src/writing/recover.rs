@@ -1,13 +1,13 @@
-//! Brings files, sums and index to agree again when the archive is opened (M1, M2).
+//! Makes files, checksums and index consistent when the archive is opened (M1, M2).
 //!
-//! - Each `.open` file, left by a writer that died, is cut behind its last whole capture, synced, and given its final
-//!   name; a file without any capture is removed. Only what the sums do not cover is read.
-//! - Finished files whose sums are missing or damaged are read, and the sums made anew.
+//! - Each `.open` file, left by a writer that crashed, is cut after its last whole capture, synced, and given its final
+//!   name; a file without any capture is removed. Only what the checksums do not cover is read.
+//! - Finished files whose checksums are missing or damaged are read, and the checksums rebuilt.
 //! - The captures of files that no run covers are put into the index.
 //!
-//! Every step leaves a state from which recovery can begin anew, so it may itself be cut.
+//! Every step leaves a state from which recovery can start again, so it may itself be interrupted.
 //!
-//! **Invariant:** only what lies behind the last durable batch is cut, see [`crate::files::scan`].
+//! **Invariant:** only what lies after the last durable batch is cut, see [`crate::files::scan`].
 
 use crate::error::Error;
 use crate::files::copy::copy;
@@ -28,20 +28,20 @@ use std::sync::Arc;
 /// What was found when the archive was opened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recovery {
-    /// The files that a writer left unfinished when it died.
+    /// The files that a writer left unfinished when it crashed.
     pub files: Vec<Recovered>,
-    /// The files whose sums were missing or damaged and were made anew.
+    /// The files whose checksums were missing or damaged and were rebuilt.
     pub summed: Vec<Arc<str>>,
     /// Where damaged records begin in finished files that had to be read. They are left out of the index.
     pub damaged: Vec<(Arc<str>, u64)>,
-    /// Why the index was made anew, if it was.
+    /// Why the index was rebuilt, if it was.
     pub index: Option<String>,
-    /// How many takedowns were begun and not finished, and are finished now.
+    /// How many takedowns were started and not finished, and are finished now.
     pub takedowns: u64,
 }
 
 impl Recovery {
-    /// How many damaged records were passed over.
+    /// How many damaged records were skipped.
     #[must_use]
     pub fn damaged(&self) -> u64 {
         let unfinished: usize = self.files.iter().map(|file| file.damaged_offsets.len()).sum();
@@ -64,7 +64,7 @@ pub struct Recovered {
     pub damaged_offsets: Vec<u64>,
 }
 
-/// Brings everything in `directory` to agree. Files come in the order of their names, so a revisit comes behind what it
+/// Makes everything in `directory` consistent. Files come in the order of their names, so a revisit comes after what it
 /// refers to.
 pub(crate) fn recover(
     disk: &Arc<dyn Disk>,
@@ -115,7 +115,7 @@ fn list(disk: &dyn Disk, directory: &Path) -> Result<Vec<PathBuf>, Error> {
     disk.list(directory).map_err(|source| Error::io("list", directory, source))
 }
 
-/// Removes the sums of finished files, which are then made anew from the files.
+/// Removes the checksums of finished files, which are then rebuilt from the files.
 pub(crate) fn forget_sums(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
     let paths = list(disk, directory)?;
     let files: HashSet<&str> =
@@ -126,7 +126,7 @@ pub(crate) fn forget_sums(disk: &dyn Disk, directory: &Path) -> Result<(), Error
     Ok(())
 }
 
-/// Removes sums and derived journals without their file, and files that a takedown did not finish.
+/// Removes checksums and derived journals without their file, and files that a takedown did not finish.
 fn remove_orphans(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
     let paths = list(disk, directory)?;
     let files: HashSet<&str> = paths.iter().filter_map(|path| name::closed_name(path)).collect();
@@ -140,19 +140,20 @@ fn remove_orphans(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Puts the captures of a finished file into the index. If its sums had to be rebuilt, where damaged records begin in it.
+/// Puts the captures of a finished file into the index. If its checksums had to be rebuilt, where damaged records begin
+/// in it.
 fn load(disk: &dyn Disk, path: &Path, file: &Arc<str>, index: &mut Index) -> Result<Option<Vec<u64>>, Error> {
     let (batches, found) = read_sums(disk, path, file, index)?;
     let length = length_of(disk, path)?;
     if let Some(found) = found.filter(Found::is_whole) {
         if found.covered != length {
-            // The sums are whole, so the file is not; what is missing is told when it is asked for.
+            // The checksums are whole, so the file is not; what is missing is reported when it is read.
             tracing::error!(%file, length, expected = found.covered, "the file has another length than it had");
         }
         add(batches, index);
         return Ok(None);
     }
-    // What the sums still tell is not learned again: what is damaged now was not when they were written.
+    // What the checksums cover is not read again: records that are damaged now were whole when they were written.
     let found = found.filter(|found| !found.is_finished && found.covered <= length);
     let (covered, mut batches) = found.map_or((0, Vec::new()), |found| (found.covered, batches));
     add(batches.clone(), index);
@@ -165,11 +166,11 @@ fn load(disk: &dyn Disk, path: &Path, file: &Arc<str>, index: &mut Index) -> Res
     batches.append(&mut survey.batches);
     replace_sums(disk, path, file, &batches, index.files())?;
     let damaged = survey.damaged_offsets.len();
-    tracing::warn!(%file, damaged, "the sums were missing or damaged and were rebuilt");
+    tracing::warn!(%file, damaged, "the checksums were missing or damaged and were rebuilt");
     Ok(Some(survey.damaged_offsets))
 }
 
-/// Rebuilds the sums of a file whose captures are in the index; where damaged records begin in it.
+/// Rebuilds the checksums of a file whose captures are in the index; where damaged records begin in it.
 pub(crate) fn make_sums(
     disk: &dyn Disk,
     path: &Path,
@@ -179,13 +180,13 @@ pub(crate) fn make_sums(
     let Some(scan) = Scan::open(disk, path, 0)? else { return Ok(Vec::new()) };
     let mut survey = survey(disk, scan, path, index.files_mut())?;
     resolve(&mut survey, index)?;
-    tracing::warn!(%file, "the sums were missing and were rebuilt");
+    tracing::warn!(%file, "the checksums were missing and were rebuilt");
     replace_sums(disk, path, file, &survey.batches, index.files())?;
     Ok(survey.damaged_offsets)
 }
 
-/// Puts new sums in the place of those of a finished file, once they are durable: after a failed sync they would look
-/// whole to the next one who comes, and be lost later (M3).
+/// Puts new checksums in the place of those of a finished file, once they are durable: after a failed sync they would
+/// look whole to the next reader, and be lost later (M3).
 fn replace_sums(
     disk: &dyn Disk,
     path: &Path,
@@ -253,7 +254,7 @@ fn recover_file(
 ) -> Result<Option<Recovered>, Error> {
     let (batches, found) = read_sums(disk, path, file, index)?;
     let length = length_of(disk, path)?;
-    // Sums that promise more than there is are of no use, nor are those that end before the file does.
+    // Checksums that cover more than the file, or end before it does, are useless.
     let found = found.filter(|found| found.covered == length || found.covered < length && !found.is_finished);
     let (covered, batches) = found.map_or((0, Vec::new()), |found| (found.covered, batches));
     let Some(scan) = Scan::open(disk, path, covered)? else { return Ok(None) };
@@ -282,7 +283,7 @@ fn recover_file(
     Ok(Some(recovered))
 }
 
-/// Writes the sums of an unfinished file behind those that were `found`, and makes them durable.
+/// Writes the checksums of an unfinished file after those that were `found`, and makes them durable.
 fn write_sums(
     disk: &dyn Disk,
     path: &Path,
@@ -292,7 +293,7 @@ fn write_sums(
     files: &Files,
 ) -> Result<(), Error> {
     let sums = path.with_file_name(format!("{file}{}", sums::SUFFIX));
-    // The sums may say already that the file is finished, when its writer died just before the rename.
+    // The checksums may say already that the file is finished, when its writer crashed just before the rename.
     if let Some(found) = found.filter(|found| found.is_finished) {
         return SumsWriter::resume(disk, &sums, file, &found)?.sync();
     }
@@ -310,7 +311,7 @@ fn write_sums(
 /// Cuts the file and makes the rest durable.
 ///
 /// After a failed sync, records may look written that never reached the disk, and the next sync would not carry them.
-/// So the last batch is written anew first; where it did reach the disk, this changes nothing.
+/// So the last batch is rewritten first; where it did reach the disk, this changes nothing.
 fn mend(disk: &dyn Disk, path: &Path, last_batch: u64, kept_bytes: u64) -> Result<(), Error> {
     let failed = |action| move |source| Error::writing(disk, action, path, source);
     let file = disk.open(path, Open::Write).map_err(failed("open"))?;
@@ -322,7 +323,7 @@ fn mend(disk: &dyn Disk, path: &Path, last_batch: u64, kept_bytes: u64) -> Resul
 fn finish(disk: &dyn Disk, path: &Path, name: &str) -> Result<(), Error> {
     let closed = path.with_file_name(name);
     if disk.open(&closed, Open::Read).is_ok() {
-        // Nobody of ours makes such a pair, and neither may be overwritten.
+        // This program never makes such a pair, and neither file may be overwritten.
         return Err(Error::io("rename", path, io::ErrorKind::AlreadyExists.into()));
     }
     disk.rename(path, &closed).map_err(|source| Error::writing(disk, "rename", path, source))

@@ -1,4 +1,5 @@
-//! Captures in the order of arrival, from a checkpoint on: against a plain list, through takedowns, lost sums and crashes.
+//! Captures in the order of arrival, from a checkpoint on: against a plain list, through takedowns, lost checksums and
+//! crashes.
 
 use crate::captures::{DIRECTORY, START, answer, entries, open, reader, url, visit_at, workload};
 use archive::{Archive, Checkpoint, Entry, Error, Group, Imported, Location, Reader, Target};
@@ -138,7 +139,7 @@ fn model_what_arrived_since_any_place_is_exactly_the_rest() {
     }
 }
 
-/// Removes the sums of some files, cuts those of others, and flips a bit of others.
+/// Removes the checksums of some files, cuts those of others, and flips a bit of others.
 fn lose_sums(disk: &SimulatedDisk, chance: &mut Chance) {
     let paths = disk.files().into_iter().map(|(path, _)| path);
     let sums: Vec<PathBuf> = paths.filter(|path| path.to_str().unwrap().ends_with(".sums")).collect();

@@ -226,7 +226,7 @@ impl Records {
                 continue;
             }
             let bytes = file_bytes(disk, name).ok_or("a file cannot be read")?;
-            let found = warc::Reader::new(&*bytes, usize::MAX)
+            let found = warc::WarcReader::new(&*bytes, usize::MAX)
                 .map(|record| Ok((record.as_ref().map_or(0, |r| r.offset), record?)));
             let found: Result<_, warc::Error> = found.collect();
             records.0.insert(name.to_owned(), found.map_err(|error| format!("`{name}`: {error}"))?);
@@ -234,7 +234,7 @@ impl Records {
         Ok(records)
     }
 
-    /// The block of the record behind a capture's first, if that belongs to it.
+    /// The block of the record after a capture's first, if that belongs to it.
     fn second_block(&self, entry: &Entry) -> Option<&[u8]> {
         let records = self.0.get(&*entry.location.file)?;
         let behind = entry.location.offset + entry.location.length;

@@ -1,5 +1,5 @@
-//! Power cuts, errors and a full disk while pages are taken down, captures imported, and the index made anew (M1–M4,
-//! D13). Whoever opens the archive next finds the work done, or not begun, or finishes it.
+//! Power cuts, errors and a full disk while pages are taken down, captures imported, and the index rebuilt (M1–M4,
+//! D13). Whoever opens the archive next finds the work done, or not started, or finishes it.
 
 use crate::captures::{DIRECTORY, Records, START, damaged, number_of, open, url, workload};
 use crate::model::{Model, agreed};

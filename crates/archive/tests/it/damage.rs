@@ -9,7 +9,7 @@ use flate2::read::GzDecoder;
 use flate2::write::GzEncoder;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
-use warc::{Draft, HTTP_RESPONSE, Kind, Level, RecordId, Writer};
+use warc::{Draft, HTTP_RESPONSE, Kind, Level, RecordId, WarcWriter};
 
 /// An archive with several batches in one file, finished or not.
 fn archive(disk: &SimulatedDisk, is_closed: bool) -> PathBuf {
@@ -89,7 +89,7 @@ fn damage_in_a_durable_batch_does_not_cost_the_batches_behind_it() {
         let (_, recovery) =
             archive::Archive::open(shared, Path::new(DIRECTORY), Settings::default(), START).unwrap();
         let [file] = &recovery.files[..] else { panic!("{recovery:?}") };
-        // What the sums cover is not read again, and the index still knows what was there.
+        // What the checksums cover is not read again, and the index still knows what was there.
         let expected = if has_sums { Vec::new() } else { damaged.clone() };
         assert_eq!((file.lost_bytes, &file.damaged_offsets), (0, &expected));
         assert_eq!(listing(&disk), (beside, damaged));
@@ -110,7 +110,7 @@ fn a_record_inside_a_damaged_body_is_not_listed() {
     let mut forged = Vec::new();
     let id = RecordId::at("utsushi.warc.gz", 7, Timestamp::MIN, &Kind::Response);
     let draft = Draft::new(&Kind::Response, &id, Timestamp::MIN).target("http://forged.example/");
-    Writer::new(Level::DEFAULT).append(
+    WarcWriter::new(Level::DEFAULT).append(
         draft,
         HTTP_RESPONSE,
         &[b"HTTP/1.1 200 OK\r\n\r\nforged"],

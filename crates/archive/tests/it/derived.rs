@@ -3,7 +3,7 @@
 use crate::captures::{
     DIRECTORY, START, answer, damaged, entries, not_modified, open, reader, refused, url, workload,
 };
-use archive::derived::{self, Facts, Told, Writer};
+use archive::derived::{self, DerivedFacts, DerivedWriter, Facts};
 use archive::{Checkpoint, Entry, Error, Location, Stored, Target};
 use base::disk::{Disk, Fault, Open, SimulatedDisk, Survival};
 use base::{Chance, Interval, Timestamp};
@@ -15,12 +15,12 @@ fn at(seconds: u64) -> Timestamp {
     START.plus(Interval::from_seconds(seconds))
 }
 
-fn writer(disk: &SimulatedDisk) -> Result<Writer, Error> {
-    Writer::open(Arc::new(disk.clone()), Path::new(DIRECTORY))
+fn writer(disk: &SimulatedDisk) -> Result<DerivedWriter, Error> {
+    DerivedWriter::open(Arc::new(disk.clone()), Path::new(DIRECTORY))
 }
 
-fn table(disk: &SimulatedDisk) -> derived::Reader {
-    derived::Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY))
+fn table(disk: &SimulatedDisk) -> derived::DerivedReader {
+    derived::DerivedReader::open(Arc::new(disk.clone()), Path::new(DIRECTORY))
 }
 
 /// What is found in a capture: a function of where it is, and nothing in some.
@@ -36,7 +36,7 @@ fn facts(entry: &Entry) -> Option<Facts> {
 }
 
 /// Reads on from the table's checkpoint to the end of the archive, as a crawl does; some of it, if `count` says so.
-fn learn(disk: &SimulatedDisk, writer: &mut Writer, count: usize) -> Result<(), Error> {
+fn learn(disk: &SimulatedDisk, writer: &mut DerivedWriter, count: usize) -> Result<(), Error> {
     let reader = archive::Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY))?;
     let arrivals: Result<Vec<(Entry, Checkpoint)>, Error> =
         reader.since(writer.checkpoint().as_ref())?.take(count).collect();
@@ -126,11 +126,11 @@ fn a_revisit_has_the_facts_of_the_bytes_it_stands_for() {
     writer.append(stored[..4].iter().map(|entry| (entry, found(entry)))).unwrap();
     let (table, reader) = (table(&disk), reader(&disk));
     let told = stored.each_ref().map(|entry| table.of(entry, &reader).unwrap());
-    let known = Told::Known(known);
-    assert_eq!(told, [known.clone(), known.clone(), known, Told::Nothing, Told::Unread]);
+    let known = DerivedFacts::Known(known);
+    assert_eq!(told, [known.clone(), known.clone(), known, DerivedFacts::Nothing, DerivedFacts::Unread]);
     // A reader sees what is appended later.
     writer.append([(&stored[4], None)]).unwrap();
-    assert_eq!(table.of(&stored[4], &reader).unwrap(), Told::Nothing);
+    assert_eq!(table.of(&stored[4], &reader).unwrap(), DerivedFacts::Nothing);
 }
 
 /// Whether any file of the disk holds these bytes; archive files are compressed and not looked into.
@@ -248,7 +248,7 @@ fn live_and_die(point: u64, survival: Survival, ignores_syncs: bool) -> Result<(
     open(&disk).map_err(told)?.close().map_err(told)?;
     let mut writer = writer(&disk).map_err(told)?;
     check(&disk, writer.checkpoint().as_ref())?;
-    // It is learned again from there, and then durable.
+    // It is rebuilt from there, and then durable.
     learn(&disk, &mut writer, usize::MAX).map_err(told)?;
     writer.sync().map_err(told)?;
     disk.restart();

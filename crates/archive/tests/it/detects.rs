@@ -80,7 +80,7 @@ fn detects_any_flipped_bit_of_any_file() {
         let name = format!("bit {bit} of {}", path.display());
         check_served(&disk, &known, &name);
         let verified = verified(&disk);
-        // The sums of a file that nobody finished are read as far as they are whole, and rebuilt behind that.
+        // The checksums of a file that nobody finished are read as far as they are whole, and rebuilt after that.
         let is_of_open = path.with_extension("open") == *open && end == ".sums";
         let is_noticed = verified.damaged > 0 || (is_of_open && verified.unfinished > 0);
         assert!(is_noticed, "{name} is not noticed: {verified:?}");
@@ -89,7 +89,7 @@ fn detects_any_flipped_bit_of_any_file() {
     assert_eq!((verified(&disk).damaged, verified(&disk).unfinished), (0, 0));
 }
 
-/// What a gzip header says of its making is nobody's content, and no gzip reader minds; only the sums tell.
+/// What a gzip header says of its making is nobody's content, and no gzip reader minds; only the checksums tell.
 #[test]
 fn detects_every_bit_of_a_gzip_header() {
     let disk = SimulatedDisk::new(22);
@@ -110,7 +110,7 @@ fn detects_every_bit_of_a_gzip_header() {
     }
 }
 
-/// A block of a run that rots under a writer's hands: the index is made anew, and the capture is kept.
+/// A block of a run that rots under a writer's hands: the index is rebuilt, and the capture is kept.
 #[test]
 fn a_writer_mends_an_index_that_turns_out_to_be_damaged() {
     let disk = SimulatedDisk::new(77);
@@ -123,7 +123,7 @@ fn a_writer_mends_an_index_that_turns_out_to_be_damaged() {
         .filter(|(path, _)| path.extension().is_some_and(|end| end == "run"))
         .collect();
     assert!(!runs.is_empty());
-    // Behind the head of the first block, in every run.
+    // After the head of the first block, in every run.
     runs.iter().for_each(|(path, _)| disk.flip_bit(path, 40 * 8).unwrap());
     let later = crate::captures::workload(78, 60);
     later.iter().skip(41).for_each(|capture| _ = archive.append(capture).unwrap());

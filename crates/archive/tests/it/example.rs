@@ -1,7 +1,7 @@
 //! The worked examples in `docs/formats/` are what is really written.
 
 use crate::captures::{DIRECTORY, Records};
-use archive::derived::{Facts, Writer};
+use archive::derived::{DerivedWriter, Facts};
 use archive::{Archive, Asked, Settings};
 use base::disk::{Disk, Open, SimulatedDisk};
 use base::door::{Exchange, Marks, Times};
@@ -105,7 +105,7 @@ fn the_index_in_the_documentation_is_what_is_written() {
 fn the_derived_journal_in_the_documentation_is_what_is_written() {
     let disk = SimulatedDisk::new(1);
     store(&disk);
-    let mut writer = Writer::open(Arc::new(disk.clone()), Path::new(DIRECTORY)).unwrap();
+    let mut writer = DerivedWriter::open(Arc::new(disk.clone()), Path::new(DIRECTORY)).unwrap();
     let facts = Facts {
         language: Some("en".into()),
         media_type: Some("text/html".into()),

@@ -101,7 +101,7 @@ fn the_reserve_is_left_free() {
     disk.set_free_bytes(Some(10_100));
     archive.append(&workload(6, 1)[0]).unwrap();
     let error = archive.commit().unwrap_err();
-    // The first few bytes of the sums were written with the creation of the file.
+    // The first few bytes of the checksums were written with the creation of the file.
     assert!(
         matches!(error, Error::DiskFull { free_bytes: 10_000..10_100, needed_bytes: 10_101.., .. }),
         "{error:?}"

@@ -56,7 +56,7 @@ fn all(reader: &Reader) -> Vec<Entry> {
 fn exchanges() -> Vec<Record> {
     let url = "http://a.example/";
     vec![
-        // Behind its answer, before it, and without any name for it.
+        // After its answer, before it, and without any name for it.
         record("response", "1", url, at(1), &[], &page("one")),
         record(
             "request",
@@ -90,7 +90,8 @@ fn captures_come_in_their_own_times_with_what_belongs_to_them() {
     let [_, second, third] = &all(&reader)[..] else { panic!("three captures") };
     assert_eq!(reader.document(third).unwrap().payload(), &b"two"[..]);
     let group = reader.group(second).unwrap();
-    let kinds: Vec<Kind> = warc::Reader::new(&*group, 1_000).map(|record| record.unwrap().kind()).collect();
+    let kinds: Vec<Kind> =
+        warc::WarcReader::new(&*group, 1_000).map(|record| record.unwrap().kind()).collect();
     assert_eq!(kinds, [Kind::Response, Kind::Request, Kind::Metadata]);
     let record = reader.record(third).unwrap();
     assert_eq!(record.fields.get("X-Own-Field"), Some("kept"));
@@ -190,7 +191,7 @@ fn own_records() -> Vec<Record> {
             let file = disk.open(&path, Open::Read).unwrap();
             let mut bytes = vec![0; usize::try_from(file.length().unwrap()).unwrap()];
             file.read_at(0, &mut bytes).unwrap();
-            records.extend(warc::Reader::new(&*bytes, usize::MAX).map(Result::unwrap));
+            records.extend(warc::WarcReader::new(&*bytes, usize::MAX).map(Result::unwrap));
         }
     }
     records
@@ -341,7 +342,7 @@ fn a_wrong_block_digest_beside_a_right_payload_digest_is_kept_and_marked() {
     let kept = reader.record(added).unwrap();
     assert_eq!(kept.fields.get("Utsushi-Stated-Block-Digest"), Some(WRONG));
     assert_eq!((kept.digest_holds(), kept.block), (Some(true), page("one")));
-    assert_eq!(warc::Reader::new(&*reader.group(added).unwrap(), 1_000).count(), 2, "with its request");
+    assert_eq!(warc::WarcReader::new(&*reader.group(added).unwrap(), 1_000).count(), 2, "with its request");
 }
 
 #[test]
@@ -394,7 +395,7 @@ fn captures_of_one_moment_differ_by_their_heads_and_by_what_was_sent() {
 fn the_lines_of_an_arc_file_are_kept() {
     let file = b"filedesc://a.arc 0.0.0.0 20260331090000 text/plain 12\n1 0 Example\n\n\
         http://a.example/ 192.0.2.1 20260331090001 text/html 21\nHTTP/1.0 200 OK\r\n\r\nhi\n";
-    let arcs = warc::arc::Reader::new(std::io::Cursor::new(file), 1_000).with_file_headers();
+    let arcs = warc::arc::ArcReader::new(std::io::Cursor::new(file), 1_000).with_file_headers();
     let records = || arcs_to_records(file);
     assert_eq!(arcs.count(), 2);
     let disk = SimulatedDisk::new(15);
@@ -414,6 +415,6 @@ fn the_lines_of_an_arc_file_are_kept() {
 }
 
 fn arcs_to_records(file: &[u8]) -> Vec<Record> {
-    let arcs = warc::arc::Reader::new(std::io::Cursor::new(file), 1_000).with_file_headers();
+    let arcs = warc::arc::ArcReader::new(std::io::Cursor::new(file), 1_000).with_file_headers();
     arcs.map(|arc| Group::of_arc(arc.unwrap()).unwrap().main).collect()
 }

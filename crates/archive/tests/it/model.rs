@@ -169,7 +169,7 @@ pub(crate) fn agreed(disk: &Arc<dyn Disk>, directory: &Path) -> Result<(Reader, 
     indexed.reverse();
     let listed = archive::list(&**disk, directory).map_err(text)?;
     let mut listed: Vec<Entry> = listed.collect::<Result<_, _>>().map_err(text)?;
-    // A listing knows neither sums nor where the bytes of revisits are.
+    // A listing knows neither checksums nor where the bytes of revisits are.
     let bare = |entry: &Entry| Entry { sum: 0, body: None, ..entry.clone() };
     // Within a file, and files by their names: the order of arrival, which sorting keeps.
     listed.sort_by(|one, other| (&one.key, one.at).cmp(&(&other.key, other.at)));

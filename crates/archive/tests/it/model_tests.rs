@@ -1,4 +1,4 @@
-//! Random use of an archive with tiny files, compared with plain maps; and the index and the sums made anew, from
+//! Random use of an archive with tiny files, compared with plain maps; and the index and the checksums rebuilt, from
 //! whatever is left of them, compared with what they were.
 
 use crate::captures::{DIRECTORY, START, settings, visit_at};
@@ -90,9 +90,9 @@ enum Loss {
     CurrentRots,
     /// A bit of a run.
     RunRots,
-    /// A bit of the sums of a file, when there is no index either.
+    /// A bit of the checksums of a file, when there is no index either.
     SumsRot,
-    /// The end of the sums of a file, when there is no index either.
+    /// The end of the checksums of a file, when there is no index either.
     SumsAreCut,
 }
 
@@ -167,7 +167,7 @@ fn check_reader(disk: &SimulatedDisk, whole: &[Entry], loss: Loss) {
     found.reverse();
     assert_eq!(found.len(), whole.len(), "{loss:?}");
     for (found, whole) in found.iter().zip(whole) {
-        // Before the sums are made anew, nobody has looked up what revisits refer to.
+        // Before the checksums are rebuilt, nobody has looked up what revisits refer to.
         let body = if found.body.is_none() { None } else { whole.body.clone() };
         assert_eq!(*found, Entry { body, ..whole.clone() }, "{loss:?}");
     }

@@ -88,7 +88,7 @@ fn a_note_of_someone_else_says_nothing() {
 }
 
 #[test]
-#[should_panic(expected = "`Se ed` is no kind of note")]
+#[should_panic(expected = "`Se ed` is not a kind of note")]
 fn a_kind_is_a_plain_word() {
     let _ = open(&SimulatedDisk::new(1)).unwrap().note("Se ed", START, "");
 }

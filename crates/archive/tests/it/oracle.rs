@@ -376,7 +376,7 @@ fn play(history: &str) -> Vec<Seen> {
     history.chars().enumerate().map(one).collect()
 }
 
-/// Both the oracle and the engine must choose the versions of these visits, `from-to` with `.` for ever.
+/// Both the oracle and the engine must choose the versions of these visits, `from-to` with `.` forever.
 #[track_caller]
 fn check(history: &str, asked: &Asked, expected: &str) {
     let history = play(history);

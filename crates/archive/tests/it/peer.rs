@@ -68,7 +68,7 @@ fn check_warcio(said: &str, paths: &[PathBuf]) -> usize {
             && base::http::is_chunked(archive::split_answer(&record.block).0)
     };
     let records = paths.iter().flat_map(|path| {
-        warc::Reader::new(std::fs::File::open(path).unwrap(), usize::MAX).map(Result::unwrap)
+        warc::WarcReader::new(std::fs::File::open(path).unwrap(), usize::MAX).map(Result::unwrap)
     });
     let chunked = records.filter(is_chunked);
     let chunked: HashSet<String> =
@@ -144,7 +144,7 @@ fn import_all(from: &Path, into: &Path) {
     let mut grouper = Grouper::new();
     for path in archive::files(&RealDisk, from).unwrap() {
         let file = std::fs::File::open(path).unwrap();
-        for record in warc::Reader::new(file, usize::MAX) {
+        for record in warc::WarcReader::new(file, usize::MAX) {
             for group in grouper.push(record.unwrap()) {
                 archive.import(&group).unwrap();
             }

@@ -1,8 +1,8 @@
-//! Every change of the disk fails, or is the last before a power cut, in turn (M1–M3). Afterwards the archive is
-//! opened again, also with further cuts while it recovers. What was acknowledged must be there, once, byte for byte;
-//! of the rest each capture is there whole or not at all; every file can be read from end to end; and the index says
-//! what the files say, capture by capture, and hands out what was stored. The points lie also in the finishing of
-//! files, in their sums, and in the making, merging and publishing of runs: the settings see to it that there are many.
+//! Every change of the disk fails, or is the last before a power cut, in turn (M1–M3). Afterwards the archive is opened
+//! again, also with further cuts while it recovers. What was acknowledged must be there, once, byte for byte; of the
+//! rest each capture is there whole or not at all; every file can be read from end to end; and the index says what the
+//! files say, capture by capture, and hands out what was stored. The points lie also in the finishing of files, in
+//! their checksums, and in the making, merging and publishing of runs: the settings see to it that there are many.
 
 use crate::captures::{DIRECTORY, Records, damaged, entries, number_of, open, workload};
 use crate::model::{Model, agreed};
@@ -84,7 +84,7 @@ fn captures_are_whole(records: &Records) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether every file has its final name and its sums, and the index covers it.
+/// Whether every file has its final name and its checksums, and the index covers it.
 fn check_names(disk: &SimulatedDisk) -> Result<(), String> {
     let paths: Vec<_> = disk.files().into_iter().map(|(path, _)| path.display().to_string()).collect();
     let archive_files = paths.iter().filter(|path| path.ends_with(".warc.gz"));

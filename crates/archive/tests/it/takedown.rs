@@ -2,7 +2,7 @@
 //! whole or not at all after a crash at any point.
 
 use crate::captures::{DIRECTORY, START, answer, entries, not_modified, open, reader, refused, unreachable};
-use archive::{Choice, Entry, Grouper, Imported, Key, Reader, Receipt, Stored, Target, Told, verify};
+use archive::{Choice, Entry, Grouper, Imported, Key, Reader, Receipt, Stored, Target, VerifyEvent, verify};
 use base::disk::{Disk, Fault, Open, SimulatedDisk, Survival};
 use base::{Capture, Interval, Timestamp};
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ fn everything(disk: &SimulatedDisk) -> Vec<u8> {
         file.read_at(0, &mut bytes).unwrap();
         all.extend_from_slice(&bytes);
         if path.to_string_lossy().contains(".warc.") {
-            for record in warc::Reader::new(&*bytes, usize::MAX).flatten() {
+            for record in warc::WarcReader::new(&*bytes, usize::MAX).flatten() {
                 record.fields.write_to(&mut all);
                 all.extend_from_slice(&record.block);
             }
@@ -105,7 +105,7 @@ fn damage(disk: &SimulatedDisk) -> Vec<String> {
     let (spool, mut damage) = (tempfile::tempdir().unwrap(), Vec::new());
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
     verify(&shared, Path::new(DIRECTORY), spool.path(), &mut |told| {
-        if let Told::Damage(found) = told {
+        if let VerifyEvent::Damage(found) = told {
             damage.push(format!("{found:?}"));
         }
     })
@@ -186,7 +186,7 @@ fn what_is_taken_down_stays_gone_when_the_index_is_made_anew_and_when_it_is_impo
     let mut archive = open(&disk).unwrap();
     let (mut refused, mut known, mut grouper) = (0, 0, Grouper::new());
     for (_, bytes) in &old {
-        let records = warc::Reader::new(&**bytes, usize::MAX).map(Result::unwrap);
+        let records = warc::WarcReader::new(&**bytes, usize::MAX).map(Result::unwrap);
         let groups: Vec<_> = records.flat_map(|record| grouper.push(record)).collect();
         for group in groups.into_iter().chain(grouper.finish()) {
             match archive.import(&group).unwrap() {

@@ -1,17 +1,17 @@
 //! The crawl clock: what the schedule and the dates of captures run on (D16).
 //!
-//! The wall clock of a machine may be set, by people or by a battery that died, years forth or back. A schedule that
+//! The wall clock of a machine may be set years forward or back, by people or by an empty battery. A schedule that
 //! believed it would find every page due at once, or none for years. So this clock runs by the monotonic clock and only
 //! leans on the wall clock:
 //!
-//! - It starts from the wall clock when that lies up to 400 days behind the moment at which the crawl was last alive;
-//!   else it goes on from that moment, and says so.
-//! - While it runs, it follows the wall clock as long as that is less than a minute away: forward at once, as far as its
-//!   slack reaches, which is a minute and grows by a twentieth of the time that passes; backward by running a
+//! - It starts from the wall clock when that is up to 400 days after the moment at which the crawl last ran;
+//!   otherwise it continues from that moment, and logs it.
+//! - While it runs, it follows the wall clock as long as that is less than a minute away: forward at once, as far as
+//!   its slack reaches, which is a minute and grows by a twentieth of the time that passes; backward by running a
 //!   twentieth slower. A network time daemon moves like that.
-//! - From a wall clock that is a minute away or more it keeps its own pace, and says so once; it follows again when that
-//!   comes back. What really was lost, as while the machine slept, is made up for by the next start: then up to 400 days
-//!   are believed.
+//! - From a wall clock that is a minute away or more it keeps its own pace, and says so once; it follows again when
+//!   that comes back. What really was lost, as while the machine slept, is made up for by the next start: then up to
+//!   400 days are believed.
 //! - A clock that runs faster than the world, for the simulated web, only takes its start from the wall clock.
 //!
 //! **Invariant:** it never runs backwards, never stands while the monotonic clock runs, and between two readings a time
@@ -104,7 +104,7 @@ struct State {
 
 /// A wall clock that is so far away is not followed.
 const NEAR_MICROS: i64 = 60_000_000;
-/// The clock is moved by one part of so many of the time that passes.
+/// The clock is moved by one part in this many of the time that passes.
 const SLEW: i64 = 20;
 const SLACK_MAX: i64 = NEAR_MICROS * SLEW;
 
@@ -113,7 +113,7 @@ impl CrawlClock {
     /// is known to have been alive at, on this clock.
     ///
     /// # Panics
-    /// When the pace is zero: time would stand still and every pause last for ever.
+    /// When the pace is zero: time would stand still and every pause last forever.
     #[must_use]
     pub fn start(persisted: Option<Timestamp>, pace: u32) -> (Arc<Self>, Start) {
         Self::watching(Arc::new(MachineWatch::new()), persisted, pace)

@@ -36,7 +36,7 @@ impl AlignedBytes {
     pub const fn new() -> Self {
         Self { held: Vec::new(), start: 0 }
     }
-    /// An empty buffer that takes so many bytes before it moves.
+    /// An empty buffer with room for this many bytes.
     #[must_use]
     pub fn with_capacity(bytes: usize) -> Self {
         if bytes == 0 {
@@ -47,7 +47,7 @@ impl AlignedBytes {
         held.resize(start, 0);
         Self { held, start }
     }
-    /// So many zeros. Large ones come from the operating system as they are and are not written.
+    /// A buffer of zeros. Large ones come from the operating system already zeroed.
     #[must_use]
     pub fn zeroed(length: usize) -> Self {
         if length == 0 {
@@ -109,7 +109,7 @@ impl AlignedBytes {
         self.resize(self.len().next_multiple_of(multiple));
     }
 
-    /// Makes room for so many bytes more, at least doubling it, so that appending costs a copy per byte on average.
+    /// Makes room for this many more bytes, at least doubling it, so that appending costs a copy per byte on average.
     fn reserve(&mut self, more: usize) {
         if more > self.held.capacity() - self.held.len() {
             let needed = self.len().checked_add(more).expect("a buffer is smaller than the address space");

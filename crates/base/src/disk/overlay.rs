@@ -18,7 +18,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// Changed blocks up to so many bytes stay in memory.
+/// Maximum bytes of changed blocks kept in memory.
 const MEMORY_BYTES_MAX: usize = 64 << 20;
 
 /// A disk whose changes are seen through it alone, and are gone when it is dropped.

@@ -70,7 +70,7 @@ impl DiskFile for RealFile {
     }
     /// `fdatasync`, not `fsync`: it carries the data and every change of the inode that reading the data back
     /// needs, so also the length and the blocks of a grown, cut or allocated file. What it leaves out are the
-    /// time stamps, which nobody here reads, and which cost a second write to the journal for every batch.
+    /// timestamps, which are never read here and cost a second write to the journal for every batch.
     fn sync(&self) -> io::Result<()> {
         self.0.sync_data()
     }

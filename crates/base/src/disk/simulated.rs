@@ -9,7 +9,7 @@
 //! - An unsynced creation, rename or removal is there or not. A rename is atomic: its target is the old file or the
 //!   new one. The name of a new directory is a name too; without it everything inside is lost.
 //! - After a failed `sync`, what it should have carried may be lost although readers see it and later syncs succeed
-//!   (M3): only what is written anew is safe. After a failed `sync_directory`, a later one still carries the names.
+//!   (M3): only what is rewritten is safe. After a failed `sync_directory`, a later one still carries the names.
 //!
 //! Every change passes one *point*: `write_at`, `sync`, `truncate`, `allocate`, `open` with [`Open::CreateNew`],
 //! `rename`, `remove`, `create_directory`, `sync_directory`. A test plays its workload once to learn how many points
@@ -20,7 +20,7 @@
 //! use base::disk::{Disk, DiskFile, Fault, Open, SimulatedDisk};
 //! use std::path::Path;
 //!
-//! /// Writes a note; what returns without an error is kept for ever.
+//! /// Writes a note; what returns without an error is durable.
 //! fn note(disk: &SimulatedDisk) -> std::io::Result<()> {
 //!     let file = disk.open(Path::new("/note"), Open::CreateNew)?;
 //!     file.write_at(0, b"hello")?;
@@ -83,7 +83,7 @@ pub enum Fault {
     /// elsewhere nothing goes wrong.
     Lost,
     /// The hardware misplaces a write: it reports success, but lands some whole number of 4 KiB blocks before or
-    /// behind its place in the same file, as the seed decides; what would land behind the end of the file is lost,
+    /// after its place in the same file, as the seed decides; what would land after the end of the file is lost,
     /// all of it when the file has no other block. Its own place is as after [`Fault::Lost`]. Only for `write_at`;
     /// elsewhere nothing goes wrong.
     Misdirected,
@@ -153,7 +153,7 @@ impl SimulatedDisk {
     pub fn set_free_bytes(&self, free_bytes: Option<u64>) {
         self.machine().set_free_bytes(free_bytes);
     }
-    /// Chooses what becomes of unsynced changes; [`Survival::Random`] unless told otherwise.
+    /// Chooses what becomes of unsynced changes; [`Survival::Random`] by default.
     pub fn set_survival(&self, survival: Survival) {
         self.machine().survival = survival;
     }

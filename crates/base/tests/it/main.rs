@@ -31,5 +31,5 @@ fn suite(name: &str) -> Option<String> {
 /// A number from the environment, for `cargo xtask torture`.
 fn number(variable: &str, otherwise: u64) -> u64 {
     std::env::var(variable)
-        .map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("`{variable}` is no number")))
+        .map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("`{variable}` is not a number")))
 }

@@ -5,13 +5,13 @@
 //! begins like a formula has a `'` in front, which is how spreadsheets write a text that is none, and one that holds
 //! anything that could begin another cell stands in quotes. Numbers stay numbers. The other two forms are exact.
 
-use super::{JSON, Row};
+use super::{JSON, ResultRow};
 
 /// The first line.
 pub(super) const HEADER: &[u8] = b"document,url,at,kind,result\r\n";
 
 /// Appends the line of a row.
-pub(super) fn line(out: &mut Vec<u8>, row: &Row<'_>) {
+pub(super) fn line(out: &mut Vec<u8>, row: &ResultRow<'_>) {
     let shown = row.result.shown().plain();
     out.extend_from_slice(format!("{},", row.document).as_bytes());
     text(out, row.url);

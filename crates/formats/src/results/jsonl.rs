@@ -3,10 +3,10 @@
 //! **Invariant:** a line holds no control character and none of the three signs that some readers take for the end of a
 //! line (H16), even if an analysis wrote one into its JSON.
 
-use super::{BASE64, JSON, Row};
+use super::{BASE64, JSON, ResultRow};
 
 /// Appends the line of a row.
-pub(super) fn line(out: &mut Vec<u8>, row: &Row<'_>) {
+pub(super) fn line(out: &mut Vec<u8>, row: &ResultRow<'_>) {
     let shown = row.result.shown();
     out.extend_from_slice(format!("{{\"document\":{},\"url\":", row.document).as_bytes());
     text(out, row.url);

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// A longer answer is kept apart.
 const SHORT_BYTES_MAX: usize = 64 * 1024;
-/// What stands behind the number of an answer that follows, or that is kept apart at a place and with a length.
+/// What stands after the number of an answer that follows, or that is kept apart at a place and with a length.
 const HERE: u8 = 0;
 const APART: u8 = 1;
 
@@ -97,7 +97,7 @@ impl Ordered {
     }
 }
 
-/// The number at the front of an item, and what stands behind it.
+/// The number at the front of an item, and what stands after it.
 fn number(item: &[u8]) -> (u64, &[u8]) {
     item.split_first_chunk().map_or((0, item), |(number, rest)| (u64::from_be_bytes(*number), rest))
 }
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use base::Chance;
 
-    /// All answers as they are handed out.
+    /// All answers in the order in which they are returned.
     fn ordered(answers: &[(u64, Vec<u8>)], memory_bytes_max: usize) -> Vec<(u64, Vec<u8>)> {
         let directory = tempfile::tempdir().unwrap();
         let mut order = InOrder::new(directory.path(), memory_bytes_max);

@@ -1,6 +1,6 @@
 //! Results as a table of Parquet.
 
-use super::Row;
+use super::ResultRow;
 use crate::Error;
 use crate::columns::{Cell, Columns, Declared, Type};
 use std::io::Write;
@@ -19,7 +19,7 @@ pub(super) fn begin<W: Write + Send>(out: W, software: &str) -> Result<Columns<W
 }
 
 /// The cells of a row.
-pub(super) fn cells<'a>(row: &Row<'a>) -> [Cell<'a>; COLUMNS.len()] {
+pub(super) fn cells<'a>(row: &ResultRow<'a>) -> [Cell<'a>; COLUMNS.len()] {
     let shown = row.result.shown();
     [
         Cell::count(row.document),

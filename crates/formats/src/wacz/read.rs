@@ -1,7 +1,7 @@
-//! Reads a package of a stranger: its WARC files one by one, and what its manifest says of them.
+//! Reads a foreign package: its WARC files one by one, and what its manifest says about them.
 //!
-//! The captures are what counts. A manifest that is missing or does not agree is told, and the captures can still be
-//! read; a ZIP file that cannot be trusted is refused (see [`crate::zip::read`]).
+//! The captures are what counts. A manifest that is missing or does not match is reported, and the captures can still
+//! be read; a ZIP file that cannot be trusted is refused (see [`crate::zip::read`]).
 
 use super::{MANIFEST, MANIFEST_DIGEST};
 use crate::Error;
@@ -16,7 +16,7 @@ use std::path::Path;
 
 /// The longest manifest that is read: some 40,000 entries.
 const MANIFEST_BYTES_MAX: u64 = 8 * 1024 * 1024;
-/// After so many mismatches it is clear that nothing agrees.
+/// Maximum number of mismatches reported; after that the manifest is clearly wrong.
 const MISMATCHES_MAX: usize = 1_000;
 /// The ends of the names of files that hold captures.
 const WARC_ENDS: [&str; 5] = [".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"];

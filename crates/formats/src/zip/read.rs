@@ -1,7 +1,7 @@
 //! Reads ZIP files of strangers: by the directory at their end, entry by entry, never to a name of theirs (H17).
 //!
 //! **Invariant:** the directory is read once, within [`DIRECTORY_BYTES_MAX`] and [`ENTRIES_MAX`]. Of two entries with
-//! one name, or two that share bytes, neither can be told to be the right one, so such a file is refused as a whole; so
+//! one name, or two that share bytes, there is no way to know which is right, so such a file is refused as a whole; so
 //! is one with a name that leads elsewhere, though no name is ever followed. An entry yields exactly the bytes that it
 //! announces, with the checksum that it announces, or an error.
 
@@ -233,7 +233,7 @@ fn read_entry(rest: &mut &[u8]) -> Result<Entry, Error> {
     let (header, after) = rest.split_at_checked(CENTRAL_BYTES).ok_or_else(cut)?;
     let mut header = Numbers(header);
     if header.u32() != CENTRAL {
-        return Err(Error::package("its directory holds something that is no entry"));
+        return Err(Error::package("its directory holds something that is not an entry"));
     }
     header.skip(4);
     let (flags, method) = (header.u16(), header.u16());

@@ -235,7 +235,7 @@ mod tests {
     const SMALL: &str = "pages/pages.jsonl";
     const HOLE_BYTES: u64 = 5 << 30;
 
-    /// A file with an entry that is mostly a hole, and one behind it.
+    /// A file with an entry that is mostly a hole, and one after it.
     fn write_large(mut file: &File) -> u64 {
         let header = local_header(LARGE, 0, 0, 0).len() as u64;
         let bytes = HOLE_BYTES - header;

@@ -7,7 +7,7 @@ use formats::{Pick, Picker, Picks, Place, Row, Source, SourceError};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use warc::{Draft, HTTP_REQUEST, HTTP_RESPONSE, Kind, Level, Profile, RecordId, WARC_FIELDS, Writer};
+use warc::{Draft, HTTP_REQUEST, HTTP_RESPONSE, Kind, Level, Profile, RecordId, WARC_FIELDS, WarcWriter};
 
 pub(crate) const PAGE: &str = "http://www.example.com/Page/?b=2&a=1";
 pub(crate) const PAGE_BODY: &[u8] = b"<html><title>page</title>the page</html>";
@@ -103,7 +103,7 @@ impl Source for Directory {
     fn record(&self, place: &Place) -> Result<warc::Record, SourceError> {
         let mut file = std::fs::File::open(self.0.join(&*place.file))?;
         file.seek(SeekFrom::Start(place.offset))?;
-        Ok(warc::Reader::starting_at(file, place.offset, 10_000).next().ok_or("there is no record")??)
+        Ok(warc::WarcReader::starting_at(file, place.offset, 10_000).next().ok_or("there is no record")??)
     }
     fn answer(&self, place: &Place) -> Result<Vec<u8>, SourceError> {
         let revisit = self.record(place)?;
@@ -114,7 +114,7 @@ impl Source for Directory {
                 && record.target() == field("WARC-Refers-To-Target-URI").as_deref()
                 && record.fields.get("WARC-Date") == field("WARC-Refers-To-Date").as_deref()
         };
-        let mut records = warc::Reader::new(file, 10_000).map(Result::unwrap);
+        let mut records = warc::WarcReader::new(file, 10_000).map(Result::unwrap);
         let original = records.find(is_original).ok_or("there is no original")?.block;
         if base::http::status(&revisit.block) == Some(304) {
             return Ok(original);
@@ -134,12 +134,12 @@ pub(crate) fn gzip(bytes: &[u8]) -> Vec<u8> {
 struct File {
     name: Arc<str>,
     bytes: Vec<u8>,
-    writer: Writer,
+    writer: WarcWriter,
 }
 
 impl File {
     fn new(name: &str) -> Self {
-        let mut file = Self { name: name.into(), bytes: Vec::new(), writer: Writer::new(Level::DEFAULT) };
+        let mut file = Self { name: name.into(), bytes: Vec::new(), writer: WarcWriter::new(Level::DEFAULT) };
         file.append(&Kind::Warcinfo, day(1), |draft| draft, WARC_FIELDS, b"software: a test\r\n");
         file
     }

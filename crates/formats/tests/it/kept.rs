@@ -89,7 +89,7 @@ fn warc(rows: &[Row], reader: &Reader, spool: &Path) -> Result<(Copied, Vec<Reco
     let mut out = Vec::new();
     let picks = pick(rows, spool);
     let copied = warc_file::write(picks, reader, "snapshot.warc.gz", Coding::Gzip, &about(), &mut out)?;
-    Ok((copied, warc::Reader::new(out.as_slice(), 1_000).map(Result::unwrap).collect()))
+    Ok((copied, warc::WarcReader::new(out.as_slice(), 1_000).map(Result::unwrap).collect()))
 }
 
 /// The page as of the 304 and the copy: all revisits of a record that is not chosen.

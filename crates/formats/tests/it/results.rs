@@ -5,7 +5,7 @@ use ::parquet::file::reader::{FileReader as _, SerializedFileReader};
 use ::parquet::record::Field;
 use base::{Chance, Timestamp};
 use formats::parquet::ROWS_MAX;
-use formats::results::{Answer, Form, Row, Writer};
+use formats::results::{Form, ResultRow, ResultValue, ResultWriter};
 use std::io::Write as _;
 use std::path::PathBuf;
 
@@ -13,8 +13,8 @@ fn at() -> Timestamp {
     "2026-03-31T09:00:00.000007Z".parse().unwrap()
 }
 
-fn written<'a>(form: Form, rows: impl IntoIterator<Item = Row<'a>>) -> Vec<u8> {
-    let mut writer = Writer::new(form, Vec::new(), "utsushi/0.1.0").unwrap();
+fn written<'a>(form: Form, rows: impl IntoIterator<Item = ResultRow<'a>>) -> Vec<u8> {
+    let mut writer = ResultWriter::new(form, Vec::new(), "utsushi/0.1.0").unwrap();
     rows.into_iter().for_each(|row| writer.push(&row).unwrap());
     writer.finish().unwrap()
 }
@@ -94,14 +94,14 @@ fn check(form: Form) {
     let (mut rows, mut said) = (Vec::new(), Vec::new());
     for (place, text) in strings.iter().enumerate() {
         let answers = [
-            (Answer::Text(text), "text", text.clone()),
-            (Answer::Bytes(text.as_bytes()), "text", text.clone()),
-            (Answer::Json(&quoted[place]), "json", quoted[place].clone()),
-            (Answer::Bytes(&broken[place]), "base64", base64(&broken[place])),
+            (ResultValue::Text(text), "text", text.clone()),
+            (ResultValue::Bytes(text.as_bytes()), "text", text.clone()),
+            (ResultValue::Json(&quoted[place]), "json", quoted[place].clone()),
+            (ResultValue::Bytes(&broken[place]), "base64", base64(&broken[place])),
         ];
         for (result, kind, shown) in answers {
             let document = rows.len() as u64;
-            rows.push(Row { document, url: text, at: at(), result });
+            rows.push(ResultRow { document, url: text, at: at(), result });
             said.push((document, given_back(form, text), kind.to_owned(), given_back(form, &shown)));
         }
     }
@@ -152,11 +152,11 @@ fn read_lines(bytes: &[u8]) -> Vec<Said> {
 
 #[test]
 fn json_with_line_feeds_stays_on_its_line() {
-    let row = Row {
+    let row = ResultRow {
         document: 1,
         url: "u",
         at: at(),
-        result: Answer::Json("{\"a\":\r\n [1,\t\"\u{2028}\u{7f}\"]}"),
+        result: ResultValue::Json("{\"a\":\r\n [1,\t\"\u{2028}\u{7f}\"]}"),
     };
     let bytes = written(Form::Jsonl, [row]);
     assert_eq!(bytes.iter().filter(|byte| byte.is_ascii_control()).count(), 1);
@@ -187,19 +187,19 @@ fn read_csv(bytes: &[u8]) -> Vec<Said> {
 #[test]
 fn numbers_in_csv_stay_numbers() {
     let cell = |result| {
-        let bytes = written(Form::Csv, [Row { document: 1, url: "u", at: at(), result }]);
+        let bytes = written(Form::Csv, [ResultRow { document: 1, url: "u", at: at(), result }]);
         records(std::str::from_utf8(&bytes).unwrap())[1][4].clone()
     };
-    assert_eq!(cell(Answer::Json("-1.5e-3")), "-1.5e-3");
-    assert_eq!(cell(Answer::Json("-1+1")), "'-1+1", "an analysis may say what is no JSON");
-    assert_eq!(cell(Answer::Text("-1")), "'-1");
+    assert_eq!(cell(ResultValue::Json("-1.5e-3")), "-1.5e-3");
+    assert_eq!(cell(ResultValue::Json("-1+1")), "'-1+1", "an analysis may say what is no JSON");
+    assert_eq!(cell(ResultValue::Text("-1")), "'-1");
 }
 
 #[test]
 fn a_json_string_in_csv_is_its_text() {
     #[track_caller]
     fn check(json: &str, kind: &str, cell: &str) {
-        let row = Row { document: 1, url: "u", at: at(), result: Answer::Json(json) };
+        let row = ResultRow { document: 1, url: "u", at: at(), result: ResultValue::Json(json) };
         let found = records(std::str::from_utf8(&written(Form::Csv, [row])).unwrap())[1].clone();
         assert_eq!((found[3].as_str(), found[4].as_str()), (kind, cell), "{json}");
     }
@@ -281,7 +281,7 @@ fn read_table(bytes: &[u8]) -> Vec<Said> {
 #[test]
 fn groups_are_bounded_in_rows_and_bytes() {
     let groups = |count: usize, result: &str| -> Vec<i64> {
-        let row = |document| Row { document, url: "u", at: at(), result: Answer::Text(result) };
+        let row = |document| ResultRow { document, url: "u", at: at(), result: ResultValue::Text(result) };
         let bytes = written(Form::Parquet, (0..count as u64).map(row));
         let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
         reader
@@ -304,7 +304,12 @@ fn any_bytes_come_back_from_every_form() {
     let mut answer = || -> Vec<u8> { (0..chance.index(50)).map(|_| (chance.bits() >> 56) as u8).collect() };
     let answers: Vec<Vec<u8>> = (0..300).map(|_| answer()).collect();
     for form in Form::ALL {
-        let row = |bytes| Row { document: i64::MAX as u64, url: "u", at: at(), result: Answer::Bytes(bytes) };
+        let row = |bytes| ResultRow {
+            document: i64::MAX as u64,
+            url: "u",
+            at: at(),
+            result: ResultValue::Bytes(bytes),
+        };
         let said = |bytes: &Vec<u8>| -> Said {
             let (kind, shown) = match std::str::from_utf8(bytes) {
                 Ok(text) => ("text", text.to_owned()),
@@ -324,7 +329,8 @@ fn python_and_duckdb_read_what_is_written() {
     let directory = tempfile::tempdir().unwrap();
     let texts = ["plain", "a,\"b\"\r\nc", "日本"];
     for form in Form::ALL {
-        let row = |(n, text)| Row { document: n as u64, url: "u", at: at(), result: Answer::Text(text) };
+        let row =
+            |(n, text)| ResultRow { document: n as u64, url: "u", at: at(), result: ResultValue::Text(text) };
         let path = directory.path().join(format!("results.{form}"));
         std::fs::write(path, written(form, texts.into_iter().enumerate().map(row))).unwrap();
     }

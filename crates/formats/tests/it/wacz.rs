@@ -8,7 +8,7 @@ use formats::wacz::{self, Package};
 use formats::{Row, cdxj};
 use std::collections::BTreeMap;
 use std::io::{Cursor, Read as _};
-use warc::{Kind, Reader};
+use warc::{Kind, WarcReader};
 
 pub(crate) fn written(files: &Files, choose: impl Fn(&Row) -> bool) -> Vec<u8> {
     let mut out = Cursor::new(Vec::new());
@@ -41,14 +41,14 @@ fn what_is_packed_is_read_back() {
     let warcs = package.warcs();
     assert_eq!(warcs.iter().map(wacz::WarcEntry::name).collect::<Vec<_>>(), ["archive/data.warc.gz"]);
     let content = package.read(&warcs[0]).unwrap();
-    let records: Vec<_> = Reader::new(content, 1_000).map(Result::unwrap).collect();
+    let records: Vec<_> = WarcReader::new(content, 1_000).map(Result::unwrap).collect();
     assert_eq!(records.iter().map(|record| record.length).sum::<u64>(), warcs[0].bytes());
     let answers = records.iter().filter(|r| matches!(r.kind(), Kind::Response | Kind::Revisit)).count();
     assert_eq!(answers, 8);
 
     let mut seekable = package.read(&warcs[0]).unwrap().seekable(files.path()).unwrap();
     std::io::Seek::seek(&mut seekable, std::io::SeekFrom::Start(records[1].offset)).unwrap();
-    let record = Reader::starting_at(seekable, records[1].offset, 1_000).next().unwrap().unwrap();
+    let record = WarcReader::starting_at(seekable, records[1].offset, 1_000).next().unwrap().unwrap();
     assert_eq!(record, records[1]);
 }
 
@@ -75,7 +75,7 @@ fn the_index_leads_to_the_records() {
         let object: serde_json::Value = serde_json::from_str(&format!("{{{object}")).unwrap();
         let number = |name: &str| object[name].as_str().unwrap().parse::<usize>().unwrap();
         let (offset, length) = (number("offset"), number("length"));
-        let record = Reader::new(&warc[offset..offset + length], 1_000).next().unwrap().unwrap();
+        let record = WarcReader::new(&warc[offset..offset + length], 1_000).next().unwrap().unwrap();
         assert_eq!((record.target(), record.length), (object["url"].as_str(), length as u64), "{line}");
         assert_eq!(key.split_once(' ').unwrap().0, cdxj::surt(record.target().unwrap()));
         assert_eq!(object["mime"] == "warc/revisit", record.kind() == Kind::Revisit);

@@ -6,7 +6,7 @@ use flate2::read::MultiGzDecoder;
 use formats::warc_file::{About, Copied, write};
 use formats::{Coding, Row};
 use std::io::Read as _;
-use warc::{Kind, Reader, Record};
+use warc::{Kind, Record, WarcReader};
 
 pub(crate) fn about() -> About {
     About { created: day(31), software: "utsushi/0.1.0".to_owned(), description: "a\ntest".to_owned() }
@@ -21,7 +21,7 @@ fn written(files: &Files, coding: Coding, choose: impl Fn(&Row) -> bool) -> (Vec
 }
 
 fn records(file: &[u8]) -> Vec<Record> {
-    Reader::new(file, 1_000_000).map(Result::unwrap).collect()
+    WarcReader::new(file, 1_000_000).map(Result::unwrap).collect()
 }
 
 /// Every record of the fixture that belongs to a row, as it is read.

@@ -9,7 +9,7 @@ use std::fs::File;
 use std::io::{self, BufRead as _, BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::SyncSender;
-use warc::{Reader, Record, arc};
+use warc::{Record, WarcReader, arc};
 
 const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// This many bytes identify an ARC file.
@@ -100,7 +100,7 @@ fn is_arc(file: &mut File) -> io::Result<bool> {
 
 /// Whether a record can be read anywhere in the file.
 fn has_record(file: &File) -> io::Result<bool> {
-    let mut records = Reader::new(file, 0);
+    let mut records = WarcReader::new(file, 0);
     loop {
         match records.advance() {
             Some(Ok(_)) => return Ok(true),
@@ -155,7 +155,7 @@ fn read_one(input: Input, from: u64, spool: &Path, steps: &Steps<'_>) -> Result<
 }
 
 fn read_warc(file: impl Read + Seek, steps: &Steps<'_>) -> Result<(), Gone> {
-    let mut records = Reader::new(file, RECORD_BLOCK_BYTES_MAX);
+    let mut records = WarcReader::new(file, RECORD_BLOCK_BYTES_MAX);
     loop {
         let error = match records.advance() {
             None => return Ok(()),
@@ -195,7 +195,7 @@ fn told(error: &warc::Error) -> (u64, String) {
 }
 
 fn read_arc(file: File, steps: &Steps<'_>) -> Result<(), Gone> {
-    for found in arc::Reader::new(file, RECORD_BLOCK_BYTES_MAX).with_file_headers() {
+    for found in arc::ArcReader::new(file, RECORD_BLOCK_BYTES_MAX).with_file_headers() {
         match found {
             Ok(arc) => {
                 let offset = arc.offset;

@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::monitor::{Activity, Meter};
 use crate::node::Node;
 use archive::derived::Facts;
-use archive::{Choice, Order, Reader, Snapshot, Sorter, Version};
+use archive::{Choice, Reader, Snapshot, SortOrder, Sorter, Version};
 use scan::PointerWriter;
 use std::cell::Cell;
 use std::iter::Peekable;
@@ -64,7 +64,7 @@ impl<'a> DocumentFinder<'a> {
             }
             return Ok(());
         }
-        let mut sorter = Sorter::new(Order::Address, spool, SORT_BYTES_MAX);
+        let mut sorter = Sorter::new(SortOrder::Address, spool, SORT_BYTES_MAX);
         for version in versions {
             let version = version?;
             sorter.push_with(&version, &scan::beside(&version, &Facts::default())).map_err(&sort)?;

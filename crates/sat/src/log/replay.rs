@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// How much of a file is read at once.
 const WINDOW_BYTES: usize = 4 << 20;
-/// How many parts can have been begun since the last checkpoint.
+/// How many parts can have been started since the last checkpoint.
 pub(crate) const PARTS_MAX: u64 = LOG_FILES as u64;
 
 /// The frames of a log from some part on.
@@ -39,7 +39,7 @@ struct LogFile {
 /// How the log ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Tail {
-    /// Bytes after the last whole frame that belong to commits which nobody was told of.
+    /// Bytes after the last whole frame that belong to commits which were never acknowledged.
     pub(crate) cut_bytes: u64,
 }
 
@@ -188,7 +188,7 @@ impl Replay {
         let place = Place { store: self.store, kind: Kind::Log, file: part, offset };
         Ok((place.checksum(&[&bytes[8..]]) == word(bytes, 4)).then_some((head, end)))
     }
-    /// Makes the window cover so many bytes from `offset` of a file; `false` if the file ends before.
+    /// Makes the window cover this many bytes from `offset` of a file; `false` if the file ends before.
     fn fill(&mut self, file: usize, offset: u64, bytes: usize) -> Result<bool> {
         let log = &self.files[file];
         if offset + bytes as u64 > log.length {

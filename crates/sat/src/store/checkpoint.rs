@@ -226,7 +226,7 @@ fn write_bucket(slot: u32, bucket: &Bucket, bytes: &mut AlignedBytes) {
     let dead = bucket.dead.as_ref().map_or(0, |dead| dead.len());
     let extents = bucket.extents.len() + bucket.spent.len();
     put_words(bytes, &[word(extents), word(dead), bucket.chain.records(), word(bucket.chain.bytes())]);
-    // What an open bucket has handed out comes after the rest: opening plans all of it anew.
+    // What an open bucket has handed out comes after the rest: opening plans all of it again.
     for extent in bucket.all_extents() {
         put_words(
             bytes,

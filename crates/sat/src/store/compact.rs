@@ -1,4 +1,4 @@
-//! Giving space back while the store is used: what is dead in live places is left behind.
+//! Frees space while the store is in use, by copying live records away from dead ones.
 //!
 //! Three things keep dead bytes: records that were updated or deleted out of turn, records that were handed out and are
 //! written back late, and data files of which only a little is needed. Each is looked after before a checkpoint, which
@@ -8,12 +8,12 @@ use super::Store;
 use crate::bucket::{Bucket, Kind};
 use crate::error::{Error, Result, Trying};
 use crate::extent::{self, Extent};
-use crate::record::Record;
+use crate::record::DueRecord;
 use crate::{pool, slots};
 use base::disk::{AlignedBytes, BLOCK_BYTES};
 use std::collections::HashSet;
 
-/// A bucket is written anew when more than one in this many of its copies is dead (or, once it was handed out, when
+/// A bucket is rewritten when more than one in this many of its copies is dead (or, once it was handed out, when
 /// fewer than one in this many is alive).
 const DEAD_SHARE: u64 = 4;
 /// Fewer dead copies than this are left alone.
@@ -49,7 +49,7 @@ impl Store {
         self.wait_for_all_flushes()?;
         let Some(bucket) = self.buckets.get(slot) else { return Ok(()) };
         let extents: Vec<Extent> = bucket.all_extents().copied().collect();
-        // A damaged bucket stays as it is, and the damage is told when it is due.
+        // A damaged bucket stays as it is, and the damage is reported when it is due.
         if extents.iter().any(|extent| self.read_extent(extent).is_err()) {
             return Ok(());
         }
@@ -76,7 +76,7 @@ impl Store {
     }
     fn rewrite_some(&mut self, slot: u32, uid: u64, to: u32, bytes: &[u8]) -> Result<()> {
         for offset in crate::record::offsets(bytes) {
-            let record = Record::read(&bytes[offset..]);
+            let record = DueRecord::read(&bytes[offset..]);
             let Some(bucket) = self.buckets.get(slot).filter(|bucket| bucket.uid == uid) else {
                 return Ok(());
             };
@@ -148,7 +148,7 @@ impl Store {
     }
 }
 
-/// Whether a bucket holds so much that is dead that it is worth writing anew.
+/// Whether a bucket holds enough dead bytes to be worth rewriting.
 fn is_wasteful(bucket: &Bucket) -> bool {
     let dead = bucket.copies.saturating_sub(bucket.live);
     match bucket.kind {

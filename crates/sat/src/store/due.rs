@@ -12,18 +12,19 @@ use crate::Minute;
 use crate::batch::Batch;
 use crate::error::{Error, Result};
 use crate::extent::Extent;
-use crate::record::{self, Record};
+use crate::record::{self, DueRecord};
 use crate::work::ReadDone;
 use base::disk::AlignedBytes;
 
 /// The most bytes of records in one batch.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 impl Store {
-    /// Fills `batch` with records that are due by the minute that [`Store::advance`] told, and says whether there
+    /// Fills `batch` with records that are due by the minute given to [`Store::advance`], and returns whether there
     /// were any. Every one is handed out once; it is due again after a crash until it was written back by
     /// [`Store::update`] or deleted (D5).
     ///
-    /// An extent that fails its checksum is told once, as [`Error::Damaged`], and set aside; call again for the rest.
+    /// An extent that fails its checksum is reported once, as [`Error::Damaged`], and set aside; call again for the
+    /// rest.
     pub fn next_due(&mut self, batch: &mut Batch) -> Result<bool> {
         self.check_running()?;
         batch.offsets.clear();
@@ -159,7 +160,7 @@ impl Store {
         self.reads.give_back(read.done);
         Ok(())
     }
-    /// What is whole of a read; what is not is noted to be told.
+    /// What is whole of a read; damage is noted, to be reported.
     fn checked(&mut self, extents: &[Extent], mut done: ReadDone) -> ReadExtents {
         if let Err(error) = std::mem::replace(&mut done.result, Ok(())) {
             self.statistics.damaged_extents += extents.len() as u64;
@@ -256,7 +257,7 @@ impl Store {
             let mut place = 0;
             batch.offsets.retain(|offset| {
                 place += 1;
-                let copy = Record::read(&bytes[*offset as usize..]);
+                let copy = DueRecord::read(&bytes[*offset as usize..]);
                 place <= before || !bucket.is_dead(copy.number.0, copy.sequence)
             });
         }
@@ -275,12 +276,12 @@ impl Store {
             stays
         });
         for offset in early {
-            self.move_on(&Record::read(&bytes[offset as usize..]))?;
+            self.move_on(&DueRecord::read(&bytes[offset as usize..]))?;
         }
         Ok(())
     }
     /// Puts a record that was met too early at the place that its distance asks for now.
-    fn move_on(&mut self, record: &Record<'_>) -> Result<()> {
+    fn move_on(&mut self, record: &DueRecord<'_>) -> Result<()> {
         let bucket = self.options.resolution.bucket(Minute(self.position), record.due);
         let to = self.buckets.of_minute(bucket.0);
         self.statistics.moved += 1;

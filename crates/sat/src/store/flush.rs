@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::extent::{self, Cut};
 use crate::options::Buffers;
 use crate::pool::{self, Pool};
-use crate::record::{self, Record};
+use crate::record::{self, DueRecord};
 use crate::resolution::CLASSES;
 use crate::work::{Piece, RunDone, RunJob};
 
@@ -39,7 +39,7 @@ pub(super) struct Flush {
 impl Store {
     /// Makes sure that the pool has the blocks for `bytes` more in the buffer of `slot`.
     ///
-    /// A flush is begun early, while a part of the pool is still free, so that the caller rarely waits for it.
+    /// A flush is started early, while a part of the pool is still free, so that the caller rarely waits for it.
     pub(super) fn make_room(&mut self, needed: usize, slot: u32, bytes: usize) -> Result<()> {
         // One buffer is written as one run, which has to fit a segment.
         let chain_bytes_max = match self.options.buffers {
@@ -172,7 +172,7 @@ impl Store {
         self.pool.give_back(chain.into_blocks());
         let bucket = self.buckets.at_mut(slot);
         for offset in record::offsets(&bytes) {
-            let record = Record::read(&bytes[offset..]);
+            let record = DueRecord::read(&bytes[offset..]);
             if self.slots.get(record.number.0) == slot && !bucket.is_dead(record.number.0, record.sequence) {
                 bucket.chain.append(&mut self.pool, &record);
             }

@@ -3,7 +3,7 @@
 use super::Store;
 use crate::error::{Error, Result, Trying};
 use crate::extent::Extent;
-use crate::record::{self, Record};
+use crate::record::{self, DueRecord};
 use crate::{Minute, Number, index, pool, slots, work};
 use base::disk::{AlignedBytes, BLOCK_BYTES};
 
@@ -24,8 +24,8 @@ pub struct OwnedRecord {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BucketSlot(u32);
 
-impl From<Record<'_>> for OwnedRecord {
-    fn from(record: Record<'_>) -> Self {
+impl From<DueRecord<'_>> for OwnedRecord {
+    fn from(record: DueRecord<'_>) -> Self {
         Self {
             number: record.number,
             due: record.due,
@@ -74,7 +74,7 @@ impl Store {
     /// Calls `visit` with every record, bucket by bucket, and stops at its first error.
     pub fn for_each<E: From<Error>>(
         &mut self,
-        mut visit: impl FnMut(Record<'_>) -> Result<(), E>,
+        mut visit: impl FnMut(DueRecord<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.check_running()?;
         self.wait_for_all_flushes()?;
@@ -88,7 +88,7 @@ impl Store {
     /// already.
     pub fn for_each_of_next_minute<E: From<Error>>(
         &mut self,
-        mut visit: impl FnMut(Record<'_>) -> Result<(), E>,
+        mut visit: impl FnMut(DueRecord<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.check_running()?;
         self.wait_for_all_flushes()?;
@@ -107,7 +107,7 @@ impl Store {
     pub fn for_each_in_bucket<E: From<Error>>(
         &mut self,
         bucket: BucketSlot,
-        mut visit: impl FnMut(Record<'_>) -> Result<(), E>,
+        mut visit: impl FnMut(DueRecord<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         self.check_running()?;
         self.wait_for_all_flushes()?;
@@ -120,7 +120,7 @@ impl Store {
     pub(super) fn for_each_in<E: From<Error>>(
         &self,
         slot: u32,
-        visit: &mut impl FnMut(Record<'_>) -> Result<(), E>,
+        visit: &mut impl FnMut(DueRecord<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let bucket = self.buckets.at(slot);
         for extent in bucket.all_extents() {
@@ -143,15 +143,15 @@ impl Store {
         Ok(damage)
     }
     /// The records in `bytes` that are the bucket's and were not replaced in it.
-    fn valid<'a>(&'a self, slot: u32, bytes: &'a [u8]) -> impl Iterator<Item = Record<'a>> {
+    fn valid<'a>(&'a self, slot: u32, bytes: &'a [u8]) -> impl Iterator<Item = DueRecord<'a>> {
         let bucket = self.buckets.at(slot);
-        record::offsets(bytes).map(|offset| Record::read(&bytes[offset..])).filter(move |record| {
+        record::offsets(bytes).map(|offset| DueRecord::read(&bytes[offset..])).filter(move |record| {
             self.slots.get(record.number.0) == slot
                 && bucket.kind != crate::bucket::Kind::Pending
                 && !bucket.is_dead(record.number.0, record.sequence)
         })
     }
-    fn newest<'a>(&'a self, slot: u32, number: Number, bytes: &'a [u8]) -> Option<Record<'a>> {
+    fn newest<'a>(&'a self, slot: u32, number: Number, bytes: &'a [u8]) -> Option<DueRecord<'a>> {
         self.valid(slot, bytes).filter(|record| record.number == number).max_by_key(|record| record.sequence)
     }
     /// Reads an extent and checks it; it begins at byte 0.

@@ -1,10 +1,10 @@
-//! What will be handed out and in which order, and the reads for it, begun ahead.
+//! Plans what will be handed out and in which order, and starts the reads for it ahead of time.
 //!
 //! *Planning* a minute takes the extents whose first record is due then out of their buckets and sets them in a queue;
-//! reads are begun from the front of the queue as memory allows.
+//! reads are started from the front of the queue as memory allows.
 //!
-//! **Invariant:** the queue is in order of minutes. What was planned stays in the list of spent extents of its bucket, so
-//! that a checkpoint names it.
+//! **Invariant:** the queue is in order of minutes. What was planned stays in the list of spent extents of its bucket,
+//! so that a checkpoint names it.
 
 use super::Store;
 use super::reads::READ_BYTES_MAX;
@@ -39,7 +39,7 @@ pub(super) struct Plan {
     pub(super) waiting: BTreeMap<u32, Vec<Item>>,
     /// Bytes of what waits.
     pub(super) waiting_bytes: usize,
-    /// Damage that was met and not told yet.
+    /// Damage that was found and not reported yet.
     pub(super) damage: VecDeque<Error>,
     /// What was too much for one batch.
     pub(super) rest: Option<Rest>,
@@ -69,7 +69,7 @@ pub(super) struct Item {
 pub(super) enum Source {
     /// The write buffer of the bucket.
     Memory,
-    /// Extents that are read together, and the ticket of the read once it is begun.
+    /// Extents that are read together, and the ticket of the read once it is started.
     Disk { extents: Vec<Extent>, ticket: Option<u64> },
     /// Extents that were read.
     Read(ReadExtents),

@@ -23,7 +23,7 @@ const SAME_ERRORS_MAX: u32 = 8;
 const ERROR_WAIT: Duration = Duration::from_millis(1);
 
 impl Store {
-    /// Opens the store in `directory` as it is now, without writing to it, whoever writes to it meanwhile. What is
+    /// Opens the store in `directory` as it is now, without writing to it, even while a writer is at work. What is
     /// changed in it is seen by this store alone. A directory that does not exist is a store with nothing in it.
     ///
     /// The writer may later reuse the space of records that this store refers to. Reading such a record fails with

@@ -1,6 +1,6 @@
 //! Reads under way, and the buffers that they fill.
 //!
-//! **Invariant:** all buffers but one have one size and there are only so many, wherever they are: that bounds what is
+//! **Invariant:** all buffers but one have one size, and their number is fixed, wherever they are: that bounds what is
 //! read ahead.
 
 use super::Reader;

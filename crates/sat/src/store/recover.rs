@@ -1,7 +1,7 @@
 //! Opening a store: superblock, checkpoint, log (M1, M2).
 //!
-//! **Invariant:** until its own checkpoint is durable, opening writes only where neither the last checkpoint nor the log
-//! refers to, but for the superblock, whose content it makes durable once more. A crash on the way repeats it.
+//! **Invariant:** until its own checkpoint is durable, opening writes only where neither the last checkpoint nor the
+//! log refers to, but for the superblock, whose content it makes durable once more. A crash on the way repeats it.
 
 use super::checkpoint::{Checkpoints, kind_number};
 use super::flush::Flush;
@@ -19,10 +19,10 @@ use crate::log::operation::{self, Operation};
 use crate::log::{Begin, FILE_HEAD_BYTES, Log, PARTS_MAX, Replay};
 use crate::options::Options;
 use crate::pool::Pool;
-use crate::record::Record;
+use crate::record::DueRecord;
 use crate::segment::Segments;
 use crate::slots::{self, Slots};
-use crate::statistics::{Recovery, Statistics};
+use crate::statistics::{Statistics, StoreRecovery};
 use crate::superblock::Superblock;
 use crate::work::{self, RunScratch};
 use crate::worker::Worker;
@@ -106,7 +106,7 @@ impl Store {
             checkpoints: Checkpoints::new(checkpointer, superblock_file, superblock.generation),
             flush: Flush::default(),
             is_stopped: false,
-            recovery: Recovery::default(),
+            recovery: StoreRecovery::default(),
             statistics: Statistics::default(),
             files: files.clone(),
             options,
@@ -220,7 +220,7 @@ impl Store {
         }
         self.buckets.at_mut(slot).copies -= u64::from(records);
         for offset in crate::record::offsets(bytes) {
-            self.append(slot, &Record::read(&bytes[offset..]))?;
+            self.append(slot, &DueRecord::read(&bytes[offset..]))?;
         }
         Ok(())
     }
@@ -255,8 +255,8 @@ impl Store {
         }
         let tail = replay.tail(self.options.commit_bytes_max(), super::write::FRAMES_IN_FLIGHT_MAX + 1)?;
         self.recovery.bytes_cut = tail.cut_bytes;
-        let is_clean = self.recovery == Recovery::default();
-        // A part that was begun is never gone on with: what is left in it must not follow what comes now.
+        let is_clean = self.recovery == StoreRecovery::default();
+        // A part that was started is never continued: what is left in it must not follow what comes now.
         let next_part = if is_clean { part } else { part + PARTS_MAX };
         self.log =
             Log::open(&self.files, self.store, Begin { part: next_part, durable: frame }, &self.options)?;
@@ -278,7 +278,7 @@ impl Store {
                 }
                 let sequence = self.sequence;
                 self.sequence += 1;
-                let record = Record { number: Number(number), due: Minute(due), key, value, sequence };
+                let record = DueRecord { number: Number(number), due: Minute(due), key, value, sequence };
                 self.apply_update(&record, bucket)?;
             }
             Operation::Delete { number } => {

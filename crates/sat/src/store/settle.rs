@@ -12,12 +12,12 @@ use crate::bucket::Kind;
 use crate::error::{Error, Result};
 use crate::index::{self, Entry};
 use crate::log::operation::Operation;
-use crate::record::{self, RECORD_BYTES_MAX, Record};
+use crate::record::{self, DueRecord, RECORD_BYTES_MAX};
 use crate::{Minute, Number, pool, slots};
 
-/// What became of an offered key. Answers come in the order of the offers.
+/// What became of an offered key. Outcomes come in the order of the offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct OfferOutcome {
     /// The record's number.
     pub number: Number,
     /// Whether the offer made the record. If not, what was offered with the key is dropped.
@@ -49,15 +49,15 @@ impl Store {
     pub fn pending(&self) -> usize {
         self.pending.fingerprints.len()
     }
-    /// Whether so many offers wait that settling is worth its pass over the index.
+    /// Whether enough offers wait to make settling worth its pass over the index.
     #[must_use]
     pub fn should_settle(&self) -> bool {
         let pending = self.pending.fingerprints.len();
         pending >= self.options.pending_max || pending as u64 * 20 >= self.index.entries().max(20_000)
     }
-    /// Judges all offers that wait and inserts the new ones; commits and checkpoints on the way. One answer for each
-    /// offer, in their order.
-    pub fn settle(&mut self) -> Result<Vec<Answer>> {
+    /// Judges all offers that wait and inserts the new ones; commits and checkpoints on the way. One outcome for each
+    /// offer, in order.
+    pub fn settle(&mut self) -> Result<Vec<OfferOutcome>> {
         self.commit()?;
         if self.pending.fingerprints.is_empty() {
             return Ok(Vec::new());
@@ -71,7 +71,7 @@ impl Store {
         }
         settled
     }
-    fn settle_all(&mut self, fingerprints: &[u128]) -> Result<Vec<Answer>> {
+    fn settle_all(&mut self, fingerprints: &[u128]) -> Result<Vec<OfferOutcome>> {
         let (answers, fresh) = self.judge(fingerprints)?;
         let obsolete = self.index.add(&fresh)?;
         self.checkpoints.obsolete.extend(obsolete);
@@ -81,7 +81,7 @@ impl Store {
         Ok(answers)
     }
     /// An answer for each offer, and the entries of the new ones.
-    fn judge(&mut self, fingerprints: &[u128]) -> Result<(Vec<Answer>, Vec<Entry>)> {
+    fn judge(&mut self, fingerprints: &[u128]) -> Result<(Vec<OfferOutcome>, Vec<Entry>)> {
         // Fingerprint above, place in the order of arrival below: of equal keys the first comes first.
         let mut order: Vec<Entry> = fingerprints
             .iter()
@@ -102,16 +102,16 @@ impl Store {
             let verdict = (number.is_some(), number.unwrap_or_else(|| index::number_of(group[0])));
             group.iter().for_each(|entry| verdicts[index::number_of(*entry) as usize] = verdict);
         }
-        let mut answers: Vec<Answer> = Vec::with_capacity(verdicts.len());
+        let mut answers: Vec<OfferOutcome> = Vec::with_capacity(verdicts.len());
         for (place, (is_known, value)) in verdicts.iter().enumerate() {
             let answer = if *is_known {
                 // A deleted record's key is new again, and keeps its number.
                 let is_new = self.slots.get(*value) == slots::NONE;
-                Answer { number: Number(*value), is_new }
+                OfferOutcome { number: Number(*value), is_new }
             } else if *value as usize == place {
-                Answer { number: Number(self.slots.push()), is_new: true }
+                OfferOutcome { number: Number(self.slots.push()), is_new: true }
             } else {
-                Answer { number: answers[*value as usize].number, is_new: false }
+                OfferOutcome { number: answers[*value as usize].number, is_new: false }
             };
             if answer.is_new {
                 // Claimed: a later offer of the same key finds it taken.
@@ -124,14 +124,14 @@ impl Store {
             !verdicts[place].0 && verdicts[place].1 as usize == place
         };
         let numbered = |entry: &Entry| {
-            let Answer { number, .. } = answers[index::number_of(*entry) as usize];
+            let OfferOutcome { number, .. } = answers[index::number_of(*entry) as usize];
             index::fingerprint_of(*entry) << 32 | u128::from(number.0)
         };
         let fresh = order.iter().filter(is_fresh).map(numbered).collect();
         Ok((answers, fresh))
     }
     /// Puts the new records where their due minute asks for, and empties the bucket of offers.
-    fn insert_new(&mut self, answers: &[Answer]) -> Result<()> {
+    fn insert_new(&mut self, answers: &[OfferOutcome]) -> Result<()> {
         self.wait_for_all_flushes()?;
         let slot = std::mem::replace(&mut self.pending.slot, slots::NONE);
         let bucket = self.buckets.at(slot);
@@ -155,10 +155,10 @@ impl Store {
     fn insert_some<'a>(
         &mut self,
         bytes: &[u8],
-        answers: &mut impl Iterator<Item = &'a Answer>,
+        answers: &mut impl Iterator<Item = &'a OfferOutcome>,
     ) -> Result<()> {
         for offset in record::offsets(bytes) {
-            let offered = Record::read(&bytes[offset..]);
+            let offered = DueRecord::read(&bytes[offset..]);
             let answer = answers.next().expect("an answer for every offer");
             if !answer.is_new {
                 continue;
@@ -169,7 +169,7 @@ impl Store {
             self.buckets.at_mut(to).live += 1;
             self.slots.set(answer.number.0, to);
             self.count += 1;
-            self.append(to, &Record { number: answer.number, due, sequence: self.sequence, ..offered })?;
+            self.append(to, &DueRecord { number: answer.number, due, sequence: self.sequence, ..offered })?;
         }
         Ok(())
     }
@@ -178,7 +178,7 @@ impl Store {
             self.pending.slot = self.buckets.add(Kind::Pending, 0);
         }
         self.pending.fingerprints.push(index::fingerprint(&self.secret, key));
-        let record = Record { number: Number(0), due: Minute(due), key, value, sequence: 0 };
+        let record = DueRecord { number: Number(0), due: Minute(due), key, value, sequence: 0 };
         self.append(self.pending.slot, &record)
     }
     /// Reads the fingerprints of the offers that a checkpoint left waiting.
@@ -196,7 +196,7 @@ impl Store {
     }
     fn note_pending(&mut self, bytes: &[u8]) {
         let fingerprints = record::offsets(bytes)
-            .map(|offset| index::fingerprint(&self.secret, Record::read(&bytes[offset..]).key));
+            .map(|offset| index::fingerprint(&self.secret, DueRecord::read(&bytes[offset..]).key));
         self.pending.fingerprints.extend(fingerprints);
     }
 }

@@ -4,7 +4,7 @@ use super::{FrameUnderWay, Store};
 use crate::error::{Error, Result};
 use crate::log::operation::Operation;
 use crate::log::{FrameHead, HEAD_BYTES};
-use crate::record::{RECORD_BYTES_MAX, Record};
+use crate::record::{DueRecord, RECORD_BYTES_MAX};
 use crate::{Frame, Minute, Number, slots};
 
 /// Commits that may be on their way to the disk at once.
@@ -25,7 +25,7 @@ impl Store {
         let operation = Operation::Update { number: number.0, bucket: bucket.0, due: due.0, key, value };
         operation.write(&mut self.frame.bytes);
         let sequence = self.next_sequence();
-        self.apply_update(&Record { number, due, key, value, sequence }, bucket.0)
+        self.apply_update(&DueRecord { number, due, key, value, sequence }, bucket.0)
     }
     /// Deletes a record. Its number stays bound to its key: offered again, the key is new and has the same number.
     pub fn delete(&mut self, number: Number) -> Result<()> {
@@ -38,7 +38,7 @@ impl Store {
         self.apply_delete(number.0, sequence);
         Ok(())
     }
-    /// Sets an entry of the caller's table: its place in what it reads, its sums. Small things: the whole table is in
+    /// Sets an entry of the caller's table, such as its checkpoint or its totals. Keep it small: the whole table is in
     /// memory and in every checkpoint.
     pub fn set(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
         let bytes_max = ENTRY_BYTES_MAX.min(self.options.commit_bytes_max() / 4);
@@ -74,7 +74,7 @@ impl Store {
         Ok(frame)
     }
     /// Sends all changes since the last commit on their way, together, and does not wait: they are durable when
-    /// [`Store::wait`] returns, or [`Store::durable`] tells this frame or a later one. Later commits may be begun
+    /// [`Store::wait`] returns, or [`Store::durable`] returns this frame or a later one. Later commits may be started
     /// before that.
     pub fn begin_commit(&mut self) -> Result<Frame> {
         self.check_running()?;
@@ -150,7 +150,7 @@ impl Store {
     }
 
     /// Puts a record's next state into the bucket of minute `bucket`.
-    pub(super) fn apply_update(&mut self, record: &Record<'_>, bucket: u32) -> Result<()> {
+    pub(super) fn apply_update(&mut self, record: &DueRecord<'_>, bucket: u32) -> Result<()> {
         let number = record.number.0;
         let from = self.slots.get(number);
         let old = self.buckets.at_mut(from);
@@ -180,7 +180,7 @@ impl Store {
     }
     /// Moves a record as it is from one bucket to another. Moves are not logged: until a checkpoint knows the new
     /// place, the old one stays.
-    pub(super) fn move_record(&mut self, record: &Record<'_>, to: u32) -> Result<()> {
+    pub(super) fn move_record(&mut self, record: &DueRecord<'_>, to: u32) -> Result<()> {
         let from = self.slots.get(record.number.0);
         debug_assert_ne!(from, to);
         self.buckets.at_mut(to).live += 1;
@@ -193,7 +193,7 @@ impl Store {
         self.append(to, record)
     }
     /// Appends a record to the write buffer of a bucket.
-    pub(super) fn append(&mut self, slot: u32, record: &Record<'_>) -> Result<()> {
+    pub(super) fn append(&mut self, slot: u32, record: &DueRecord<'_>) -> Result<()> {
         let bytes = record.bytes();
         let needed = self.pool.needed(&self.buckets.at(slot).chain, bytes);
         if needed > 0 {

@@ -4,7 +4,7 @@ use crate::model::Entry;
 use crate::player::Player;
 use crate::setup::{open, options};
 use base::disk::SimulatedDisk;
-use sat::{Batch, Error, Minute, Number, RECORD_BYTES_MAX, Recovery, Store};
+use sat::{Batch, Error, Minute, Number, RECORD_BYTES_MAX, Store, StoreRecovery};
 use std::sync::Arc;
 
 fn player(seed: u64) -> Player {
@@ -183,7 +183,7 @@ fn a_store_that_was_closed_has_nothing_to_replay_and_one_that_was_dropped_has() 
     store.set(b"place", b"1").unwrap();
     store.close().unwrap();
     let mut store = open(&disk, options()).unwrap();
-    assert_eq!(store.recovery(), Recovery::default());
+    assert_eq!(store.recovery(), StoreRecovery::default());
     // Handed out and not written back.
     assert_eq!(due_until(&mut store, 5), [("one".to_owned(), 5)]);
     store.set(b"place", b"2").unwrap();

@@ -99,7 +99,7 @@ pub(crate) fn examine(disk: &SimulatedDisk, built: &Built) -> Result<Verdict, St
     Ok(verdict.max(settle(&mut store, model)?))
 }
 
-fn check_record(record: &sat::Record<'_>, model: &Model) -> Result<(), String> {
+fn check_record(record: &sat::DueRecord<'_>, model: &Model) -> Result<(), String> {
     let found = Entry { key: record.key.to_vec(), due: record.due.0, value: record.value.to_vec() };
     let expected = model.records.get(&record.number.0);
     if expected == Some(&found) { Ok(()) } else { Err(format!("{found:?} instead of {expected:?}")) }

@@ -66,7 +66,7 @@ fn the_process_that_is_killed() {
     }
 }
 
-/// Starts the process, kills it after some commits, and returns the last sum that it confirmed.
+/// Starts the process, kills it after some commits, and returns the last checksum that it confirmed.
 fn kill_one(directory: &Path, direct: bool) -> u64 {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "killed::the_process_that_is_killed", "--nocapture"]).env(DIRECTORY, directory);

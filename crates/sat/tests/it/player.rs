@@ -48,9 +48,9 @@ pub(crate) struct Player {
     pub(crate) model: Model,
     /// The content at the last acknowledged commit.
     durable: Model,
-    /// Commits that were begun and not acknowledged.
+    /// Commits that were started and not acknowledged.
     commits: Vec<(Option<Frame>, Vec<Change>)>,
-    /// Changes since the last commit was begun.
+    /// Changes since the last commit was started.
     changes: Vec<Change>,
     session: Session,
 }
@@ -141,7 +141,10 @@ impl Player {
         self.options = options;
         self.open()?;
         let recovery = self.store().recovery();
-        ensure!(recovery == sat::Recovery::default(), "a closed store had something to replay: {recovery:?}");
+        ensure!(
+            recovery == sat::StoreRecovery::default(),
+            "a closed store had something to replay: {recovery:?}"
+        );
         Ok(())
     }
 

@@ -26,7 +26,7 @@ impl SlowDisk {
     pub(crate) fn new(disk: SimulatedDisk) -> Self {
         Self { disk, written: Arc::default() }
     }
-    /// Waits for some commits, a different number each time; not for ever, since the store may wait for the
+    /// Waits for some commits, a different number each time; not forever, since the store may wait for the
     /// checkpoint in turn.
     fn dawdle(&self) {
         let commits = self.written.commits.lock().unwrap();

@@ -101,7 +101,7 @@ fn check_by_peer(data: &Path) {
 
 /// The ids of the chunked answers in a file.
 fn chunked_answers(path: &Path) -> HashSet<String> {
-    let records = warc::Reader::new(std::fs::File::open(path).unwrap(), usize::MAX).map(Result::unwrap);
+    let records = warc::WarcReader::new(std::fs::File::open(path).unwrap(), usize::MAX).map(Result::unwrap);
     let is_chunked = |record: &warc::Record| {
         record.kind() == warc::Kind::Response
             && base::http::is_chunked(archive::split_answer(&record.block).0)

@@ -146,7 +146,7 @@ fn the_opt_out_list_of_the_data_directory_is_obeyed() {
 
 #[test]
 fn what_is_no_url_proxy_or_range_is_refused_with_what_to_write() {
-    run(utsushi().args(["fetch", "example.org"])).could_not(&["`example.org` is no URL", "https://"]);
+    run(utsushi().args(["fetch", "example.org"])).could_not(&["`example.org` is not a URL", "https://"]);
     run(utsushi().args(["fetch", "ftp://example.org/"])).could_not(&["ftp"]);
     let url = "http://127.0.0.1:1/";
     run(utsushi().args(["fetch", url, "--proxy", "http://user:secret@a:1"])).wrong(&["http://host:port"]);

@@ -61,7 +61,7 @@ fn a_file_appears_when_it_is_whole() {
 fn a_wrong_time_names_its_flag_and_what_to_write() {
     let (_place, data) = imported(&small_web());
     for at in ["yesterday", "2026-13-01", ""] {
-        on(&data, &["get", PAGE, "--at", at]).wrong(&["--at", "is no time; write RFC 3339"]);
+        on(&data, &["get", PAGE, "--at", at]).wrong(&["--at", "is not a time; write RFC 3339"]);
     }
     on(&data, &["get", PAGE, "--at", "9999-12-31T23:59:59.999999Z"]).wrong(&["end of time"]);
 }

@@ -4,19 +4,19 @@ use crate::program::on;
 use base::Timestamp;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use warc::{Draft, Kind, Level, RecordId, Writer};
+use warc::{Draft, Kind, Level, RecordId, WarcWriter};
 
 /// A WARC file on its way.
 pub(crate) struct Made {
     bytes: Vec<u8>,
-    writer: Writer,
+    writer: WarcWriter,
     /// Where each record begins.
     pub(crate) offsets: Vec<u64>,
 }
 
 impl Made {
     pub(crate) fn new() -> Self {
-        Self { bytes: Vec::new(), writer: Writer::new(Level::DEFAULT), offsets: Vec::new() }
+        Self { bytes: Vec::new(), writer: WarcWriter::new(Level::DEFAULT), offsets: Vec::new() }
     }
 
     /// Adds the answer that `url` gave at `at`.

@@ -7,7 +7,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use warc::{Draft, Kind, Level, RecordId, Writer};
+use warc::{Draft, Kind, Level, RecordId, WarcWriter};
 
 fn directory(site: &Site) -> (TempDir, PathBuf) {
     let place = TempDir::new().unwrap();
@@ -65,7 +65,7 @@ fn history_marks_truncated_captures() {
     let draft = Draft::new(&Kind::Response, &id, at).target(PAGE).text("WARC-Truncated", "length");
     let block: [&[u8]; 1] =
         [b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Length: 99\r\n\r\nbegin"];
-    Writer::new(Level::DEFAULT).append(draft, warc::HTTP_RESPONSE, &block, &mut bytes);
+    WarcWriter::new(Level::DEFAULT).append(draft, warc::HTTP_RESPONSE, &block, &mut bytes);
     fs::write(&file, bytes).unwrap();
     on(&data, &["import", file.to_str().unwrap()]);
     let text = on(&data, &["history", PAGE]).done();

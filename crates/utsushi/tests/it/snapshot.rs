@@ -93,17 +93,17 @@ fn what_makes_no_sense_is_refused_with_what_to_ask_instead() {
     on(&data, &["snapshot", "--at", "now", "--language", "ja"])
         .could_not(&["cannot choose by `--language`", "leave out `--language`"]);
     for (flag, value, part) in [
-        ("--at", "soon", "is no time"),
-        ("--during", "2026-03-01", "is no period"),
+        ("--at", "soon", "is not a time"),
+        ("--during", "2026-03-01", "is not a period"),
         ("--during", "2026-03-02..2026-03-01", "is empty"),
-        ("--changed-since", "soon", "is no time"),
+        ("--changed-since", "soon", "is not a time"),
         ("--relation", "near", "near"),
         ("--recipe", "soup", "soup"),
-        ("--unit", "page", "is no unit"),
-        ("--flag", "new", "is no flag"),
-        ("--type", "html", "is no media type"),
+        ("--unit", "page", "is not a unit"),
+        ("--flag", "new", "is not a flag"),
+        ("--type", "html", "is not a media type"),
         ("--status", "many", "many"),
-        ("--site", "http://example.org/", "is no site"),
+        ("--site", "http://example.org/", "is not a site"),
         ("--prefix", "#top", "leave out everything from `#`"),
         ("--format", "pdf", "pdf"),
         ("--language", "ja,日本", "is no language"),
@@ -116,7 +116,7 @@ fn what_makes_no_sense_is_refused_with_what_to_ask_instead() {
 fn read(data: &Path, facts: impl Fn(&str) -> Option<Facts>, unread: &str) {
     let (disk, directory): (Arc<dyn Disk>, _) = (Arc::new(RealDisk), data.join("archive"));
     let reader = archive::Reader::open(Arc::clone(&disk), &directory).unwrap();
-    let mut writer = archive::derived::Writer::open(disk, &directory).unwrap();
+    let mut writer = archive::derived::DerivedWriter::open(disk, &directory).unwrap();
     let arrivals = reader.since(None).unwrap().map(|arrival| arrival.unwrap().0);
     let arrivals: Vec<archive::Entry> =
         arrivals.take_while(|entry| unread.is_empty() || !entry.url.ends_with(unread)).collect();
@@ -303,7 +303,7 @@ fn an_export_with_resolved_revisits_holds_whole_answers_with_their_own_dates() {
     let (place, data) = imported(&small_web());
     let file = place.path().join("resolved.warc.gz");
     on(&data, &["export", "--resolve-revisits", "-o", file.to_str().unwrap()]).done();
-    let records = warc::Reader::new(std::fs::File::open(&file).unwrap(), 1_000).map(Result::unwrap);
+    let records = warc::WarcReader::new(std::fs::File::open(&file).unwrap(), 1_000).map(Result::unwrap);
     let answers: Vec<_> = records.filter(|record| record.kind() != warc::Kind::Warcinfo).collect();
     assert_eq!(answers.len(), 9);
     assert!(answers.iter().all(|record| record.kind() == warc::Kind::Response), "no revisit is left");

@@ -112,7 +112,7 @@ impl Block {
     }
 }
 
-/// Which way a message went, if the block holds one whose payload can be told.
+/// Which way a message went, if the block holds one whose payload can be found.
 fn direction(head: &Head, kind: &Kind, essence: Option<&str>) -> Option<Direction> {
     let direction = match kind {
         Kind::Response => Direction::Response,

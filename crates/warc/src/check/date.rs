@@ -6,8 +6,8 @@ use super::report::Severity;
 
 /// Whether `value` is a date; else how much that weighs, and what is wrong.
 pub(super) fn check(value: &str, edition: Edition) -> Result<(), (Severity, &'static str)> {
-    let date =
-        Date::read(value).ok_or((Severity::Error, "is no date; expected the form `2026-03-31T09:00:00Z`"))?;
+    let date = Date::read(value)
+        .ok_or((Severity::Error, "is not a date; expected the form `2026-03-31T09:00:00Z`"))?;
     date.check_ranges().map_err(|what| (Severity::Error, what))?;
     match (date.zone, date.precision) {
         (Zone::Other, _) => Err((Severity::Error, "is not in UTC; expected `Z` at its end")),

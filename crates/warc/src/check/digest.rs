@@ -14,7 +14,7 @@ use sha2::{Sha224, Sha256, Sha384, Sha512};
 pub(super) enum Claim {
     /// It can be computed again.
     Known(Algorithm, Vec<u8>),
-    /// Nobody here knows the algorithm.
+    /// The algorithm is unknown.
     Unknown(String),
 }
 
@@ -34,7 +34,7 @@ impl Claim {
         match decode(digest, algorithm.bytes()) {
             Some(bytes) => Ok(Self::Known(algorithm, bytes)),
             None => Err(format!(
-                "`{}` is no value of `{label}`, which has `{}` bytes in base 16, 32 or 64",
+                "`{}` is not a value of `{label}`, which has `{}` bytes in base 16, 32 or 64",
                 shown(digest),
                 algorithm.bytes()
             )),

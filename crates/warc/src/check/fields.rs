@@ -141,7 +141,7 @@ fn check_id(field: Field, value: &str, report: &mut Report) {
 
 fn check_number(field: Field, value: &str, report: &mut Report) {
     if number(value).is_none() {
-        report.wrong(field, format!("`{}` is no number; expected digits and nothing else", shown(value)));
+        report.wrong(field, format!("`{}` is not a number; expected digits and nothing else", shown(value)));
     }
 }
 
@@ -165,7 +165,7 @@ fn check_media_type(field: Field, value: &str, report: &mut Report) {
     let is_type =
         essence.trim_ascii_end().split_once('/').is_some_and(|(kind, sub)| is_word(kind) && is_word(sub));
     if !is_type {
-        report.wrong(field, format!("`{}` is no media type; expected `type/subtype`", shown(value)));
+        report.wrong(field, format!("`{}` is not a media type; expected `type/subtype`", shown(value)));
     } else if parameters.is_some_and(|parameters| !are_parameters(parameters)) {
         // What a server said of a resource is copied as it is.
         let what = format!("`{}` has malformed parameters; expected `; name=value`", shown(value));
@@ -223,8 +223,10 @@ fn check_digest(field: Field, value: &str, report: &mut Report) {
 
 fn check_address(value: &str, report: &mut Report) {
     if value.parse::<IpAddr>().is_err() {
-        let what =
-            format!("`{}` is no address; expected one such as `192.0.2.1` or `2001:db8::1`", shown(value));
+        let what = format!(
+            "`{}` is not an address; expected one such as `192.0.2.1` or `2001:db8::1`",
+            shown(value)
+        );
         report.wrong(Field::IpAddress, what);
     }
 }
@@ -261,7 +263,7 @@ fn check_truncated(value: &str, report: &mut Report) {
         .any(|known| value.eq_ignore_ascii_case(known))
     {
         let what = format!(
-            "`{}` is no reason of the standard, which has `length`, `time`, `disconnect` and `unspecified`",
+            "`{}` is not a reason of the standard, which has `length`, `time`, `disconnect` and `unspecified`",
             shown(value)
         );
         report.advice(Clause::Field(Field::Truncated), what);
@@ -274,7 +276,7 @@ fn check_type(kind: &Kind, report: &mut Report) {
         return;
     }
     if word.bytes().all(is_token) {
-        let what = format!("`{}` is no type of the standard; readers pass over the record", shown(word));
+        let what = format!("`{}` is not a type of the standard; readers pass over the record", shown(word));
         report.advice(Clause::Field(Field::Type), what);
     } else {
         report.wrong(Field::Type, format!("`{}` is not one word", shown(word)));
@@ -291,7 +293,7 @@ fn check_segment(head: &Head, kind: &Kind, report: &mut Report) {
         _ if value != 1 => {
             report.wrong(
                 Field::SegmentNumber,
-                format!("`{value}` in a record that is no continuation; expected `1`"),
+                format!("`{value}` in a record that is not a continuation; expected `1`"),
             );
         }
         Kind::Warcinfo | Kind::Request | Kind::Metadata | Kind::Revisit => {

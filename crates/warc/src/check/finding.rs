@@ -10,7 +10,7 @@ use std::fmt;
 pub struct Finding {
     /// Where the record begins in the file, or the compressed member that holds it.
     pub offset: u64,
-    /// The number of the record, from 1; the one after the last when no record can be told.
+    /// The number of the record, from 1; one more than the last when no record can be named.
     pub record: u64,
     /// What the record is called, if it says so.
     pub id: Option<String>,
@@ -53,7 +53,7 @@ impl fmt::Display for Finding {
 
 /// What a file holds and how much is wrong with it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct CheckSummary {
     /// How many records begin in it.
     pub records: u64,
     /// How many of each type; those that the standard does not define as `other`.
@@ -70,7 +70,7 @@ pub struct Summary {
     pub advice: u64,
 }
 
-impl Summary {
+impl CheckSummary {
     /// Whether the file breaks nothing that the standard demands.
     #[must_use]
     pub fn is_valid(&self) -> bool {

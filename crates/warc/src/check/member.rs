@@ -57,7 +57,7 @@ pub(crate) struct Source<R> {
     member: u64,
     members: u64,
     read_of_member: u64,
-    /// Behind this nothing need be looked at again: the last member that ended as it should ends here, or one that
+    /// After this nothing need be looked at again: the last member that ended as it should ends here, or one that
     /// did not begins just before.
     trusted: u64,
     notes: Vec<Notes>,
@@ -100,7 +100,7 @@ impl<R: Read + Seek> Source<R> {
     pub(crate) fn offset(&self) -> u64 {
         if self.is_plain() { self.input.position() } else { self.member }
     }
-    /// How many members were begun.
+    /// How many members were started.
     pub(crate) fn members(&self) -> u64 {
         self.members
     }
@@ -112,7 +112,7 @@ impl<R: Read + Seek> Source<R> {
     pub(super) fn file_bytes(&self) -> u64 {
         self.input.furthest()
     }
-    /// Where the member begins that was last begun, or tried to be.
+    /// Where the last member that was started, or tried, begins.
     pub(crate) fn member(&self) -> u64 {
         self.member
     }
@@ -150,7 +150,7 @@ impl<R: Read + Seek> Source<R> {
         }
         Ok(self.window.get(self.unread.clone()).unwrap_or_default())
     }
-    /// How far the file was read: behind the member, when that is over.
+    /// How far the file was read: the end of the member, once that is over.
     pub(crate) fn place(&self) -> u64 {
         self.input.position()
     }

@@ -33,7 +33,7 @@ impl Unzstd {
         Self { decoder: None, dictionary: None }
     }
 
-    /// Begins the frame that `input` stands at; false when it is one without content, which then is behind us.
+    /// Begins the frame that `input` stands at; false when it is one without content, which is then skipped.
     pub(super) fn begin<R: Read>(
         &mut self,
         input: &mut Input<R>,

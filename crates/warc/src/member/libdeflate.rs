@@ -15,7 +15,7 @@ use std::ptr::NonNull;
 
 /// Decompresses whole members.
 ///
-/// **Invariant:** the pointer is one that libdeflate gave out and that nobody else has.
+/// **Invariant:** the pointer came from libdeflate and has no other owner.
 pub(super) struct Decompressor(NonNull<libdeflate_decompressor>);
 
 /// What a member took and made.
@@ -28,7 +28,7 @@ pub(super) struct Unpacked {
 /// Why a member could not be unpacked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Failure {
-    /// It ends behind the input, or is damaged.
+    /// It ends past the end of the input, or is damaged.
     Input,
     /// It holds more than the room for it.
     Room,

@@ -25,9 +25,9 @@ const ROOM_BYTES: usize = 128 * 1024;
 /// What came of trying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tried {
-    /// The member took so many bytes of the input.
+    /// The member took this many bytes of the input.
     Taken(usize),
-    /// The member is damaged, or ends behind the input.
+    /// The member is damaged, or ends past the end of the input.
     InputEnds,
     /// The member holds more than may be held.
     TooLarge,

@@ -4,7 +4,7 @@
 //! that holds a dictionary for all others, raw or itself compressed. Other skippable frames are padding.
 //!
 //! **Invariant:** a dictionary takes at most [`DICTIONARY_BYTES_MAX`], a window at most what `WINDOW_LOG_MAX` says,
-//! which is what every decoder of zstd grants unless told otherwise.
+//! which is what every decoder of zstd grants by default.
 
 use super::{Fault, ZstdLevel};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Records that are read piece by piece into buffers of their own: those that do not fit into memory with their
 //! member, and those that are damaged.
 
-use super::{Found, Held, Inside, Reader, layout};
+use super::{Found, Held, Inside, WarcReader, layout};
 use crate::head::{Head, behind_first_line, find_fields};
 use crate::header::HEAD_BYTES_MAX;
 use crate::member::{Fault, Form};
@@ -11,7 +11,7 @@ use std::io::Read;
 /// The buffer of an exceptionally long block is given back.
 const BLOCK_BYTES_KEPT: usize = 4 * 1024 * 1024;
 
-impl<R: Read> Reader<R> {
+impl<R: Read> WarcReader<R> {
     /// The record that the stream stands at.
     pub(super) fn stream_record(&mut self) -> Result<Found, Fault> {
         let is_first = self.inside == Inside::Nothing;

@@ -20,7 +20,7 @@ pub(super) const LINE_END_BYTES_MAX: usize = 4;
 pub(super) struct Layout {
     pub(super) head: Range<usize>,
     pub(super) block: Range<usize>,
-    /// Where the line ends behind the block are over.
+    /// Where the line ends after the block are over.
     pub(super) end: usize,
 }
 

@@ -1,6 +1,6 @@
-//! Going on behind damage.
+//! Continues after damage.
 
-use super::{Error, Inside, Reader};
+use super::{Error, Inside, WarcReader};
 use crate::member::{Fault, zstandard};
 use std::io::{BufRead, Read, Seek};
 
@@ -13,11 +13,11 @@ pub struct Lost {
     pub to: u64,
 }
 
-impl<R: Read + Seek> Reader<R> {
-    /// After an error: goes on behind the damage, at the next place where the head of a record can be read. False
-    /// when there is none. [`Reader::lost`] then says what was stepped over.
+impl<R: Read + Seek> WarcReader<R> {
+    /// After an error: continues after the damage, at the next place where the head of a record can be read. False
+    /// when there is none. [`WarcReader::lost`] then says what was skipped.
     ///
-    /// Content can hold what looks like a record. Whoever resumes must prove that a record belongs there, see
+    /// Content can hold what looks like a record. The caller must prove that a record belongs there, see
     /// [`Record::belongs_to`](crate::Record::belongs_to).
     pub fn resume(&mut self) -> Result<bool, Error> {
         let from = self.offset;
@@ -26,7 +26,7 @@ impl<R: Read + Seek> Reader<R> {
         self.ended = !found;
         Ok(found)
     }
-    /// What the last [`Reader::resume`] stepped over.
+    /// What the last [`WarcReader::resume`] skipped.
     pub fn lost(&self) -> Option<Lost> {
         self.lost
     }

@@ -1,7 +1,7 @@
 //! One record from the bytes of its member: how an archive reads what its index points at.
 
 use super::layout::{NO_RECORD, find_record};
-use super::{Error, Reader};
+use super::{Error, WarcReader};
 use crate::head::Head;
 use crate::member::Form;
 use crate::member::whole::{Tried, Whole};
@@ -76,7 +76,7 @@ fn from_stream(
     block_bytes_max: usize,
     dictionary: Option<&Dictionary>,
 ) -> Result<Record, Error> {
-    let mut reader = Reader::starting_at(member, offset, block_bytes_max);
+    let mut reader = WarcReader::starting_at(member, offset, block_bytes_max);
     if let Some(dictionary) = dictionary {
         reader = reader.with_dictionary(dictionary.clone());
     }

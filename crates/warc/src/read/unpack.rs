@@ -1,7 +1,7 @@
-//! Records from the bytes of their members, one after the other into the same room: for whoever reads a great many.
+//! Unpacks records from the bytes of their members into one reused buffer, for callers that read very many.
 
 use super::layout::find_record;
-use super::{Error, Reader};
+use super::{Error, WarcReader};
 use crate::head::{Head, Place};
 use crate::member::Form;
 use crate::member::whole::{Tried, Whole, whole_bytes_max};
@@ -13,10 +13,10 @@ const OWN_BYTES_KEPT: usize = 1024 * 1024;
 
 /// Unpacks members that need no dictionary.
 ///
-/// **Invariant:** it holds room for members that are unpacked whole, at most 256 KiB or what it was told to keep of a block,
-/// and never more than 4 MiB; and the last record that did not fit there, until the next, with as much of its block as it
-/// was told to keep, which it holds twice while it unpacks it. A member whose checksum is wrong, or that holds anything
-/// but one whole record, is an error.
+/// **Invariant:** it holds room for members that are unpacked whole, at most 256 KiB or what it was told to keep of a
+/// block, and never more than 4 MiB; and the last record that did not fit there, until the next, with as much of its
+/// block as it was told to keep, which it holds twice while it unpacks it. A member whose checksum is wrong, or that
+/// holds anything but one whole record, is an error.
 #[derive(Debug)]
 pub struct Unpacker {
     whole: Whole,
@@ -29,7 +29,7 @@ pub struct Unpacker {
 }
 
 impl Unpacker {
-    /// Keeps at most so many bytes of a block.
+    /// Keeps at most this many bytes of a block.
     #[must_use]
     pub fn new(block_bytes_max: usize) -> Self {
         let whole = Whole::new(whole_bytes_max(block_bytes_max));
@@ -69,7 +69,7 @@ impl Unpacker {
 
     /// A member that is long, plain or wrong, which the other reader judges.
     fn unpack_slowly(&mut self, member: &[u8], offset: u64) -> Result<RecordRef<'_>, Error> {
-        let mut reader = Reader::starting_at(member, offset, self.block_bytes_max);
+        let mut reader = WarcReader::starting_at(member, offset, self.block_bytes_max);
         let damaged = |what| Error::Damaged { offset, what };
         let record = reader.advance().ok_or_else(|| damaged("no record is there"))??;
         if !record.is_alone || record.length != member.len() as u64 {
@@ -97,7 +97,7 @@ impl Unpacker {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Compression, Draft, Kind, Level, RecordId, Writer, ZstdLevel};
+    use crate::{Compression, Draft, Kind, Level, RecordId, WarcWriter, ZstdLevel};
     use base::Timestamp;
 
     fn member(compression: Compression, block: &[u8]) -> Vec<u8> {
@@ -105,7 +105,7 @@ mod tests {
         let id = RecordId::at("a.warc.gz", 7, at, &Kind::Resource);
         let draft = Draft::new(&Kind::Resource, &id, at).target("https://example.org/");
         let mut file = Vec::new();
-        Writer::new(compression).append(draft, "text/plain", &[block], &mut file);
+        WarcWriter::new(compression).append(draft, "text/plain", &[block], &mut file);
         file
     }
 

@@ -3,13 +3,13 @@
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{Cursor, Write as _};
-use warc::arc::{ArcRecord, Reader};
+use warc::arc::{ArcReader, ArcRecord};
 
 const ANSWER: &str = "HTTP/1.0 200 OK\r\nContent-Type: text/html\r\n\r\n<p>hi\n";
 
 fn read(file: &[u8]) -> (Vec<ArcRecord>, Vec<String>) {
     let (mut records, mut errors) = (Vec::new(), Vec::new());
-    for result in Reader::new(Cursor::new(file), 1_000_000) {
+    for result in ArcReader::new(Cursor::new(file), 1_000_000) {
         match result {
             Ok(record) => records.push(record),
             Err(error) => errors.push(error.to_string()),
@@ -153,7 +153,7 @@ fn files_can_be_joined_and_lack_their_description() {
 #[test]
 fn a_block_is_kept_as_far_as_wanted() {
     let file = page("a");
-    let record = Reader::new(Cursor::new(file.as_bytes()), 4).next().unwrap().unwrap();
+    let record = ArcReader::new(Cursor::new(file.as_bytes()), 4).next().unwrap().unwrap();
     assert_eq!((record.block.as_slice(), record.block_bytes), (&b"HTTP"[..], ANSWER.len() as u64));
     assert!(!record.is_whole());
 }
@@ -186,7 +186,7 @@ fn reading_goes_on_behind_damage() {
     }
     let long = format!("http://example.org/{} 192.0.2.1 20260331090001 text/html #", "b".repeat(100_000));
     check_damage(&around(&record(&long, ANSWER)), &["a", "c"], 1);
-    // A length that is too short leaves the rest of the block behind.
+    // A length that is too short leaves the rest of the block over.
     check_damage(
         &around(&record("http://example.org/b 192.0.2.1 20260331090001 text/html 5", ANSWER)),
         &["a", "b", "c"],

@@ -3,11 +3,11 @@
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use std::io::{Cursor, Write as _};
-use warc::check::{Check, Finding, Severity, Summary};
-use warc::{Draft, Kind, Level, RecordId, Writer};
+use warc::check::{Check, CheckSummary, Finding, Severity};
+use warc::{Draft, Kind, Level, RecordId, WarcWriter};
 
 /// Everything that is found in `file`.
-fn look_at(file: &[u8]) -> (Vec<Finding>, Summary) {
+fn look_at(file: &[u8]) -> (Vec<Finding>, CheckSummary) {
     let mut check = Check::new(Cursor::new(file));
     let findings = check.by_ref().collect::<Result<_, _>>().unwrap();
     (findings, check.summary().clone())
@@ -624,12 +624,12 @@ fn the_first_word_of_a_record_is_read_in_letters_of_any_case() {
     let other = good("response").with(&format!("WARC-Record-ID: {OTHER_ID}"));
     let file = [small.bytes(), b"garbage\r\n".to_vec(), other.bytes()].concat();
     check(&file, "?4 !4");
-    let mut reader = warc::Reader::new(std::io::Cursor::new(&file), 100);
-    assert_eq!(reader.next().unwrap().unwrap().version, warc::Version::One1);
+    let mut reader = warc::WarcReader::new(std::io::Cursor::new(&file), 100);
+    assert_eq!(reader.next().unwrap().unwrap().version, warc::WarcVersion::One1);
     let mut damaged = other.bytes();
     damaged.extend_from_slice(b"garbage\r\n");
     damaged.extend(small.bytes());
-    let mut reader = warc::Reader::new(std::io::Cursor::new(&damaged), 100);
+    let mut reader = warc::WarcReader::new(std::io::Cursor::new(&damaged), 100);
     assert!(reader.next().unwrap().is_ok() && reader.next().unwrap().is_err());
     assert!(reader.resume().unwrap(), "it is found again behind damage");
     assert_eq!(reader.next().unwrap().unwrap().block, b"hi");
@@ -874,7 +874,7 @@ fn zstd_dictionaries_come_first() {
 fn what_we_write_is_valid() {
     let at = "2026-03-31T09:00:00.000001Z".parse().unwrap();
     let mut file = Vec::new();
-    let mut writer = Writer::new(Level::DEFAULT);
+    let mut writer = WarcWriter::new(Level::DEFAULT);
     for kind in [Kind::Warcinfo, Kind::Response, Kind::Metadata] {
         let id = RecordId::at("a.warc.gz", file.len() as u64, at, &kind);
         let draft = Draft::new(&kind, &id, at);

@@ -3,7 +3,7 @@
 use crate::{COMPRESSIONS, file_in, read};
 use std::io::Cursor;
 use warc::header::name;
-use warc::{Compression, Dictionary, Error, Kind, Reader, Record, Version, ZstdLevel};
+use warc::{Compression, Dictionary, Error, Kind, Record, WarcReader, WarcVersion, ZstdLevel};
 use zstd::bulk::Compressor;
 
 const DICTIONARY_FRAME: u32 = 0x184d_2a5d;
@@ -34,11 +34,11 @@ fn what_is_written_is_read_from_everywhere() {
         let (ends, bytes) = file_in(compression, &blocks);
         let (records, error) = read(&bytes, 10_000_000);
         assert!(error.is_none() && records.len() == blocks.len(), "{compression:?}: {error:?}");
-        let mut reader = Reader::new(&*bytes, 10_000_000);
+        let mut reader = WarcReader::new(&*bytes, 10_000_000);
         let mut offset = 0;
         for ((record, block), end) in records.iter().zip(blocks).zip(ends) {
             assert_eq!((record.offset, record.offset + record.length), (offset, end), "{compression:?}");
-            assert!(record.block == block && record.is_alone && record.version == Version::One1);
+            assert!(record.block == block && record.is_alone && record.version == WarcVersion::One1);
             assert_eq!((record.kind(), record.digest_holds()), (Kind::Response, Some(true)));
             let lent = reader.advance().unwrap().unwrap();
             assert_eq!(lent.to_record(), *record);
@@ -76,9 +76,12 @@ fn a_member_that_is_not_one_record_is_refused() {
 
 #[test]
 fn versions_are_told_apart() {
-    for (version, expected) in
-        [("1.0", Version::One0), ("1.1", Version::One1), ("0.18", Version::Other), ("2.0", Version::Other)]
-    {
+    for (version, expected) in [
+        ("1.0", WarcVersion::One0),
+        ("1.1", WarcVersion::One1),
+        ("0.18", WarcVersion::Other),
+        ("2.0", WarcVersion::Other),
+    ] {
         let (records, error) = read(&plain(version, b"x"), 10);
         assert!(error.is_none(), "{error:?}");
         assert_eq!(records[0].version, expected);
@@ -117,7 +120,7 @@ fn a_file_with_a_dictionary_is_read() {
         assert_eq!(found, blocks);
         assert_eq!(records[0].offset, 8 + frame.len() as u64);
 
-        let mut reader = Reader::new(&*file, 100);
+        let mut reader = WarcReader::new(&*file, 100);
         reader.advance().unwrap().unwrap();
         let found: Dictionary = reader.dictionary().unwrap().clone();
         assert_eq!(found.as_bytes(), dictionary);
@@ -127,7 +130,7 @@ fn a_file_with_a_dictionary_is_read() {
         let alone = Record::from_member(member, last.offset, 100, Some(&found)).unwrap();
         assert_eq!(alone, *last);
         assert!(Record::from_member(member, last.offset, 100, None).is_err(), "it needs the dictionary");
-        let middle = Reader::starting_at(member, last.offset, 100).with_dictionary(found).next();
+        let middle = WarcReader::starting_at(member, last.offset, 100).with_dictionary(found).next();
         assert_eq!(middle.unwrap().unwrap(), *last);
     }
 }
@@ -204,7 +207,7 @@ fn damage_inside_a_shared_member_is_told_and_stepped_over() {
         crate::forms::member(&[plain("1.0", b"one"), b"WARC/1.0\r\nno length\r\n\r\n".to_vec()].concat());
     let (_, alone) = file_in(Compression::default(), &[b"alone"]);
     let file = [member.clone(), alone].concat();
-    let mut reader = Reader::new(Cursor::new(&file), 100);
+    let mut reader = WarcReader::new(Cursor::new(&file), 100);
     assert_eq!(reader.next().unwrap().unwrap().block, b"one");
     assert!(matches!(reader.next(), Some(Err(Error::Damaged { offset: 0, .. }))));
     assert!(reader.damaged_head().starts_with(b"WARC/1.0\r\nno length"));

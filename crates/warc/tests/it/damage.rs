@@ -2,11 +2,11 @@
 
 use crate::{COMPRESSIONS, file_in};
 use std::io::Cursor;
-use warc::{Compression, Reader};
+use warc::{Compression, WarcReader};
 
 /// All that can be read of `bytes`, and what is lost.
 fn salvage(bytes: &[u8]) -> (Vec<warc::Record>, Vec<warc::Lost>) {
-    let mut reader = Reader::new(Cursor::new(bytes), 1_000);
+    let mut reader = WarcReader::new(Cursor::new(bytes), 1_000);
     let (mut records, mut lost) = (Vec::new(), Vec::new());
     loop {
         match reader.next() {
@@ -25,7 +25,7 @@ fn salvage(bytes: &[u8]) -> (Vec<warc::Record>, Vec<warc::Lost>) {
 
 /// How many bits of a record its form may leave free, so that a flip changes nothing. In gzip: the time, some flags and
 /// the system in the header, and what fills the last byte up; in zstd: a few of the header and the tables. The archive
-/// keeps sums of its own for them.
+/// keeps checksums of its own for them.
 fn free_bits_max(compression: Compression) -> usize {
     match compression {
         Compression::Gzip(_) => 3 * (7 * 8 + 7),
@@ -103,7 +103,7 @@ fn a_cut_anywhere_is_told_from_damage() {
             let good_bytes = ends.iter().copied().filter(|end| *end <= length as u64).max().unwrap_or(0);
             match error {
                 None if compression == Compression::Plain => {
-                    // The line ends behind a plain record may be missing, or be few.
+                    // The line ends after a plain record may be missing, or be few.
                     assert!(
                         ends.iter().any(|end| (end - 4..=*end).contains(&(length as u64))) || length == 0
                     );

@@ -4,7 +4,7 @@ use crate::{file, read};
 use flate2::{Compression, GzBuilder};
 use std::io::{Cursor, Write};
 use warc::header::name;
-use warc::{Error, Kind, Reader, Tail};
+use warc::{Error, Kind, Tail, WarcReader};
 
 fn plain(block: &str) -> Vec<u8> {
     let head = format!("WARC/1.0\r\nWARC-Type: resource\r\nContent-Length: {}\r\n\r\n", block.len());
@@ -115,7 +115,7 @@ fn damage_is_told_with_its_place() {
 fn reading_goes_on_behind_damage_when_it_is_told_to() {
     let (ends, mut bytes) = file(&[b"first", b"second", b"third"]);
     bytes[30] ^= 1;
-    let mut reader = Reader::new(Cursor::new(&bytes), 100);
+    let mut reader = WarcReader::new(Cursor::new(&bytes), 100);
     assert!(matches!(reader.next(), Some(Err(Error::Damaged { offset: 0, .. }))));
     assert!(reader.next().is_none(), "it ends at damage");
     assert!(reader.resume().unwrap());
@@ -124,7 +124,7 @@ fn reading_goes_on_behind_damage_when_it_is_told_to() {
     assert!(!reader.resume().unwrap(), "nothing follows");
 
     let plain = [b"garbage\r\n".to_vec(), plain("one")].concat();
-    let mut reader = Reader::new(Cursor::new(&plain), 100);
+    let mut reader = WarcReader::new(Cursor::new(&plain), 100);
     assert!(reader.next().unwrap().is_err() && reader.resume().unwrap());
     let record = reader.next().unwrap().unwrap();
     assert_eq!((record.offset, record.fields.get(name::TYPE)), (9, Some("resource")));

@@ -4,7 +4,7 @@ use crate::{COMPRESSIONS, file_in};
 use base::Chance;
 use std::io::Cursor;
 use warc::check::Check;
-use warc::{Compression, Fields, Joined, Reader, Record, RecordRef};
+use warc::{Compression, Fields, Joined, Record, RecordRef, WarcReader};
 
 /// Changes a file as accidents and enemies do: bits, bytes, pieces lost, repeated or moved.
 fn mutate(bytes: &mut Vec<u8>, chance: &mut Chance) {
@@ -43,9 +43,9 @@ fn files() -> Vec<Vec<u8>> {
     files
 }
 
-/// Reads to the end, going on behind damage. Every step goes forward, so it takes so many steps at most.
+/// Reads to the end, continuing after damage. Every step goes forward, so it takes so many steps at most.
 fn read_all(bytes: &[u8], steps_max: usize) {
-    let mut reader = Reader::new(Cursor::new(bytes), 1_000);
+    let mut reader = WarcReader::new(Cursor::new(bytes), 1_000);
     for _ in 0..=steps_max {
         let is_over = match reader.advance() {
             Some(Ok(record)) => {
@@ -83,7 +83,7 @@ fn four_thousand_broken_files_are_read_to_their_end() {
         let _ = Fields::read(&bytes);
         let place = chance.index(bytes.len());
         let _ = Record::from_member(&bytes[place..], 0, 1_000, None);
-        let _ = Joined::new(Reader::new(&*bytes, 1_000), 1_000).count();
+        let _ = Joined::new(WarcReader::new(&*bytes, 1_000), 1_000).count();
     }
 }
 
@@ -95,7 +95,7 @@ fn look_everywhere(bytes: &[u8]) {
     let summary = check.summary();
     assert_eq!(findings as u64, summary.errors + summary.advice);
     assert!(summary.bytes <= bytes.len() as u64 && summary.records <= bytes.len() as u64 / 4);
-    let arc = warc::arc::Reader::new(Cursor::new(bytes), 1_000);
+    let arc = warc::arc::ArcReader::new(Cursor::new(bytes), 1_000);
     let is_bounded =
         |record: &warc::ArcRecord| record.block.len() <= 1_000 && record.length <= bytes.len() as u64;
     let steps =

@@ -20,7 +20,9 @@ mod segments;
 
 use base::Timestamp;
 use std::io::Write as _;
-use warc::{Compression, Draft, HTTP_RESPONSE, Kind, Level, Reader, Record, RecordId, Writer, ZstdLevel};
+use warc::{
+    Compression, Draft, HTTP_RESPONSE, Kind, Level, Record, RecordId, WarcReader, WarcWriter, ZstdLevel,
+};
 
 const COMPRESSIONS: [Compression; 3] =
     [Compression::Gzip(Level::DEFAULT), Compression::Zstd(ZstdLevel::DEFAULT), Compression::Plain];
@@ -32,7 +34,7 @@ fn file(blocks: &[&[u8]]) -> (Vec<u64>, Vec<u8>) {
 
 /// The same, compressed so.
 fn file_in(compression: Compression, blocks: &[&[u8]]) -> (Vec<u64>, Vec<u8>) {
-    let mut writer = Writer::new(compression);
+    let mut writer = WarcWriter::new(compression);
     let mut bytes = Vec::new();
     let ends = blocks.iter().map(|block| {
         let id = RecordId::at("f", bytes.len() as u64, Timestamp::MIN, &Kind::Response);
@@ -46,7 +48,7 @@ fn file_in(compression: Compression, blocks: &[&[u8]]) -> (Vec<u64>, Vec<u8>) {
 /// The records up to the first error, and that error.
 fn read(bytes: &[u8], block_bytes_max: usize) -> (Vec<Record>, Option<warc::Error>) {
     let (mut records, mut error) = (Vec::new(), None);
-    for record in Reader::new(bytes, block_bytes_max) {
+    for record in WarcReader::new(bytes, block_bytes_max) {
         match record {
             Ok(record) => records.push(record),
             Err(found) => error = Some(found),

@@ -8,7 +8,7 @@ use flate2::write::GzEncoder;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::io::{Cursor, Write};
-use warc::Reader;
+use warc::WarcReader;
 
 struct Counting;
 
@@ -56,7 +56,7 @@ const BYTES_MAX: i64 =
 
 #[track_caller]
 fn check(bytes: &[u8]) {
-    let peak = peak_bytes(|| Reader::new(bytes, BLOCK_BYTES_MAX).for_each(drop));
+    let peak = peak_bytes(|| WarcReader::new(bytes, BLOCK_BYTES_MAX).for_each(drop));
     assert!(peak <= BYTES_MAX, "{peak} of {BYTES_MAX} bytes");
 }
 
@@ -67,7 +67,7 @@ const CHECK_BYTES_MAX: i64 = 128 * 1024 + 64 * 1024 + 8 * warc::header::HEAD_BYT
 fn check_validator(bytes: &[u8]) {
     let peak = peak_bytes(|| warc::check::Check::new(Cursor::new(bytes)).for_each(drop));
     assert!(peak <= CHECK_BYTES_MAX, "{peak} of {CHECK_BYTES_MAX} bytes");
-    let peak = peak_bytes(|| warc::arc::Reader::new(Cursor::new(bytes), BLOCK_BYTES_MAX).for_each(drop));
+    let peak = peak_bytes(|| warc::arc::ArcReader::new(Cursor::new(bytes), BLOCK_BYTES_MAX).for_each(drop));
     assert!(peak <= BYTES_MAX, "{peak} of {BYTES_MAX} bytes");
 }
 

@@ -6,7 +6,7 @@ use base::{Sha1Digest, Timestamp};
 use std::path::PathBuf;
 use std::process::Command;
 use warc::header::name;
-use warc::{Draft, Fields, Kind, Level, Profile, Reader, RecordId, WARC_FIELDS, Writer};
+use warc::{Draft, Fields, Kind, Level, Profile, RecordId, WARC_FIELDS, WarcReader, WarcWriter};
 
 fn strings() -> Vec<String> {
     let mut strings: Vec<String> = [
@@ -32,7 +32,7 @@ fn strings() -> Vec<String> {
 
 /// A file in which every value that can come from outside is naughty, one kind after the other.
 fn naughty_file(strings: &[String]) -> Vec<u8> {
-    let mut writer = Writer::new(Level::DEFAULT);
+    let mut writer = WarcWriter::new(Level::DEFAULT);
     let mut file = Vec::new();
     let kinds = [Kind::Warcinfo, Kind::Metadata, Kind::Resource, Kind::Revisit];
     for (text, kind) in strings.iter().zip(kinds.iter().cycle()) {
@@ -50,7 +50,7 @@ fn naughty_file(strings: &[String]) -> Vec<u8> {
 fn no_value_forges_a_record() {
     let strings = strings();
     let file = naughty_file(&strings);
-    let records: Vec<_> = Reader::new(&*file, 100_000).map(Result::unwrap).collect();
+    let records: Vec<_> = WarcReader::new(&*file, 100_000).map(Result::unwrap).collect();
     assert_eq!(records.len(), strings.len());
     for (record, text) in records.iter().zip(&strings) {
         assert_eq!(record.fields.decoded(name::FILENAME).as_ref(), Some(text));

@@ -7,7 +7,7 @@
 use crate::say_skipped;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use warc::Reader;
+use warc::WarcReader;
 use warc::check::{Check, Severity};
 
 /// Name, records that are read whole, clauses that are broken.
@@ -80,7 +80,7 @@ fn broken(path: &Path) -> String {
 
 /// How many records are read, damage passed over.
 fn readable(path: &Path) -> usize {
-    let mut reader = Reader::new(File::open(path).unwrap(), usize::MAX);
+    let mut reader = WarcReader::new(File::open(path).unwrap(), usize::MAX);
     let mut records = 0;
     loop {
         match reader.next() {
@@ -115,12 +115,12 @@ fn samples_of_peers_raise_no_false_alarm() {
 fn arc_samples_of_peers_are_read() {
     let Some(samples) = samples() else { return };
     for (name, records, damages) in ARC {
-        let read = warc::arc::Reader::new(File::open(called(&samples, name)).unwrap(), usize::MAX);
+        let read = warc::arc::ArcReader::new(File::open(called(&samples, name)).unwrap(), usize::MAX);
         let (good, bad): (Vec<_>, Vec<_>) = read.partition(Result::is_ok);
         assert_eq!((good.len(), bad.len()), (*records, *damages), "{name}: {bad:?}");
     }
     let read = |name| {
-        let mut reader = warc::arc::Reader::new(File::open(called(&samples, name)).unwrap(), usize::MAX);
+        let mut reader = warc::arc::ArcReader::new(File::open(called(&samples, name)).unwrap(), usize::MAX);
         reader.next().unwrap().unwrap()
     };
     let (plain, packed) = (read("example.arc"), read("example.arc.gz"));

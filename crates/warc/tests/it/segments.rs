@@ -1,6 +1,6 @@
 //! Records that were split are put together when their parts come in order.
 
-use warc::{Error, Joined, Logical, Reader, Segments};
+use warc::{Error, Joined, Logical, Segments, WarcReader};
 
 struct Part<'a> {
     kind: &'a str,
@@ -39,11 +39,11 @@ fn other(block: &str) -> Part<'_> {
     Part { kind: "warcinfo", id: "o", origin: "", number: 0, total: None, block }
 }
 
-/// What comes out of `parts`, each as `block:parts`, with `?` behind what is incomplete.
+/// What comes out of `parts`, each as `block:parts`, with `?` after what is incomplete.
 #[track_caller]
 fn check(parts: &[Part<'_>], expected: &[&str]) {
     let file = write(parts);
-    let joined: Result<Vec<Logical>, Error> = Joined::new(Reader::new(&*file, 100), 8).collect();
+    let joined: Result<Vec<Logical>, Error> = Joined::new(WarcReader::new(&*file, 100), 8).collect();
     let found: Vec<String> = joined.unwrap().iter().map(said).collect();
     assert_eq!(found, expected);
 }

@@ -6,7 +6,7 @@ use anyhow::{Context, Result, ensure};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use warc::check::{Check, Severity};
-use warc::{Kind, Reader};
+use warc::{Kind, WarcReader};
 
 /// The output of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,8 @@ pub(crate) fn check(file: &Path) -> Result<()> {
 
 /// How many responses a file holds, and how long their blocks are.
 pub(crate) fn responses(file: &Path) -> Result<(usize, u64)> {
-    let mut reader = Reader::new(File::open(file).with_context(|| cannot("open", file))?, BLOCK_BYTES_MAX);
+    let mut reader =
+        WarcReader::new(File::open(file).with_context(|| cannot("open", file))?, BLOCK_BYTES_MAX);
     let (mut pages, mut bytes) = (0, 0);
     while let Some(record) = reader.advance() {
         let record = record.with_context(|| cannot("read", file))?;

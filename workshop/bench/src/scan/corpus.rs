@@ -7,7 +7,7 @@
 
 use crate::warc_pages::{self, Layout, cannot};
 use anyhow::{Context, Result, ensure};
-use archive::{Choice, Order, Reader, Sorter};
+use archive::{Choice, Reader, SortOrder, Sorter};
 use base::Timestamp;
 use base::disk::RealDisk;
 use std::fs;
@@ -104,7 +104,7 @@ fn make(directory: &Path, documents: usize) -> Result<()> {
 fn list_members(directory: &Path, documents: usize) -> Result<()> {
     let reader = Reader::open(Arc::new(RealDisk), &directory.join("data/archive"))?;
     let now: Timestamp = "2100-01-01T00:00:00Z".parse()?;
-    let mut sorter = Sorter::new(Order::Address, directory, SORTER_BYTES);
+    let mut sorter = Sorter::new(SortOrder::Address, directory, SORTER_BYTES);
     reader.snapshot(&Choice::as_of(now)?)?.try_for_each(|version| sorter.push(&version?))?;
     let (mut list, mut count, mut longest) = (Vec::new(), 0, (0, String::new()));
     for version in sorter.finish()? {

@@ -6,7 +6,7 @@
 use super::cold;
 use crate::meter::Meter;
 use anyhow::{Context, Result, ensure};
-use archive::{Archive, Choice, Order, Reader, Settings, Sorter};
+use archive::{Archive, Choice, Reader, Settings, SortOrder, Sorter};
 use base::disk::RealDisk;
 use base::door::{Exchange, Marks, Times};
 use base::http::Framing;
@@ -74,7 +74,7 @@ fn read(reader: &Reader, choice: &Choice, spool: &Path, order: &str) -> Result<V
     if order == "by key" {
         reader.snapshot(choice)?.try_for_each(&mut take)?;
     } else {
-        let mut sorter = Sorter::new(Order::Address, spool, SORTER_BYTES);
+        let mut sorter = Sorter::new(SortOrder::Address, spool, SORTER_BYTES);
         reader.snapshot(choice)?.try_for_each(|version| sorter.push(&version?))?;
         sorter.finish()?.try_for_each(&mut take)?;
     }

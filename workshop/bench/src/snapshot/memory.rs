@@ -7,7 +7,7 @@ use super::walks::moment;
 use crate::compare;
 use crate::meter::Meter;
 use anyhow::Result;
-use archive::{Asked, Order, Reader, Relations, Sorter, Unit};
+use archive::{Asked, Reader, Relations, SortOrder, Sorter, Unit};
 use base::Period;
 use base::disk::RealDisk;
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ pub(crate) fn cell(args: &CellArgs) -> Result<()> {
     let reader = Reader::open(Arc::new(RealDisk), &args.directory)?;
     let opened_bytes = resident_bytes_max()?;
     let meter = Meter::start()?;
-    let mut sorter = Sorter::new(Order::Address, &args.directory, SORTER_BYTES);
+    let mut sorter = Sorter::new(SortOrder::Address, &args.directory, SORTER_BYTES);
     for version in reader.snapshot(&asked.check()?)? {
         sorter.push(&version?)?;
     }

@@ -19,7 +19,7 @@ pub(super) struct Layer {
 #[derive(Debug, Default)]
 struct Changes {
     length: u64,
-    /// So many bytes of the file below are still seen; zeros follow.
+    /// How many bytes of the file below are still visible; zeros follow.
     below_length: u64,
     /// Block of the file → number of its copy.
     blocks: BTreeMap<u64, u64>,

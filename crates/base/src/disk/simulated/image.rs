@@ -1,7 +1,7 @@
 //! The bytes of a file, held in pages so that holes cost nothing and a copy shares what it does not change. Whole pages
 //! can be handed from one image to another.
 //!
-//! **Invariant:** no page lies wholly behind the end, and the bytes of the last page behind the end are zero; so
+//! **Invariant:** no page lies wholly after the end, and the bytes of the last page after the end are zero; so
 //! a file that grows again reads as zeros there.
 
 use std::collections::BTreeMap;
@@ -84,7 +84,7 @@ impl Image {
             Arc::make_mut(page)[within..].fill(0);
         }
     }
-    /// Turns one bit around; false when it lies behind the end.
+    /// Turns one bit around; false when it lies after the end.
     pub(super) fn flip_bit(&mut self, bit: u64) -> bool {
         let mut byte = [0];
         if !self.read(bit / 8, &mut byte) {

@@ -11,7 +11,7 @@ use std::io;
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The room on a disk that nobody limited.
+/// The size of a disk without a limit.
 const FREE_BYTES_UNLIMITED: u64 = 1 << 50;
 /// How far a misplaced write lands from its place: some number of these.
 const BLOCK: u64 = BLOCK_BYTES as u64;

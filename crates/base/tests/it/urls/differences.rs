@@ -4,7 +4,7 @@
 //! mends or breaks one is noticed.
 
 pub(super) const KNOWN_DIFFERENCES_OTHER_SCHEMES: &[(&str, Option<&str>)] = &[
-    // `file`: the parser drops the host before a drive letter, and does not read `w|` as a drive behind three slashes.
+    // `file`: the parser drops the host before a drive letter, and does not read `w|` as a drive after three slashes.
     ("file:///w|/m", None),
     ("/", Some("file://h/C:/a/b")),
     ("C|", Some("file://host/dir/file")),

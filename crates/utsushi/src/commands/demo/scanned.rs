@@ -2,7 +2,7 @@
 
 use anyhow::Context as _;
 use archive::derived::Facts;
-use archive::{Choice, Order, Reader, Sorter};
+use archive::{Choice, Reader, SortOrder, Sorter};
 use base::Timestamp;
 use base::disk::RealDisk;
 use scan::analyses::Analysis;
@@ -35,7 +35,7 @@ pub(super) fn look(archive: &Path, at: Timestamp) -> anyhow::Result<Scanned> {
     let reader = Reader::open(Arc::new(RealDisk), archive)?;
     let place = tempfile::tempdir().context("cannot make a directory for the analysis")?;
     let (job, done) = Job::open(place.path(), ("demo", true), |list| {
-        let mut sorter = Sorter::new(Order::Address, place.path(), SORT_BYTES);
+        let mut sorter = Sorter::new(SortOrder::Address, place.path(), SORT_BYTES);
         let choice = Choice::as_of(at).map_err(|error| Error::Sink(Box::new(error)))?;
         for version in reader.snapshot(&choice)? {
             let version = version?;

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** a version is compared with the content that was seen last before it, whatever errors lie between.
 
-use archive::derived::Told;
+use archive::derived::DerivedFacts;
 use archive::{Entry, Error, Flag, Reader};
 
 /// What a visit found to be other than before.
@@ -48,7 +48,7 @@ impl Change {
 /// What each visit found changed, the oldest first; nothing for a visit that found no other content.
 pub(super) fn of(entries: &[Entry], reader: &Reader) -> Result<Vec<Option<Change>>, Error> {
     let table = reader.derived();
-    let mut last: Option<(&Entry, Told)> = None;
+    let mut last: Option<(&Entry, DerivedFacts)> = None;
     let mut changes = Vec::with_capacity(entries.len());
     for entry in entries {
         if entry.flag != Flag::Changed {
@@ -62,14 +62,14 @@ pub(super) fn of(entries: &[Entry], reader: &Reader) -> Result<Vec<Option<Change
     Ok(changes)
 }
 
-fn between((last, known): &(&Entry, Told), (entry, told): (&Entry, &Told)) -> Change {
+fn between((last, known): &(&Entry, DerivedFacts), (entry, told): (&Entry, &DerivedFacts)) -> Change {
     let is_same = |one: Option<_>, other| one.is_some() && one == other;
     if is_same(last.content, entry.content) {
         return Change::Nothing;
     }
     match (known, told) {
-        (Told::Unread, _) | (_, Told::Unread) => Change::Unread,
-        (Told::Known(one), Told::Known(other)) => match (one.main_text, other.main_text) {
+        (DerivedFacts::Unread, _) | (_, DerivedFacts::Unread) => Change::Unread,
+        (DerivedFacts::Known(one), DerivedFacts::Known(other)) => match (one.main_text, other.main_text) {
             (None, None) => Change::Content,
             (one, other) if one == other => Change::Surroundings,
             _ => Change::Text,

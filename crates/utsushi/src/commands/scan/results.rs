@@ -10,7 +10,7 @@ use crate::words::grouped;
 use anyhow::Context as _;
 use base::Interval;
 use clap::ValueEnum;
-use formats::results::{Answer, Form, InOrder, Row, Writer};
+use formats::results::{Form, InOrder, ResultRow, ResultValue, ResultWriter};
 use scan::{DocumentResult, Error, Job, ScanProgress, SettledSet};
 use std::collections::VecDeque;
 use std::fs;
@@ -62,7 +62,7 @@ pub(super) struct Output<'a> {
     job: Job,
     output: &'a output::Output,
     /// Where they go at once; else they are kept with the job until all are there.
-    at_once: Option<Writer<Destination<'a>>>,
+    at_once: Option<ResultWriter<Destination<'a>>>,
     /// Whether they are kept with the job, so that it can go on.
     is_kept: bool,
     written: u64,
@@ -137,8 +137,9 @@ fn open<'a>(
     args: &Args,
     context: &'a Context,
     path: Option<&Path>,
-) -> anyhow::Result<Writer<Destination<'a>>> {
-    Writer::new(args.form(), destination(args, context, path)?, SOFTWARE).context("cannot begin the results")
+) -> anyhow::Result<ResultWriter<Destination<'a>>> {
+    ResultWriter::new(args.form(), destination(args, context, path)?, SOFTWARE)
+        .context("cannot begin the results")
 }
 
 fn destination<'a>(
@@ -178,7 +179,7 @@ impl Write for Printable<'_> {
 }
 
 /// Writes what was kept, and says of how many documents there was something.
-fn write_kept(job: &Job, order: Order, writer: &mut Writer<Destination<'_>>) -> anyhow::Result<u64> {
+fn write_kept(job: &Job, order: Order, writer: &mut ResultWriter<Destination<'_>>) -> anyhow::Result<u64> {
     if order == Order::Stable {
         return write_in_order(job, writer);
     }
@@ -191,7 +192,7 @@ fn write_kept(job: &Job, order: Order, writer: &mut Writer<Destination<'_>>) -> 
 }
 
 /// The same by the number of the document, in bounded memory.
-fn write_in_order(job: &Job, writer: &mut Writer<Destination<'_>>) -> anyhow::Result<u64> {
+fn write_in_order(job: &Job, writer: &mut ResultWriter<Destination<'_>>) -> anyhow::Result<u64> {
     let (mut sorter, mut count) = (InOrder::new(job.directory(), SORT_BYTES_MAX), 0);
     for row in job.rows()? {
         let row = row?;
@@ -206,14 +207,14 @@ fn write_in_order(job: &Job, writer: &mut Writer<Destination<'_>>) -> anyhow::Re
     Ok(count)
 }
 
-fn push(writer: &mut Writer<Destination<'_>>, row: &scan::ScanRow) -> Result<(), formats::Error> {
+fn push(writer: &mut ResultWriter<Destination<'_>>, row: &scan::ScanRow) -> Result<(), formats::Error> {
     let DocumentResult::Answered(answer) = &row.result else { return Ok(()) };
     let result = match answer {
-        scan::AnalysisAnswer::Json(text) => Answer::Json(text),
-        scan::AnalysisAnswer::Text(text) => Answer::Text(text),
-        scan::AnalysisAnswer::Bytes(bytes) => Answer::Bytes(bytes),
+        scan::AnalysisAnswer::Json(text) => ResultValue::Json(text),
+        scan::AnalysisAnswer::Text(text) => ResultValue::Text(text),
+        scan::AnalysisAnswer::Bytes(bytes) => ResultValue::Bytes(bytes),
     };
-    writer.push(&Row { document: row.number, url: &row.url, at: row.at, result })
+    writer.push(&ResultRow { document: row.number, url: &row.url, at: row.at, result })
 }
 
 /// How far it has come, for people.

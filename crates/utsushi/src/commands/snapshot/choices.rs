@@ -3,7 +3,7 @@
 use crate::commands::Context;
 use crate::exit::Advised;
 use crate::when::{self, Said};
-use archive::{Asked, Choice, Flag, MediaRange, Recipe, Relations, Scope, Unit};
+use archive::{Asked, Choice, Flag, MediaPattern, Recipe, Relations, Scope, Unit};
 use base::{Period, Timestamp};
 use std::fmt::{self, Write as _};
 use std::ops::RangeInclusive;
@@ -41,7 +41,7 @@ pub(crate) struct Choices {
     prefix: Option<Scope>,
     /// Only this media type, such as `text/html` or `image/*`; several with commas
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
-    media_type: Vec<MediaRange>,
+    media_type: Vec<MediaPattern>,
     /// Only this status, such as `200`, or this class of them, such as `4xx`; several with commas
     #[arg(long, value_name = "N", value_delimiter = ',')]
     status: Vec<Statuses>,

@@ -6,7 +6,7 @@ use crate::commands::told;
 use crate::output::json_line;
 use crate::when;
 use archive::derived::Facts;
-use archive::{Order, Sorter, Version};
+use archive::{SortOrder, Sorter, Version};
 use base::printable;
 use node::describe::{DescribedVersion, SORT_BYTES_MAX};
 use serde_json::{Map, Value};
@@ -34,7 +34,7 @@ pub(super) fn sorted(
     versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
     sink: &Sink<'_>,
 ) -> anyhow::Result<Sorter> {
-    let mut sorter = Sorter::new(Order::Key, &sink.spool, SORT_BYTES_MAX);
+    let mut sorter = Sorter::new(SortOrder::Key, &sink.spool, SORT_BYTES_MAX);
     for described in versions {
         let DescribedVersion { version, facts } = described?;
         sorter.push_with(&version, &facts.to_bytes())?;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
-use warc::check::{Check, Finding, Severity, Summary};
+use warc::check::{Check, CheckSummary, Finding, Severity};
 
 /// So often people are told the same advice; programs are told all of it.
 const ADVICE_SHOWN: u64 = 3;
@@ -36,7 +36,7 @@ pub(super) fn verify(paths: &[PathBuf], context: &Context) -> anyhow::Result<Exi
     Ok(exit)
 }
 
-fn check(path: &Path, context: &Context) -> io::Result<Summary> {
+fn check(path: &Path, context: &Context) -> io::Result<CheckSummary> {
     let file = File::open(path)?;
     if file.metadata()?.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
@@ -83,7 +83,7 @@ fn to_json(path: &Path, finding: &Finding) -> Value {
     })
 }
 
-fn summary_json(path: &Path, summary: &Summary) -> Value {
+fn summary_json(path: &Path, summary: &CheckSummary) -> Value {
     json!({ "summary": {
         "file": path.to_string_lossy(),
         "records": summary.records,
@@ -96,7 +96,7 @@ fn summary_json(path: &Path, summary: &Summary) -> Value {
     }})
 }
 
-fn summary_text(path: &Path, summary: &Summary) -> String {
+fn summary_text(path: &Path, summary: &CheckSummary) -> String {
     let found = match (summary.errors, summary.advice) {
         (0, 0) => "valid".to_owned(),
         (0, advice) => format!("valid; advice: {advice}"),

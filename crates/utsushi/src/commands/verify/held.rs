@@ -4,7 +4,7 @@ use super::super::{Context, told};
 use crate::exit::Exit;
 use crate::words::{bytes, count_of};
 use anyhow::Context as _;
-use archive::{Damage, Told, Unfinished, Verified};
+use archive::{Damage, Unfinished, Verified, VerifyEvent};
 use base::disk::{Disk, RealDisk};
 use node::directory::DataDirectory;
 use serde_json::{Value, json};
@@ -17,12 +17,12 @@ pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
     let spool = context.node.spool(None);
     let verified = {
         let progress = context.output.progress("verifying bytes", None);
-        let mut tell = |told: Told| match told {
-            Told::Progress { done_bytes, total_bytes } => {
+        let mut tell = |told: VerifyEvent| match told {
+            VerifyEvent::Progress { done_bytes, total_bytes } => {
                 progress.set(done_bytes, &format!("of {}", bytes(total_bytes)));
             }
-            Told::Damage(damage) => context.output.result(&to_json(&damage), || in_words(&damage)),
-            Told::Unfinished(end) => {
+            VerifyEvent::Damage(damage) => context.output.result(&to_json(&damage), || in_words(&damage)),
+            VerifyEvent::Unfinished(end) => {
                 context.output.result(&unfinished_json(&end), || unfinished_in_words(&end));
             }
         };

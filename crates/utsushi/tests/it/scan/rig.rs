@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tempfile::TempDir;
-use warc::{Draft, Kind, Level, RecordId, Writer};
+use warc::{Draft, Kind, Level, RecordId, WarcWriter};
 
 /// Every process below a scan has this in its environment.
 const MARK: &str = "UTSUSHI_SCAN_MARK";
@@ -22,12 +22,12 @@ pub(super) const DAY: &str = "2026-03-01T00:00:00Z";
 /// Documents on their way into an archive.
 pub(super) struct Corpus {
     bytes: Vec<u8>,
-    writer: Writer,
+    writer: WarcWriter,
 }
 
 impl Corpus {
     pub(super) fn new() -> Self {
-        Self { bytes: Vec::new(), writer: Writer::new(Level::DEFAULT) }
+        Self { bytes: Vec::new(), writer: WarcWriter::new(Level::DEFAULT) }
     }
 
     /// Adds a page.
