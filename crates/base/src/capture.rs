@@ -1,6 +1,6 @@
 //! What a visit brought: its outcome, and the capture that the archive keeps.
 
-use crate::door::{Cause, Exchange, Failure, Phase, Truncation};
+use crate::door::{Cause, Exchange, Failure, Truncation};
 use crate::{ContentDigest, Interval, PageUrl, Timestamp};
 
 /// How a visit ended.
@@ -68,6 +68,62 @@ pub enum Refusal {
     },
 }
 
+impl Refusal {
+    /// The refusal without its details.
+    #[must_use]
+    pub const fn kind(&self) -> RefusalKind {
+        match self {
+            Self::Robots(_) => RefusalKind::Robots,
+            Self::RobotsUnreachable => RefusalKind::RobotsUnreachable,
+            Self::Address(_) => RefusalKind::Address,
+            Self::OptOut(_) => RefusalKind::OptOut,
+            Self::NoContact => RefusalKind::NoContact,
+            Self::Proxy { .. } => RefusalKind::Proxy,
+        }
+    }
+    /// Whether a proxy only delays the request. That says nothing about the page.
+    #[must_use]
+    pub const fn is_held_back(&self) -> bool {
+        matches!(self, Self::Proxy { retry_after: Some(_), .. })
+    }
+}
+
+/// A [`Refusal`] without its details. Archived records name it by [`as_str`](Self::as_str).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each is the kind of the refusal of the same name")]
+pub enum RefusalKind {
+    Robots,
+    RobotsUnreachable,
+    Address,
+    OptOut,
+    NoContact,
+    Proxy,
+}
+
+impl RefusalKind {
+    /// Every kind.
+    pub const ALL: [Self; 6] =
+        [Self::Robots, Self::RobotsUnreachable, Self::Address, Self::OptOut, Self::NoContact, Self::Proxy];
+
+    /// The kind in a word, as archived records write it.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Robots => "robots",
+            Self::RobotsUnreachable => "robots-unreachable",
+            Self::Address => "address",
+            Self::OptOut => "opt-out",
+            Self::NoContact => "no-contact",
+            Self::Proxy => "proxy",
+        }
+    }
+    /// The kind of this name.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+}
+
 impl Outcome {
     /// The outcome of an exchange that failed. What our own rules forbid is a refusal.
     #[must_use]
@@ -86,10 +142,8 @@ impl Outcome {
     #[must_use]
     pub fn is_held_back(&self) -> bool {
         match self {
-            Self::Refused(Refusal::Proxy { retry_after, .. }) => retry_after.is_some(),
-            Self::Unreachable(failure) => {
-                failure.phase == Phase::Proxy || matches!(failure.cause, Cause::Machine(_))
-            }
+            Self::Refused(refusal) => refusal.is_held_back(),
+            Self::Unreachable(failure) => failure.kind().is_held_back(),
             _ => false,
         }
     }
@@ -131,4 +185,17 @@ pub struct Capture {
     pub outcome: Outcome,
     /// Request and answer; nothing when there was no answer.
     pub exchange: Option<Exchange>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_leads_back_to_its_kind() {
+        for kind in RefusalKind::ALL {
+            assert_eq!(RefusalKind::named(kind.as_str()), Some(kind));
+        }
+        assert_eq!(RefusalKind::named("Robots"), None);
+    }
 }

@@ -122,6 +122,9 @@ pub enum Truncation {
 }
 
 impl Truncation {
+    /// Every reason.
+    pub const ALL: [Self; 4] = [Self::Length, Self::Time, Self::Disconnect, Self::Room];
+
     /// The reason as WARC writes it.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
@@ -132,6 +135,16 @@ impl Truncation {
             // The standard has no word for it.
             Self::Room => "unspecified",
         }
+    }
+    /// The reason that WARC writes as `word`.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
+    }
+    /// Whether the cut fell at a random place. Then the same page looks different at every visit.
+    #[must_use]
+    pub const fn is_by_chance(self) -> bool {
+        !matches!(self, Self::Length)
     }
 }
 
@@ -194,6 +207,37 @@ impl Failure {
     #[must_use]
     pub fn new(phase: Phase, cause: Cause, took: Duration) -> Self {
         Self { phase, cause, took, address: None, received: Box::default() }
+    }
+    /// The failure without its details.
+    #[must_use]
+    pub const fn kind(&self) -> FailureKind {
+        FailureKind { phase: Some(self.phase), cause: Some(self.cause.kind()) }
+    }
+}
+
+/// A failure without its details: as much as an archived record keeps of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct FailureKind {
+    /// The phase that failed, if it is known.
+    pub phase: Option<Phase>,
+    /// Why it failed, if that is known.
+    pub cause: Option<CauseKind>,
+}
+
+impl FailureKind {
+    /// A failure of which a record says nothing.
+    pub const UNKNOWN: Self = Self { phase: None, cause: None };
+
+    /// Whether the request never reached the server, for a reason that says nothing about the page: a proxy could
+    /// not be reached, or this machine failed.
+    #[must_use]
+    pub fn is_held_back(self) -> bool {
+        self.phase == Some(Phase::Proxy) || self.cause == Some(CauseKind::Machine)
+    }
+    /// Whether a retry soon after may succeed.
+    #[must_use]
+    pub fn may_pass(self) -> bool {
+        self.cause.is_some_and(CauseKind::may_pass)
     }
 }
 
@@ -284,34 +328,126 @@ pub enum Cause {
 }
 
 impl Cause {
-    /// Every [kind](Cause::kind) of cause.
-    pub const KINDS: [&str; 10] = [
-        "no-such-name",
-        "name-server",
-        "forbidden-address",
-        "no-contact",
-        "proxy",
-        "time-out",
-        "broken",
-        "malformed",
-        "machine",
-        "tls",
+    /// The cause without its details.
+    #[must_use]
+    pub const fn kind(&self) -> CauseKind {
+        match self {
+            Self::NoSuchName => CauseKind::NoSuchName,
+            Self::NameServer(_) => CauseKind::NameServer,
+            Self::ForbiddenAddress { .. } => CauseKind::ForbiddenAddress,
+            Self::NoContact => CauseKind::NoContact,
+            Self::Proxy { .. } => CauseKind::Proxy,
+            Self::TimeOut(_) => CauseKind::TimeOut,
+            Self::Broken(_) => CauseKind::Broken,
+            Self::Malformed(_) => CauseKind::Malformed,
+            Self::Machine(_) => CauseKind::Machine,
+            Self::Tls(_) => CauseKind::Tls,
+        }
+    }
+}
+
+/// A [`Cause`] without its details. Archived records name it by [`as_str`](Self::as_str).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "each is the kind of the cause of the same name")]
+pub enum CauseKind {
+    NoSuchName,
+    NameServer,
+    ForbiddenAddress,
+    NoContact,
+    Proxy,
+    TimeOut,
+    Broken,
+    Malformed,
+    Machine,
+    Tls,
+}
+
+impl CauseKind {
+    /// Every kind.
+    pub const ALL: [Self; 10] = [
+        Self::NoSuchName,
+        Self::NameServer,
+        Self::ForbiddenAddress,
+        Self::NoContact,
+        Self::Proxy,
+        Self::TimeOut,
+        Self::Broken,
+        Self::Malformed,
+        Self::Machine,
+        Self::Tls,
     ];
 
-    /// What kind of cause it is, in a word.
+    /// The kind in a word, as archived records write it.
     #[must_use]
-    pub const fn kind(&self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::NoSuchName => "no-such-name",
-            Self::NameServer(_) => "name-server",
-            Self::ForbiddenAddress { .. } => "forbidden-address",
+            Self::NameServer => "name-server",
+            Self::ForbiddenAddress => "forbidden-address",
             Self::NoContact => "no-contact",
-            Self::Proxy { .. } => "proxy",
-            Self::TimeOut(_) => "time-out",
-            Self::Broken(_) => "broken",
-            Self::Malformed(_) => "malformed",
-            Self::Machine(_) => "machine",
-            Self::Tls(_) => "tls",
+            Self::Proxy => "proxy",
+            Self::TimeOut => "time-out",
+            Self::Broken => "broken",
+            Self::Malformed => "malformed",
+            Self::Machine => "machine",
+            Self::Tls => "tls",
         }
+    }
+    /// The kind of this name.
+    #[must_use]
+    pub fn named(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
+    }
+    /// Whether a network that is down, ours or theirs, looks like this.
+    #[must_use]
+    pub const fn is_network(self) -> bool {
+        matches!(self, Self::NameServer | Self::TimeOut | Self::Broken)
+    }
+    /// Whether a retry soon after may succeed.
+    #[must_use]
+    pub const fn may_pass(self) -> bool {
+        self.is_network() || matches!(self, Self::Machine)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_name_leads_back_to_its_kind() {
+        for kind in CauseKind::ALL {
+            assert_eq!(CauseKind::named(kind.as_str()), Some(kind));
+        }
+        for reason in Truncation::ALL {
+            assert_eq!(Truncation::named(reason.as_str()), Some(reason));
+        }
+        for phase in Phase::ALL {
+            assert_eq!(Phase::named(phase.as_str()), Some(phase));
+        }
+        assert_eq!(CauseKind::named("Broken"), None);
+    }
+
+    #[test]
+    fn a_failure_is_held_back_by_its_phase_or_by_this_machine() {
+        fn check(cause: CauseKind, is_held_back: bool, may_pass: bool) {
+            let kind = |phase| FailureKind { phase: Some(phase), cause: Some(cause) };
+            for phase in Phase::ALL.into_iter().filter(|phase| *phase != Phase::Proxy) {
+                assert_eq!(kind(phase).is_held_back(), is_held_back, "{cause:?} {phase:?}");
+            }
+            assert!(kind(Phase::Proxy).is_held_back(), "{cause:?}");
+            assert_eq!(kind(Phase::Connect).may_pass(), may_pass, "{cause:?}");
+        }
+        check(CauseKind::NoSuchName, false, false);
+        check(CauseKind::NameServer, false, true);
+        check(CauseKind::ForbiddenAddress, false, false);
+        check(CauseKind::NoContact, false, false);
+        check(CauseKind::Proxy, false, false);
+        check(CauseKind::TimeOut, false, true);
+        check(CauseKind::Broken, false, true);
+        check(CauseKind::Malformed, false, false);
+        check(CauseKind::Machine, true, true);
+        check(CauseKind::Tls, false, false);
+        assert!(!FailureKind::UNKNOWN.is_held_back() && !FailureKind::UNKNOWN.may_pass());
     }
 }

@@ -28,6 +28,12 @@ pub fn status(head: &[u8]) -> Option<u16> {
     std::str::from_utf8(code).ok()?.parse().ok().filter(|code| (100..1000).contains(code))
 }
 
+/// Whether a retry soon after an answer with this status may succeed.
+#[must_use]
+pub const fn may_pass(status: u16) -> bool {
+    matches!(status, 408 | 425 | 429 | 500..600)
+}
+
 /// The value of the first field called `name`, without the white space around it; `None` if it is not text.
 #[must_use]
 pub fn field<'a>(head: &'a [u8], name: &str) -> Option<&'a str> {

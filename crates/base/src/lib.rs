@@ -40,7 +40,7 @@ pub mod url;
 
 pub use address_range::{AddressRange, AddressRangeError};
 pub use body::Body;
-pub use capture::{Capture, Outcome, Refusal};
+pub use capture::{Capture, Outcome, Refusal, RefusalKind};
 pub use chance::Chance;
 pub use clock::Clock;
 pub use digest::{ContentDigest, Sha1Digest};

@@ -2,12 +2,10 @@
 
 use crate::findings::Findings;
 use archive::{ContentKey, Ended, Learned};
+use base::door::{Exchange, Truncation};
 use base::limits::VALIDATOR_BYTES_MAX;
 use base::{Capture, Outcome, PageUrl};
 use frontier::{Lesson, Number, TextFeatures, VisitResult};
-
-/// Kinds of causes that may not last.
-const MAY_PASS: [&str; 4] = ["time-out", "broken", "name-server", "machine"];
 
 /// What is known of a visit: a [`Lesson`] borrows from it.
 #[derive(Clone, Debug)]
@@ -30,15 +28,11 @@ impl Evidence {
             let value = capture.exchange.as_ref().and_then(|exchange| exchange.field(name));
             value.filter(|value| value.len() <= VALIDATOR_BYTES_MAX).map(ToOwned::to_owned)
         };
-        let content = match &capture.outcome {
-            Outcome::Fetched { content, truncated: None, .. } => content.map(ContentKey::from),
-            _ => None,
-        };
         let learned = Learned {
             at: capture.at,
             status: capture.outcome.status(),
-            ended: ended(&capture.outcome),
-            content,
+            ended: Ended::from(&capture.outcome),
+            content: content(capture),
             etag: field("etag"),
             last_modified: field("last-modified"),
             address: capture.exchange.as_ref().map(|exchange| exchange.address.ip()),
@@ -53,7 +47,7 @@ impl Evidence {
             page,
             url: &self.url,
             at: self.learned.at,
-            result: told(&self.learned),
+            result: visit_result(&self.learned),
             address: self.learned.address,
             etag: self.learned.etag.as_deref(),
             last_modified: self.learned.last_modified.as_deref(),
@@ -66,12 +60,12 @@ impl Evidence {
     }
 }
 
-/// How a visit ended, as far as a page learns from it.
+/// How a visit ended, as far as the frontier learns from it. Live and archived visits both lead here.
 #[must_use]
-pub fn told(learned: &Learned) -> VisitResult<'_> {
+pub fn visit_result(learned: &Learned) -> VisitResult<'_> {
     let status = learned.status.unwrap_or(0);
     match &learned.ended {
-        _ if learned.is_held_back() => VisitResult::NotSent,
+        ended if ended.is_held_back() => VisitResult::NotSent,
         Ended::Fetched { .. } => {
             learned.content.map_or(VisitResult::Incomplete, |content| VisitResult::Content(content.0))
         }
@@ -80,22 +74,19 @@ pub fn told(learned: &Learned) -> VisitResult<'_> {
         Ended::Gone => VisitResult::Gone(status),
         Ended::Failed { retry_after } => VisitResult::Failed { status, retry_after: *retry_after },
         Ended::Refused(refusal) => VisitResult::Refused(refusal),
-        Ended::Unreachable { cause, .. } => {
-            VisitResult::Unreachable { may_pass: cause.is_some_and(|cause| MAY_PASS.contains(&cause)) }
-        }
+        Ended::Unreachable(failure) => VisitResult::Unreachable { may_pass: failure.may_pass() },
     }
 }
 
-fn ended(outcome: &Outcome) -> Ended {
-    match outcome {
-        Outcome::Fetched { truncated, .. } => Ended::Fetched { truncated: truncated.is_some() },
-        Outcome::NotModified => Ended::NotModified,
-        Outcome::Moved { target, .. } => Ended::Moved { target: target.clone() },
-        Outcome::Gone { .. } => Ended::Gone,
-        Outcome::Failed { retry_after, .. } => Ended::Failed { retry_after: *retry_after },
-        Outcome::Refused(refusal) => Ended::Refused(refusal.clone()),
-        Outcome::Unreachable(failure) => {
-            Ended::Unreachable { phase: Some(failure.phase), cause: Some(failure.cause.kind()) }
-        }
+/// What the archive would keep to tell the content of a capture from others.
+fn content(capture: &Capture) -> Option<ContentKey> {
+    let Outcome::Fetched { content, truncated, .. } = &capture.outcome else { return None };
+    if truncated.is_some_and(Truncation::is_by_chance) {
+        return None;
     }
+    let as_received = |exchange: &Exchange| exchange.payload().ok().map(|payload| ContentKey::of(&payload));
+    content.map(ContentKey::from).or_else(|| capture.exchange.as_ref().and_then(as_received))
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::derived_stage::DerivedStage;
-use crate::evidence::told;
+use crate::evidence::visit_result;
 use crate::findings::ReadOptions;
 use crate::frontier_stage::FrontierStage;
 use archive::{Checkpoint, Reader, Target};
@@ -90,7 +90,7 @@ impl Rediscovery<'_> {
             let findings = self.options.findings(url, arrival.head()?, Some(body));
             self.frontier.found(&findings.links, learned.at)?;
         }
-        if let VisitResult::Moved { target: Some(target), .. } = told(learned) {
+        if let VisitResult::Moved { target: Some(target), .. } = visit_result(learned) {
             self.frontier.found(&[FoundUrl::page(target.clone())], learned.at)?;
         }
         Ok(())

@@ -30,7 +30,7 @@ mod write;
 
 pub use crawl::{Error, Event, Parts, Settings, crawl};
 pub use derived_stage::DerivedStage;
-pub use evidence::{Evidence, told};
+pub use evidence::{Evidence, visit_result};
 pub use filter::Filter;
 pub use findings::{Findings, ReadOptions, facts};
 pub use frontier_stage::FrontierStage;

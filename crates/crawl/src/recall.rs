@@ -11,7 +11,7 @@
 use archive::{Entry, Reader, Stored};
 use base::limits::{ROBOTS_LIFETIME, ROBOTS_STALE_MAX};
 use base::url::Origin;
-use base::{PageUrl, Timestamp};
+use base::{PageUrl, RefusalKind, Timestamp};
 use robots::{Need, RobotsAnswer, Standing};
 
 /// So many tries are looked at for one file: a month of them, as often as they are made.
@@ -107,10 +107,10 @@ impl Memory<'_> {
             if entry.at.plus(ROBOTS_LIFETIME) < from {
                 break;
             }
-            // Whom a proxy held back nobody asked, so that tells nothing of the file.
-            let is_held_back =
-                || self.reader.refusal(&entry).is_ok_and(|why| why.as_deref() == Some("proxy"));
-            if entry.at < ends && entry.url == place.as_str() && !is_held_back() {
+            // A request that a proxy refused did not reach the server, so it says nothing about the file.
+            let is_by_proxy =
+                || self.reader.refusal(&entry).is_ok_and(|kind| kind == Some(RefusalKind::Proxy));
+            if entry.at < ends && entry.url == place.as_str() && !is_by_proxy() {
                 return Ok(self.answer(&entry)?.map(|answer| (answer, entry.at)));
             }
         }

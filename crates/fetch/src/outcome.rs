@@ -34,8 +34,7 @@ pub(crate) fn of_answer(url: &PageUrl, exchange: &Exchange, content: &Decoded<'_
 /// The digest of the content; none when it cannot be decoded, was not asked for, or was cut where chance would have
 /// it: the same page would look changed at every visit.
 fn content_digest(exchange: &Exchange, content: &Decoded<'_>) -> Option<ContentDigest> {
-    let by_chance =
-        matches!(exchange.truncated, Some(Truncation::Time | Truncation::Disconnect | Truncation::Room));
+    let by_chance = exchange.truncated.is_some_and(Truncation::is_by_chance);
     match content {
         Decoded::Whole(content) if !by_chance && !exchange.request_head.starts_with(b"HEAD ") => {
             Some(ContentDigest::of(content))

@@ -11,7 +11,7 @@ use crate::revisit::pace::Pace;
 use crate::state::{LastOutcome, State, Version};
 use crate::{FoundUrl, Role};
 use base::limits::{REDIRECTS_MAX, REVISIT_INTERVAL_MAX};
-use base::{Chance, Interval, PageUrl, Refusal, Timestamp, chance};
+use base::{Chance, Interval, PageUrl, Refusal, RefusalKind, Timestamp, chance, http};
 
 /// A page that is gone is not looked for more often than this.
 const GONE_INTERVAL_MIN: Interval = Interval::from_days(7);
@@ -102,7 +102,7 @@ pub enum VisitResult<'a> {
     },
     /// Nobody answered.
     Unreachable {
-        /// Whether that may pass soon, as a broken connection does.
+        /// Whether a retry soon after may succeed.
         may_pass: bool,
     },
     /// It was not asked for.
@@ -146,7 +146,7 @@ pub(crate) fn learn(
     }
     state.asked = 0;
     match &lesson.result {
-        VisitResult::Failed { status, retry_after } => failed(state, may_pass(*status), *retry_after),
+        VisitResult::Failed { status, retry_after } => failed(state, http::may_pass(*status), *retry_after),
         VisitResult::Unreachable { may_pass } => failed(state, *may_pass, None),
         VisitResult::Refused(refusal) => NextVisit::After(refused(state, refusal)),
         _ => answered(state, lesson, policy, pace, seed),
@@ -177,20 +177,16 @@ fn ended(told: &VisitResult<'_>) -> (LastOutcome, u16) {
     }
 }
 fn why(refusal: &Refusal) -> LastOutcome {
-    match refusal {
-        Refusal::Robots(_) => LastOutcome::Robots,
-        Refusal::RobotsUnreachable => LastOutcome::RobotsUnreachable,
-        Refusal::OptOut(_) => LastOutcome::OptOut,
-        Refusal::NoContact => LastOutcome::NoContact,
-        Refusal::Proxy { .. } => LastOutcome::Proxy,
-        _ => LastOutcome::Address,
+    match refusal.kind() {
+        RefusalKind::Robots => LastOutcome::Robots,
+        RefusalKind::RobotsUnreachable => LastOutcome::RobotsUnreachable,
+        RefusalKind::Address => LastOutcome::Address,
+        RefusalKind::OptOut => LastOutcome::OptOut,
+        RefusalKind::NoContact => LastOutcome::NoContact,
+        RefusalKind::Proxy => LastOutcome::Proxy,
     }
 }
 
-/// Whether an error may be gone soon.
-fn may_pass(status: u16) -> bool {
-    matches!(status, 408 | 425 | 429 | 500..600)
-}
 fn failed(state: &mut State, may_pass: bool, asked: Option<Interval>) -> NextVisit {
     state.failures = state.failures.saturating_add(1);
     if may_pass && state.failures <= RETRIES_MAX {

@@ -46,7 +46,6 @@ fn address(record: &Record) -> SocketAddr {
 
 /// Why a body is incomplete. Of a reason that is not known the one is taken that trusts the body least.
 fn truncation(record: &Record, entry: &Entry) -> Option<Truncation> {
-    let known = [Truncation::Length, Truncation::Time, Truncation::Disconnect, Truncation::Room];
     let stated = record.fields.get(name::TRUNCATED).filter(|_| entry.truncated)?;
-    Some(known.into_iter().find(|why| why.as_str() == stated).unwrap_or(Truncation::Disconnect))
+    Some(Truncation::named(stated).unwrap_or(Truncation::Disconnect))
 }

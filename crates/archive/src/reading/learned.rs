@@ -9,9 +9,9 @@ use crate::capture::describe::{self, visit};
 use crate::capture::entry::{ContentKey, Entry, Stored};
 use crate::error::Error;
 use crate::reading::reader::Reader;
-use base::door::{Cause, Exchange, Failure, Phase, Truncation};
+use base::door::{CauseKind, Exchange, FailureKind, Phase, Truncation};
 use base::limits::VALIDATOR_BYTES_MAX;
-use base::{Capture, Interval, Outcome, PageUrl, Refusal, Timestamp, http};
+use base::{Capture, Interval, Outcome, PageUrl, Refusal, RefusalKind, Timestamp, http};
 use std::net::IpAddr;
 use warc::{Fields, Record};
 
@@ -60,12 +60,33 @@ pub enum Ended {
     /// No request was sent. Long reasons are cut.
     Refused(Refusal),
     /// There was no answer.
-    Unreachable {
-        /// The phase in which it failed, if that is known.
-        phase: Option<Phase>,
-        /// The cause, in the words of [`Cause::kind`], if that is known.
-        cause: Option<&'static str>,
-    },
+    Unreachable(FailureKind),
+}
+
+impl Ended {
+    /// Whether the request never reached the server, for a reason that says nothing about the page.
+    #[must_use]
+    pub fn is_held_back(&self) -> bool {
+        match self {
+            Self::Refused(refusal) => refusal.is_held_back(),
+            Self::Unreachable(failure) => failure.is_held_back(),
+            _ => false,
+        }
+    }
+}
+
+impl From<&Outcome> for Ended {
+    fn from(outcome: &Outcome) -> Self {
+        match outcome {
+            Outcome::Fetched { truncated, .. } => Self::Fetched { truncated: truncated.is_some() },
+            Outcome::NotModified => Self::NotModified,
+            Outcome::Moved { target, .. } => Self::Moved { target: target.clone() },
+            Outcome::Gone { .. } => Self::Gone,
+            Outcome::Failed { retry_after, .. } => Self::Failed { retry_after: *retry_after },
+            Outcome::Refused(refusal) => Self::Refused(shortened(refusal)),
+            Outcome::Unreachable(failure) => Self::Unreachable(failure.kind()),
+        }
+    }
 }
 
 /// Maximum bytes kept of the reason for a refusal; the archive keeps more.
@@ -81,31 +102,18 @@ impl Learned {
         }
     }
 
-    /// Whether no request was sent, so that the visit says nothing about the page: a proxy held it back or was
-    /// unreachable, or this machine failed.
-    #[must_use]
-    pub fn is_held_back(&self) -> bool {
-        match &self.ended {
-            Ended::Refused(Refusal::Proxy { retry_after, .. }) => retry_after.is_some(),
-            Ended::Unreachable { phase, cause } => *phase == Some(Phase::Proxy) || *cause == Some("machine"),
-            _ => false,
-        }
-    }
-
     fn of_exchange(exchange: &Exchange, entry: &Entry) -> Self {
-        let truncated = exchange.truncated.map(Truncation::as_str);
         let address = Some(exchange.address.ip());
-        Self::answered(entry, &exchange.response_head, truncated, address)
+        Self::answered(entry, &exchange.response_head, exchange.truncated, address)
     }
 
     fn of_silence(outcome: &Outcome, entry: &Entry) -> Self {
         match outcome {
-            Outcome::Refused(refusal) => Self::silent(entry, Ended::Refused(shortened(refusal)), None),
-            Outcome::Unreachable(Failure { phase, cause, address, .. }) => {
-                let ended = Ended::Unreachable { phase: Some(*phase), cause: Some(cause.kind()) };
-                Self::silent(entry, ended, address.map(|address| address.ip()))
+            Outcome::Refused(_) => Self::silent(entry, outcome.into(), None),
+            Outcome::Unreachable(failure) => {
+                Self::silent(entry, outcome.into(), failure.address.map(|address| address.ip()))
             }
-            _ => Self::silent(entry, Ended::Unreachable { phase: None, cause: None }, None),
+            _ => Self::silent(entry, Ended::Unreachable(FailureKind::UNKNOWN), None),
         }
     }
 
@@ -120,7 +128,8 @@ impl Learned {
             Stored::Resource => &[],
             _ => describe::split_answer(&record.block).0,
         };
-        Self::answered(entry, head, fields.get(warc::header::name::TRUNCATED), address)
+        let truncated = fields.get(warc::header::name::TRUNCATED).and_then(Truncation::named);
+        Self::answered(entry, head, truncated, address)
     }
 
     fn silent(entry: &Entry, ended: Ended, address: Option<IpAddr>) -> Self {
@@ -129,8 +138,8 @@ impl Learned {
     }
 
     /// From the head of an answer, and why its body is incomplete, if it is.
-    fn answered(entry: &Entry, head: &[u8], truncated: Option<&str>, address: Option<IpAddr>) -> Self {
-        let by_chance = entry.truncated && truncated != Some(Truncation::Length.as_str());
+    fn answered(entry: &Entry, head: &[u8], truncated: Option<Truncation>, address: Option<IpAddr>) -> Self {
+        let by_chance = entry.truncated && truncated.is_none_or(Truncation::is_by_chance);
         let validator = |name| {
             let value = http::field(head, name).filter(|value| value.len() <= VALIDATOR_BYTES_MAX);
             value.map(ToOwned::to_owned)
@@ -172,29 +181,24 @@ fn ended(fields: &Fields) -> Ended {
     match fields.decoded(visit::REFUSAL) {
         Some(word) => match refusal(&word, fields) {
             Some(refusal) => Ended::Refused(refusal),
-            None => Ended::Unreachable { phase: None, cause: None },
+            None => Ended::Unreachable(FailureKind::UNKNOWN),
         },
-        None => Ended::Unreachable {
+        None => Ended::Unreachable(FailureKind {
             phase: fields.decoded(visit::PHASE).and_then(|words| Phase::named(&words)),
-            cause: fields.decoded(visit::CAUSE_KIND).and_then(|word| kind_of_cause(&word)),
-        },
+            cause: fields.decoded(visit::CAUSE_KIND).and_then(|word| CauseKind::named(&word)),
+        }),
     }
-}
-
-fn kind_of_cause(word: &str) -> Option<&'static str> {
-    Cause::KINDS.into_iter().find(|kind| *kind == word)
 }
 
 fn refusal(word: &str, fields: &Fields) -> Option<Refusal> {
     let reason = || reason(&fields.decoded(visit::RULE).unwrap_or_default());
-    Some(match word {
-        "robots" => Refusal::Robots(reason()),
-        "robots-unreachable" => Refusal::RobotsUnreachable,
-        "address" => Refusal::Address(reason()),
-        "opt-out" => Refusal::OptOut(reason()),
-        "no-contact" => Refusal::NoContact,
-        "proxy" => Refusal::Proxy { reason: reason(), retry_after: seconds(fields) },
-        _ => return None,
+    Some(match RefusalKind::named(word)? {
+        RefusalKind::Robots => Refusal::Robots(reason()),
+        RefusalKind::RobotsUnreachable => Refusal::RobotsUnreachable,
+        RefusalKind::Address => Refusal::Address(reason()),
+        RefusalKind::OptOut => Refusal::OptOut(reason()),
+        RefusalKind::NoContact => Refusal::NoContact,
+        RefusalKind::Proxy => Refusal::Proxy { reason: reason(), retry_after: seconds(fields) },
     })
 }
 

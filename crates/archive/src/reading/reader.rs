@@ -22,7 +22,7 @@ use crate::index::{self, DIRECTORY, PublishedRuns};
 use crate::index::{KeyBounds, Origin, Walk};
 use crate::tombstone::{self, Takedown, Target};
 use base::disk::Disk;
-use base::{Sha1Digest, Timestamp, http};
+use base::{RefusalKind, Sha1Digest, Timestamp, http};
 use std::borrow::Cow;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -188,14 +188,14 @@ impl Reader {
     pub fn record(&self, entry: &Entry) -> Result<Record, Error> {
         fetch_record::record(&*self.disk, &self.directory, &entry.location, Some(entry.sum))
     }
-    /// Why a visit was not made, in a word; nothing for one that was.
-    pub fn refusal(&self, entry: &Entry) -> Result<Option<String>, Error> {
+    /// Why a visit was not made; nothing for one that was.
+    pub fn refusal(&self, entry: &Entry) -> Result<Option<RefusalKind>, Error> {
         if entry.kind != Stored::Metadata {
             return Ok(None);
         }
         let record = self.record(entry)?;
         let fields = warc::Fields::read(&record.block).ok();
-        Ok(fields.and_then(|fields| fields.decoded(visit::REFUSAL)))
+        Ok(fields.and_then(|fields| RefusalKind::named(&fields.decoded(visit::REFUSAL)?)))
     }
     /// The record at a place.
     pub fn record_at(&self, location: &Location) -> Result<Record, Error> {

@@ -190,25 +190,24 @@ fn unreachable(fields: Fields, failure: &Failure) -> Fields {
     fields
         .text(visit::PHASE, failure.phase.as_str())
         .text(visit::CAUSE, &failure.cause.to_string())
-        .text(visit::CAUSE_KIND, failure.cause.kind())
+        .text(visit::CAUSE_KIND, failure.cause.kind().as_str())
         .text(visit::TOOK_SECONDS, &format!("{:.6}", failure.took.as_secs_f64()))
 }
 
 fn refused(fields: Fields, refusal: &Refusal) -> Fields {
+    let fields = fields.text(visit::REFUSAL, refusal.kind().as_str());
     match refusal {
-        Refusal::Robots(rule) => fields.text(visit::REFUSAL, "robots").text(visit::RULE, rule),
-        Refusal::RobotsUnreachable => fields.text(visit::REFUSAL, "robots-unreachable"),
-        Refusal::Address(why) => fields.text(visit::REFUSAL, "address").text(visit::RULE, why),
-        Refusal::OptOut(line) => fields.text(visit::REFUSAL, "opt-out").text(visit::RULE, line),
-        Refusal::NoContact => fields.text(visit::REFUSAL, "no-contact"),
+        Refusal::Robots(reason) | Refusal::Address(reason) | Refusal::OptOut(reason) => {
+            fields.text(visit::RULE, reason)
+        }
         Refusal::Proxy { reason, retry_after } => {
-            let fields = fields.text(visit::REFUSAL, "proxy").text(visit::RULE, reason);
+            let fields = fields.text(visit::RULE, reason);
             let seconds =
                 retry_after.map(|interval| format!("{:.6}", Duration::from(interval).as_secs_f64()));
             seconds
                 .into_iter()
                 .fold(fields, |fields, seconds| fields.text(visit::RETRY_AFTER_SECONDS, &seconds))
         }
-        other => fields.text(visit::REFUSAL, &format!("{other:?}")),
+        _ => fields,
     }
 }

@@ -10,7 +10,7 @@
 use super::{Frontier, Task};
 use crate::error::Result;
 use crate::servers::ServerId;
-use base::door::{Cause, Failure};
+use base::door::Failure;
 use base::{Interval, Timestamp};
 use std::collections::HashSet;
 
@@ -63,7 +63,7 @@ impl Outage {
     }
     /// A server could not be reached. Tells whether the failure belongs to an outage, and so teaches nothing.
     pub(super) fn failed(&mut self, server: ServerId, failure: &Failure, now: Timestamp) -> bool {
-        if !may_be_ours(&failure.cause) {
+        if !failure.cause.kind().is_network() {
             return false;
         }
         if !self.is_down && (self.answered.is_empty() || self.has_answered(server)) {
@@ -77,11 +77,6 @@ impl Outage {
         }
         self.is_down
     }
-}
-
-/// Whether a broken network of ours could be the cause of a failure.
-fn may_be_ours(cause: &Cause) -> bool {
-    matches!(cause, Cause::TimeOut(_) | Cause::Broken(_) | Cause::NameServer(_))
 }
 
 impl Frontier {
@@ -101,7 +96,7 @@ impl Frontier {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use base::door::Phase;
+    use base::door::{Cause, Phase};
     use std::time::Duration;
 
     const NOW: Timestamp = Timestamp::from_seconds(1_800_000_000).expect("in range");

@@ -13,7 +13,7 @@ use super::starve::Starvation;
 use base::clock::{Clock as _, CrawlClock, SimulatedClock, Start};
 use base::disk::RealDisk;
 use base::door::{Failure, Found as Address, Request};
-use base::{Interval, Outcome, PageUrl, Timestamp};
+use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
 use frontier::{CrawlScope, FoundUrl, Frontier, Mode, Next, RevisitPolicy, Settings, Task};
 use sim::observe::{ArrivedRequest, Observer, PolitenessReport, PolitenessRules, RequestEnd};
 use sim::{ORIGIN, Plan, SimulatedDoor, StartedExchange, Web};
@@ -91,10 +91,8 @@ enum Ended {
 /// A visit that the archive is taking in.
 struct Pending {
     due: Timestamp,
-    at: Timestamp,
     page: Option<frontier::Number>,
-    url: PageUrl,
-    outcome: Outcome,
+    capture: Capture,
     /// Whether the reader reads its page.
     is_read: bool,
 }

@@ -2,10 +2,12 @@
 
 use super::super::reader::Read;
 use super::{Driver, Ended, Flight, Pending, coming};
+use archive::{ContentKey, Learned};
 use base::chance::{self, hash_bytes};
 use base::door::Request;
-use base::{Interval, Outcome, PageUrl, Timestamp};
-use frontier::{Lesson, ResultUse, Step, StepResult, TextFeatures, VisitResult};
+use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
+use crawl::Evidence;
+use frontier::{ResultUse, Step, StepResult, VisitResult};
 use sim::StartedExchange;
 use sim::observe::RequestEnd;
 use std::cmp::Reverse;
@@ -145,8 +147,8 @@ impl Driver {
         answer: Option<(StartedExchange, Request)>,
     ) {
         let is_page = matches!(outcome, Outcome::Fetched { .. });
-        let mut pending =
-            Pending { due: landed.plus(LEARNED_AFTER), at: asked_at, page, url, outcome, is_read: false };
+        let capture = Capture { url, at: asked_at, outcome, exchange: None };
+        let mut pending = Pending { due: landed.plus(LEARNED_AFTER), page, capture, is_read: false };
         if let Some((begun, request)) = answer.filter(|_| is_page) {
             pending.is_read = true;
             self.reader.give(begun, request);
@@ -162,28 +164,21 @@ impl Driver {
     pub(super) fn learn(&mut self, by: Timestamp) {
         while self.lessons.front().is_some_and(|lesson| lesson.due <= by) {
             let pending = self.lessons.pop_front().expect("there is one");
-            let read = if pending.is_read { self.reader.take() } else { Read::default() };
-            let told = read.content.map_or_else(|| told(&pending.outcome), VisitResult::Content);
+            let mut read = if pending.is_read { self.reader.take() } else { Read::default() };
             self.out.bodies += u64::from(pending.is_read);
-            let text =
-                read.findings.main.map(|main| TextFeatures { main, features: &read.findings.features });
-            let lesson = Lesson {
-                page: pending.page,
-                url: &pending.url,
-                at: pending.at,
-                address: None,
-                result: told,
-                etag: read.etag.as_deref(),
-                last_modified: read.last_modified.as_deref(),
-                text,
-                filtered: &read.findings.filtered,
-                links: &read.findings.links,
-                too_long: &read.findings.too_long,
-                place: "",
-            };
+            let mut evidence = Evidence::unarchived(&pending.capture, std::mem::take(&mut read.findings));
+            evidence.learned.content = read.content.map(ContentKey);
+            evidence.learned.etag = read.etag.take();
+            evidence.learned.last_modified = read.last_modified.take();
+            let mut lesson = evidence.lesson(pending.page);
+            if let VisitResult::Unreachable { may_pass } = &mut lesson.result {
+                // A year retries every failure soon: its traces were recorded so.
+                *may_pass = true;
+            }
             self.frontier.as_mut().expect("it runs").learn(&lesson).unwrap();
             if pending.is_read {
-                self.reader.spend(read);
+                let Learned { etag, last_modified, .. } = evidence.learned;
+                self.reader.spend(Read { etag, last_modified, findings: evidence.findings, ..read });
             }
             self.uncommitted += 1;
             self.back(pending.page);
@@ -194,19 +189,4 @@ impl Driver {
 /// Whether a feed or a sitemap is there.
 fn is_list(target: &str) -> bool {
     [".xml", ".xml.gz", "/feed.json"].iter().any(|end| target.ends_with(end))
-}
-
-/// What an outcome without a page teaches.
-fn told(outcome: &Outcome) -> VisitResult<'_> {
-    match outcome {
-        Outcome::Fetched { .. } => VisitResult::Incomplete,
-        Outcome::NotModified => VisitResult::NotModified,
-        Outcome::Moved { status, target } => VisitResult::Moved { status: *status, target: target.as_ref() },
-        Outcome::Gone { status } => VisitResult::Gone(*status),
-        Outcome::Failed { status, retry_after } => {
-            VisitResult::Failed { status: *status, retry_after: *retry_after }
-        }
-        Outcome::Refused(refusal) => VisitResult::Refused(refusal),
-        Outcome::Unreachable(_) => VisitResult::Unreachable { may_pass: true },
-    }
 }
