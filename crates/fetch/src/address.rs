@@ -1,7 +1,7 @@
 //! Which addresses may be visited (H1).
 //!
-//! **Invariant:** an address is judged by its bytes, after every IPv4 address that hides inside an IPv6 one has been
-//! taken out, and it passes only if *all* of its readings do. Nothing is allowed unless a policy says so.
+//! **Invariant:** an address is judged by its bytes, after every IPv4 address embedded in an IPv6 one is extracted, and
+//! it passes only if *all* of its readings do. Nothing is allowed unless a policy says so.
 
 mod readings;
 mod special;
@@ -12,15 +12,15 @@ use readings::readings;
 use special::why_not_public;
 use std::net::IpAddr;
 
-/// What is said of a public address that no range allows.
+/// The reason for a public address that no range allows.
 const IN_NO_RANGE: &str = "it lies in no allowed range";
 
-/// Which addresses may be visited; none, unless it says so.
+/// The addresses that may be visited; none by default.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AddressPolicy {
     /// Whether the public web may be visited.
     pub public: bool,
-    /// Ranges that may be visited whatever they are: a network of one's own, the simulated web on loopback.
+    /// Ranges that may be visited even if they are not public: a private network, the simulated web on loopback.
     pub allowed: Vec<AddressRange>,
 }
 
@@ -30,7 +30,7 @@ impl AddressPolicy {
     pub fn only(allowed: Vec<AddressRange>) -> Self {
         Self { public: false, allowed }
     }
-    /// Every public address, and nothing else.
+    /// Every public address and no other.
     #[must_use]
     pub fn public_web() -> Self {
         Self { public: true, allowed: Vec::new() }
@@ -39,10 +39,10 @@ impl AddressPolicy {
     /// Whether `address` may be visited.
     ///
     /// # Errors
-    /// When one of its readings may not, with the reason.
-    pub fn judge(&self, address: IpAddr) -> Result<(), ForbiddenAddress> {
+    /// If one of its readings may not be visited, with the reason.
+    pub fn judge(&self, address: IpAddr) -> Result<(), RefusedAddress> {
         match readings(address).find_map(|reading| self.why_not(reading)) {
-            Some(why) => Err(ForbiddenAddress { address, why }),
+            Some(why) => Err(RefusedAddress { address, why }),
             None => Ok(()),
         }
     }
@@ -58,14 +58,14 @@ impl AddressPolicy {
 /// An address that may not be visited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{address}` may not be visited: {why}")]
-pub struct ForbiddenAddress {
-    /// The address as it was judged.
+pub struct RefusedAddress {
+    /// The address that was judged.
     pub address: IpAddr,
-    /// What it is, or what hides in it: the block of the registry, with its RFC.
+    /// Its special-purpose block, or that of an embedded address, with its RFC.
     pub why: &'static str,
 }
 
-/// Whether an address is of the public web, in all of its readings.
+/// Whether an address is public in all of its readings.
 #[must_use]
 pub fn is_public(address: IpAddr) -> bool {
     readings(address).all(|reading| why_not_public(reading).is_none())
@@ -82,7 +82,7 @@ mod tests {
     #[track_caller]
     fn check(policy: &AddressPolicy, address: &str, expected: Result<(), &'static str>) {
         let address = address.parse().unwrap();
-        assert_eq!(policy.judge(address), expected.map_err(|why| ForbiddenAddress { address, why }));
+        assert_eq!(policy.judge(address), expected.map_err(|why| RefusedAddress { address, why }));
     }
 
     #[test]

@@ -1,17 +1,17 @@
-//! The real door: HTTP/1.1 over TCP and TLS, one exchange at a time, every byte kept as it came.
+//! The real door: HTTP/1.1 over TCP and TLS, one exchange at a time; every byte is kept as received.
 //!
 //! | step | room |
 //! |---|---|
-//! | what is sent | `request` |
-//! | a connection to the address, or one kept from before | `connect`, `proxy`, `trust`, `pool` |
-//! | reading within the limits of time | `wire` |
-//! | the head, and how the end of the body will be known | `head` |
+//! | the bytes sent | `request` |
+//! | a connection to the address, new or reused | `connect`, `proxy`, `trust`, `pool` |
+//! | reading within the time limits | `wire` |
+//! | the head, and how the body is framed | `head` |
 //! | the body | `body`, `chunks`, `store` |
 //!
-//! **Invariant:** the address is judged just before connecting, on the very address that is connected to (H1, H3).
+//! **Invariant:** the address is judged just before connecting, and is the address that is connected to (H1, H3).
 //!
-//! **Invariant:** a connection is used again only after an answer that was framed beyond doubt and read to its end,
-//! with nothing after it (H15).
+//! **Invariant:** a connection is reused only after a response with unambiguous framing that was read to its end, with
+//! nothing after it (H15).
 
 mod body;
 mod chunks;
@@ -32,7 +32,7 @@ pub use limits::ExchangeLimits;
 pub use proxy::{Proxy, ProxyError};
 pub use settings::{Certificates, Roots, Settings, SettingsError};
 
-use crate::address::{ForbiddenAddress, is_public};
+use crate::address::{RefusedAddress, is_public};
 use base::door::{Cause, Door, Exchange, Failure, Found, Marks, Phase, Request, Times};
 use base::url::Origin;
 use body::{Body, End};
@@ -58,7 +58,7 @@ impl WebDoor {
     /// A door with these settings.
     ///
     /// # Errors
-    /// When a setting cannot be sent in a request, or the roots hold no certificates.
+    /// If a setting cannot be sent in a request, or the roots contain no certificates.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         settings.check()?;
         let connector = Connector::new(&settings)?;
@@ -70,15 +70,15 @@ impl WebDoor {
     fn judge(&self, address: SocketAddr) -> Result<(), Trouble> {
         let judged = self.settings.addresses.judge(address.ip());
         let cause = match judged {
-            Err(ForbiddenAddress { address, why }) => Cause::ForbiddenAddress { address, why },
+            Err(RefusedAddress { address, why }) => Cause::ForbiddenAddress { address, why },
             Ok(()) if self.settings.contact.is_none() && is_public(address.ip()) => Cause::NoContact,
             Ok(()) => return Ok(()),
         };
         Err(Trouble::new(Phase::Connect, cause))
     }
 
-    /// Asks over a kept connection if there is one. A server may close a kept connection at any time, so one that
-    /// dies before the first byte of an answer says nothing: the request is sent once more over a fresh one.
+    /// Uses a kept connection if there is one. A server may close a kept connection at any time, so if it
+    /// breaks before the first byte of a response, the request is sent once more over a new one.
     async fn ask(&self, visit: &mut Visit<'_>) -> Result<Exchange, Trouble> {
         self.judge(visit.key.0)?;
         if let Some(kept) = self.pool.take(&visit.key) {
@@ -93,7 +93,7 @@ impl WebDoor {
         self.converse(stream, visit).await
     }
 
-    /// Sends the request and reads the answer.
+    /// Sends the request and reads the response.
     async fn converse(&self, stream: Stream, visit: &mut Visit<'_>) -> Result<Exchange, Trouble> {
         let limits = &self.settings.limits;
         let mut wire = Wire::new(stream, limits, visit);
@@ -121,14 +121,14 @@ impl Door for WebDoor {
         let Found { addresses, lifetime } = self.settings.resolver.find(origin).await.map_err(refuse)?;
         let (mut fit, mut unfit) = (Vec::new(), None);
         for address in addresses {
-            // An IPv4 address that is written as an IPv6 one is reached by IPv4, and is one address to be polite to.
+            // An IPv4-mapped IPv6 address is connected by IPv4, and shares its politeness delay.
             let address = SocketAddr::new(address.ip().to_canonical(), address.port());
             match self.judge(address) {
                 Ok(()) => fit.push(address),
                 Err(trouble) => unfit = unfit.or(Some(trouble.cause)),
             }
         }
-        // What may not be visited is as good as not there, unless there is nothing else.
+        // Forbidden addresses are ignored, unless there are no others.
         let none = || refuse(unfit.unwrap_or(Cause::NoSuchName));
         if fit.is_empty() { Err(none()) } else { Ok(Found { addresses: fit, lifetime }) }
     }
@@ -143,15 +143,15 @@ impl Door for WebDoor {
     }
 }
 
-/// One exchange under way.
+/// A running exchange.
 struct Visit<'a> {
     request: &'a Request,
     request_head: Vec<u8>,
     key: Key,
     begun: Instant,
-    /// When the whole visit must be over.
+    /// The deadline of the whole visit.
     ends: Instant,
-    /// How long the first byte of the answer may take: a proxy may delay a request on a kept connection too.
+    /// The time limit for the first byte of the response: a proxy may delay a request on a kept connection too.
     first_byte_time_max: Duration,
     times: Times,
 }
@@ -187,14 +187,14 @@ impl<'a> Visit<'a> {
     }
 }
 
-/// Why an exchange came to nothing.
+/// Why an exchange failed.
 #[derive(Debug)]
 struct Trouble {
     phase: Phase,
     cause: Cause,
     /// Whether the connection broke before any byte of an answer.
     lost: bool,
-    /// What came and is no answer.
+    /// The bytes received that are not a response.
     received: Vec<u8>,
 }
 

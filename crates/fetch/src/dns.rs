@@ -1,24 +1,24 @@
-//! Look-ups of names: asynchronous, remembered, bounded (C9).
+//! DNS look-ups: asynchronous, cached, bounded (C9).
 //!
-//! A stub resolver: it asks the name servers it is told and believes them no more than needed. It walks down from no
-//! root and checks no signatures; the servers do.
+//! A stub resolver: it queries the configured name servers and trusts them no more than needed. It neither resolves from
+//! the root nor checks signatures; the servers do.
 //!
 //! | step | room |
 //! |---|---|
-//! | a host that may be asked for | `name` |
-//! | what is remembered | `bounded` |
-//! | one look-up for all who ask for the same name | `flight` |
-//! | a turn in the zone and among all | `zones` |
-//! | both kinds of address, along aliases, for how long | `addresses` |
-//! | servers, repetition, UDP and TCP | `servers` |
+//! | a valid host name | `name` |
+//! | cache | `bounded` |
+//! | one look-up for all callers with the same name | `flight` |
+//! | limits per zone and in total | `zones` |
+//! | both address families, aliases, lifetime | `addresses` |
+//! | servers, retries, UDP and TCP | `servers` |
 //! | bytes | `message` |
 //!
-//! **Invariant:** what a name was found to be holds for its lifetime, whatever the servers say in between (H3, D6).
+//! **Invariant:** the addresses of a name are used for their lifetime, whatever the servers say in between (H3, D6).
 //!
-//! **Invariant:** a look-up ends within [`Settings::look_up_time_max`]. Slow and dead zones stall only themselves
-//! (H27): sockets, look-ups under way, those that wait and answers in memory all have a bound.
+//! **Invariant:** a look-up ends within [`Settings::look_up_time_max`]. Slow and dead zones delay only themselves
+//! (H27): sockets, running look-ups, waiting look-ups and cached answers are all bounded.
 //!
-//! Not here: a judgement on addresses (`address`), and hosts that are addresses.
+//! Not here: whether an address may be visited (`address`), and hosts that are addresses.
 
 mod addresses;
 mod bounded;
@@ -44,15 +44,15 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use tokio::time::Instant;
 
-/// Looks names up. Clones share everything.
+/// Resolves names. Clones share everything.
 #[derive(Clone)]
 pub struct Dns {
     shared: Arc<Shared>,
 }
 
-/// Where a name leads.
+/// The addresses of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ResolvedAddresses {
     /// The addresses, best first; never empty.
     pub addresses: Vec<IpAddr>,
     /// How long they may be used.
@@ -60,27 +60,27 @@ pub struct Answer {
 }
 
 impl Dns {
-    /// Look-ups with these settings. Nothing is asked before the first look-up.
+    /// A resolver with these settings. Nothing is sent before the first look-up.
     #[must_use]
     pub fn new(settings: Settings) -> Self {
         Self { shared: Arc::new(Shared::new(settings)) }
     }
 
-    /// The addresses of a host: a name in ASCII, in any case, with or without a dot at its end.
+    /// The addresses of a host: a name in ASCII, in any case, with or without a trailing dot.
     ///
-    /// It must be awaited on a tokio runtime with time and network, and may be dropped at any moment.
+    /// It must be awaited on a tokio runtime with time and network, and may be dropped at any time.
     ///
     /// # Errors
-    /// [`Cause::NoSuchName`] when the name does not exist, has no addresses, cannot exist, or is none that belongs on
-    /// a network, such as `localhost`; also for addresses, which are no names. [`Cause::NameServer`] when the servers
-    /// do not say, or too many look-ups wait before this one.
-    pub async fn look_up(&self, host: &str) -> Result<Answer, Cause> {
+    /// [`Cause::NoSuchName`] if the name does not exist, has no addresses, is invalid, or is never public, such as
+    /// `localhost`; also for addresses, which are not names. [`Cause::NameServer`] if the servers do not answer, or too many
+    /// look-ups are waiting.
+    pub async fn look_up(&self, host: &str) -> Result<ResolvedAddresses, Cause> {
         let name = Name::parse(host).filter(|name| !name.is_never_asked()).ok_or(Cause::NoSuchName)?;
         let known = flight::join(&self.shared, name).await?;
         known.answer(Instant::now())
     }
 
-    /// What the look-ups did so far.
+    /// Counters of the look-ups so far.
     #[must_use]
     pub fn stats(&self) -> DnsStats {
         self.shared.stats()
@@ -88,9 +88,9 @@ impl Dns {
 }
 
 impl Known {
-    fn answer(self, now: Instant) -> Result<Answer, Cause> {
+    fn answer(self, now: Instant) -> Result<ResolvedAddresses, Cause> {
         let addresses = self.addresses?.to_vec();
-        Ok(Answer { addresses, lifetime: self.until.saturating_duration_since(now).into() })
+        Ok(ResolvedAddresses { addresses, lifetime: self.until.saturating_duration_since(now).into() })
     }
 }
 

@@ -1,12 +1,12 @@
-//! The only door to the web: one HTTP exchange at a time.
+//! The only access to the web: one HTTP exchange at a time.
 //!
-//! **Invariant:** no other crate of the crawler opens a socket outwards. Whatever the other side does, an exchange
-//! ends within [`client::ExchangeLimits`] and comes back as a value of [`base::door`], its bytes as they were received.
+//! **Invariant:** no other crate of the crawler opens an outgoing socket. Whatever the server does, an exchange
+//! ends within [`client::ExchangeLimits`] and returns a value of [`base::door`] with its bytes as received.
 //!
-//! **Invariant:** nothing is ever connected to but what [`client::Settings::addresses`] allows, and it allows nothing
-//! unless told (H1).
+//! **Invariant:** only addresses that [`client::Settings::addresses`] allows are connected to, and by default it allows
+//! none (H1).
 //!
-//! Not here: when a page is visited, politeness, following redirects. A redirect is an outcome, and its target a page
+//! Not here: when a page is visited, politeness, following redirects. A redirect is an outcome, and its target is a page
 //! like any other.
 
 #![warn(clippy::indexing_slicing)]

@@ -1,13 +1,13 @@
-//! What an exchange means for the page: a pure reading of the answer.
+//! The outcome of an exchange: a pure function of the response.
 //!
-//! **Invariant:** the same answer always means the same; no clock is read. A `Retry-After` with a date is measured
-//! from the answer's own `Date`.
+//! **Invariant:** the same response always gives the same outcome; no clock is read. A `Retry-After` with a date is
+//! relative to the response's own `Date`.
 
 use base::door::{Exchange, Failure, Truncation};
 use base::{ContentDigest, Outcome, PageUrl, http};
 use coding::Decoded;
 
-/// How the visit to `url` ended.
+/// The outcome of the visit to `url`.
 #[must_use]
 pub fn outcome(url: &PageUrl, result: &Result<Exchange, Failure>) -> Outcome {
     match result {
@@ -16,7 +16,7 @@ pub fn outcome(url: &PageUrl, result: &Result<Exchange, Failure>) -> Outcome {
     }
 }
 
-/// The same of an answer whose content has been read.
+/// The same for a response whose content has been read.
 pub(crate) fn of_answer(url: &PageUrl, exchange: &Exchange, content: &Decoded<'_>) -> Outcome {
     let status = exchange.status;
     match status {
@@ -31,8 +31,8 @@ pub(crate) fn of_answer(url: &PageUrl, exchange: &Exchange, content: &Decoded<'_
     }
 }
 
-/// The digest of the content; none when it cannot be decoded, was not asked for, or was cut where chance would have
-/// it: the same page would look changed at every visit.
+/// The digest of the content; `None` if it cannot be decoded, was not requested, or was truncated at a random position:
+/// the same page would look changed at every visit.
 fn content_digest(exchange: &Exchange, content: &Decoded<'_>) -> Option<ContentDigest> {
     let by_chance = exchange.truncated.is_some_and(Truncation::is_by_chance);
     match content {

@@ -1,11 +1,11 @@
-//! Reading an answer without holding up the network.
+//! Reads a response without blocking the network.
 //!
-//! Decoding, digesting and parsing a page takes a millisecond; what a hostile server sends can take a thousand times
-//! that. So what is long goes to a thread of its own, one at a time: it waits for what else is long, and nobody waits for
-//! it but its own visit.
+//! Decoding, hashing and parsing a page takes a millisecond; hostile content can take a thousand times that. So long
+//! content is read on a separate thread, one at a time: it waits for other long content, and only its own visit waits
+//! for it.
 //!
-//! **Invariant:** between two awaits no more than 512 KiB of content is made and read, and at any moment only
-//! one longer content is in memory.
+//! **Invariant:** between two awaits at most 512 KiB of content is decoded and read, and at any time only one longer
+//! content is in memory.
 
 use crate::outcome::of_answer;
 use base::door::{Exchange, Failure};
@@ -17,21 +17,21 @@ use std::sync::mpsc::{Sender, channel};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// Content up to this length is read where it came in.
+/// Content up to this length is read on the calling thread.
 const LIGHT_BYTES_MAX: usize = 512 * 1024;
 
-/// A visit whose answer has been read.
+/// A visit whose response has been read.
 #[derive(Debug)]
 pub struct Read<T> {
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// What was learned from the answer; nothing without one.
+    /// The result of `learn`; `None` without a response.
     pub learned: Option<T>,
-    /// The answer.
+    /// The response.
     pub exchange: Option<Exchange>,
 }
 
-/// Reads the answer to a request for `url`: its outcome, and whatever `learn` makes of its content.
+/// Reads the response to a request for `url`: its outcome, and the result of `learn` for its content.
 pub async fn read<T: Send + 'static>(
     url: &PageUrl,
     result: Result<Exchange, Failure>,
@@ -68,12 +68,12 @@ async fn read_long<T: Send + 'static>(
         drop(content);
         Read { outcome, learned: Some(learned), exchange: Some(exchange) }
     };
-    // A simulation that runs in a plain loop has no network to hold up.
+    // A simulation in a plain loop has no network to block.
     if Handle::try_current().is_err() {
         return work();
     }
     let (sender, receiver) = oneshot::channel();
-    // A visit that was given up meanwhile wants nothing back.
+    // A visit that was cancelled meanwhile needs no result.
     let job = move || drop(sender.send(work()));
     reader().send(Box::new(job)).expect("the reader waits for ever");
     receiver.await.expect("reading an answer does not panic")
@@ -81,8 +81,8 @@ async fn read_long<T: Send + 'static>(
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The thread that reads what is long. It is always the same one, so that the memory that long contents need is asked of
-/// the system once. The line before it is no longer than there are visits.
+/// The thread that reads long content. It is always the same one, so that its memory is allocated once. Its queue is no
+/// longer than the number of visits.
 fn reader() -> &'static Sender<Job> {
     static READER: OnceLock<Sender<Job>> = OnceLock::new();
     READER.get_or_init(|| {
@@ -93,7 +93,7 @@ fn reader() -> &'static Sender<Job> {
     })
 }
 
-/// Runs a job. One that panics takes its own visit with it, and not the thread that all others wait for.
+/// Runs a job. A panic ends only its own visit, not the thread that all others wait for.
 fn run(job: Job) {
     if catch_unwind(AssertUnwindSafe(job)).is_err() {
         tracing::error!("reading an answer failed");

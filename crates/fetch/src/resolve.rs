@@ -1,7 +1,7 @@
-//! From an origin to its addresses: what is known beforehand, then what the name servers say.
+//! From an origin to its addresses: fixed names first, then the name servers.
 //!
-//! **Invariant:** an origin whose host is an address is found at that address or not at all; no table and no name server
-//! can send it elsewhere.
+//! **Invariant:** an origin whose host is an address has that address or none; no table and no name server can change
+//! it.
 
 use crate::Dns;
 use base::Interval;
@@ -11,12 +11,12 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
-/// How long the address of a fixed name may be used before it is asked for again.
+/// How long the address of a fixed name may be used before it is looked up again.
 const FIXED_LIFETIME: Interval = Interval::from_days(1);
 
 type Table = dyn Fn(&Origin) -> Option<SocketAddr> + Send + Sync;
 
-/// Where servers are: those with fixed names, such as those of the simulated web, and those that are looked up.
+/// The addresses of servers: those with fixed names, such as those of the simulated web, and those that are resolved.
 #[derive(Clone)]
 pub struct Resolver {
     table: Arc<Table>,
@@ -25,25 +25,25 @@ pub struct Resolver {
 }
 
 impl Resolver {
-    /// Asks `table` for every name.
+    /// Looks every name up in `table`.
     pub fn new(table: impl Fn(&Origin) -> Option<SocketAddr> + Send + Sync + 'static) -> Self {
         Self { table: Arc::new(table), names_only: false, dns: None }
     }
-    /// Asks the name servers for every name.
+    /// Resolves every name by the name servers.
     #[must_use]
     pub fn network(dns: Dns) -> Self {
         Self { dns: Some(dns), ..Self::default() }
     }
-    /// The same, but an origin whose host is an address is not found at all: a simulated web must not lead to
-    /// whatever else listens on this machine.
+    /// The same, but an origin whose host is an address is not found: the simulated web must not lead to
+    /// other services on this machine.
     #[must_use]
     pub fn names_only(self) -> Self {
         Self { names_only: true, ..self }
     }
-    /// Where `origin` answers, and for how long that holds.
+    /// The address of `origin`, and its lifetime.
     ///
     /// # Errors
-    /// When nobody knows the name, or the name servers do not answer.
+    /// If the name is unknown, or the name servers do not answer.
     pub async fn find(&self, origin: &Origin) -> Result<Found, Cause> {
         if let Some(address) = self.address(origin) {
             return Ok(Found { addresses: vec![address], lifetime: FIXED_LIFETIME });
@@ -59,7 +59,7 @@ impl Resolver {
         let addresses = answer.addresses.into_iter().map(|address| SocketAddr::new(address, port)).collect();
         Ok(Found { addresses, lifetime: answer.lifetime })
     }
-    /// Where `origin` answers, if that is known beforehand.
+    /// The address of `origin`, if it is fixed.
     #[must_use]
     pub fn address(&self, origin: &Origin) -> Option<SocketAddr> {
         match origin.server.address() {
@@ -70,12 +70,12 @@ impl Resolver {
     }
 }
 
-/// Names that mean this machine and are never asked for (RFC 6761). Whether it may be visited is for others to judge.
+/// Names of this machine, which are never resolved by a server (RFC 6761). Whether it may be visited is decided elsewhere.
 fn is_this_machine(host: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost")
 }
 
-/// Knows no name.
+/// Contains no name.
 impl Default for Resolver {
     fn default() -> Self {
         Self::new(|_| None)

@@ -1,17 +1,17 @@
-//! The text of a robots file, as far as it is ever read.
+//! The text of a robots file, up to the length that is ever read.
 
 use base::door::Exchange;
 use base::limits::ROBOTS_BYTES_MAX;
 
-/// The text of a robots file, its codings removed; nothing when it is coded in a way that cannot be read within the
+/// The decoded text of a robots file; `None` if it has a coding that cannot be decoded within the
 /// limits.
 #[must_use]
 pub fn robots_text(exchange: &Exchange) -> Option<Vec<u8>> {
     robots_text_of(&coding::content(exchange)).map(<[u8]>::to_vec)
 }
 
-/// The text of a robots file that was decoded as far as that goes: all that is ever read of one, and a byte more, which
-/// tells whether a line was cut. A coding that breaks off behind that does no harm.
+/// The text of a partially decoded robots file: the maximum length that is read, and one byte more, which shows whether
+/// a line was cut. A coding that is truncated after that does no harm.
 #[must_use]
 pub fn robots_text_of<'a>(decoded: &'a coding::Decoded<'_>) -> Option<&'a [u8]> {
     let text = match decoded {

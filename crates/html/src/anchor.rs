@@ -3,10 +3,10 @@
 use crate::reference::in_text;
 use base::limits::ANCHOR_TEXT_BYTES_MAX;
 
-/// As much of one text as is looked at; what its character references stand for is shorter.
+/// The maximum number of bytes read of one text; its character references expand to less.
 const WRITTEN_BYTES_MAX: usize = 4 * ANCHOR_TEXT_BYTES_MAX;
 
-/// Gathers the text of one link at a time, white space folded.
+/// Collects the text of one link at a time, white space folded.
 ///
 /// **Invariant:** it holds at most [`ANCHOR_TEXT_BYTES_MAX`] and one written text.
 #[derive(Debug, Default)]
@@ -14,18 +14,18 @@ pub(crate) struct AnchorText {
     /// The number of the open link.
     link: Option<usize>,
     text: String,
-    /// A blank is due before the next word.
+    /// A space is due before the next word.
     space: bool,
 }
 
 impl AnchorText {
-    /// A link opens, or text that belongs to none.
+    /// A link opens, or text that belongs to no link.
     pub(crate) fn open(&mut self, link: Option<usize>) {
         self.link = link;
         self.text.clear();
         self.space = false;
     }
-    /// Text as the page writes it, with its character references.
+    /// Text as written, with its character references.
     #[inline]
     pub(crate) fn push(&mut self, text: &str) {
         if self.link.is_some() && self.text.len() < ANCHOR_TEXT_BYTES_MAX {
@@ -46,7 +46,7 @@ impl AnchorText {
         self.space =
             inner.ends_with(|last: char| last.is_ascii_whitespace()) || inner.is_empty() && self.space;
     }
-    /// The link closes: its number and its text, unless it has none.
+    /// The link closes: returns its number and its text, unless it has none.
     pub(crate) fn close(&mut self) -> Option<(usize, &str)> {
         let link = self.link.take()?;
         let end = self.text.floor_char_boundary(ANCHOR_TEXT_BYTES_MAX);

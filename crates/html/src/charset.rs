@@ -1,19 +1,19 @@
-//! Which encoding a page is in: by byte order mark, header, meta element or XML declaration, in this order (H11).
+//! The encoding of a page: by byte order mark, header, meta element or XML declaration, in this order (H11).
 //!
-//! A page that nobody labels is UTF-8 when it is valid UTF-8. Otherwise its bytes are compared with what languages
-//! look like in each encoding (`chardetng`); [`DetectedCharset::how`] says so.
+//! A page without a label is UTF-8 if it is valid UTF-8. Otherwise `chardetng` compares its bytes with the letter
+//! frequencies of languages in each encoding; [`DetectedCharset::how`] says so.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, UTF_8};
 use std::borrow::Cow;
 
-/// The bytes that are compared: 16 KiB find nearly all encodings, and comparing is slow.
+/// The number of bytes compared: 16 KiB identify nearly all encodings, and comparing is slow.
 const DETECTED_BYTES: usize = 64 * 1_024;
-/// ASCII before the first other byte, which may be the beginning of its word.
+/// ASCII before the first other byte, which may be the start of its word.
 const CONTEXT_BYTES: usize = 64;
-/// Escapes switch the characters of ISO-2022-JP.
+/// Escape sequences switch the character sets of ISO-2022-JP.
 const ESCAPE: u8 = 0x1b;
-/// The bytes in which a meta element is looked for, as in the HTML standard.
+/// The bytes that are searched for a meta element, as in the HTML standard.
 const PRESCAN_BYTES: usize = 1_024;
 
 /// An encoding and how it was found.
@@ -34,9 +34,9 @@ pub enum How {
     Header,
     /// A meta element, or the XML declaration, names it.
     Meta,
-    /// Nobody names it, and the bytes are valid UTF-8.
+    /// There is no label, and the bytes are valid UTF-8.
     Valid,
-    /// Nobody names it: its bytes look like it.
+    /// There is no label; detected from the bytes.
     Detected,
 }
 
@@ -54,13 +54,13 @@ impl How {
     }
 }
 
-/// The encoding of `bytes` that came with this `Content-Type`.
+/// The encoding of `bytes` received with this `Content-Type`.
 #[must_use]
 pub fn find(content_type: Option<&str>, bytes: &[u8]) -> DetectedCharset {
     find_from(None, content_type, bytes)
 }
 
-/// The same for bytes from a host under this top-level domain (`jp`), which decides between encodings that look alike.
+/// The same for bytes from a host under this top-level domain (`jp`), which decides between similar encodings.
 #[must_use]
 pub fn find_from(domain: Option<&str>, content_type: Option<&str>, bytes: &[u8]) -> DetectedCharset {
     let found = |encoding, how| DetectedCharset { encoding, how };
@@ -73,7 +73,7 @@ pub fn find_from(domain: Option<&str>, content_type: Option<&str>, bytes: &[u8])
     if let Some(encoding) = in_declaration(bytes).or_else(|| in_meta(bytes)) {
         return found(encoding, How::Meta);
     }
-    // ISO-2022-JP is valid UTF-8 too, for it is all ASCII with escapes.
+    // ISO-2022-JP is valid UTF-8 too, because it is ASCII with escapes.
     let has_escapes = memchr::memmem::find(bytes, b"\x1b$").is_some();
     if !has_escapes && is_utf8(bytes) {
         return found(UTF_8, How::Valid);
@@ -84,30 +84,30 @@ pub fn find_from(domain: Option<&str>, content_type: Option<&str>, bytes: &[u8])
     }
 }
 
-/// Whether bytes are UTF-8, the last character perhaps cut off.
+/// Whether bytes are UTF-8, allowing an incomplete last character.
 fn is_utf8(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).map_or_else(|error| error.error_len().is_none(), |_| true)
 }
 
-/// What the bytes look like, from the first on that is not ASCII.
+/// The detected encoding of the bytes, from the first that is not ASCII.
 fn detected(bytes: &[u8], domain: Option<&str>) -> &'static Encoding {
     let first = bytes.iter().position(|byte| !byte.is_ascii() || *byte == ESCAPE).unwrap_or(0);
     let rest = bytes.get(first.saturating_sub(CONTEXT_BYTES)..).unwrap_or_default();
     let looked_at = rest.get(..DETECTED_BYTES).unwrap_or(rest);
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Allow);
     detector.feed(looked_at, looked_at.len() == rest.len());
-    // The detector panics at names that no domain has.
+    // The detector panics on invalid domain names.
     let is_domain = |name: &&str| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-');
     detector.guess(domain.filter(is_domain).map(str::as_bytes), Utf8Detection::Allow)
 }
 
-/// The text of `bytes`, what cannot be read replaced by U+FFFD.
+/// The text of `bytes`, invalid parts replaced by U+FFFD.
 #[must_use]
 pub fn text(found: DetectedCharset, bytes: &[u8]) -> Cow<'_, str> {
     found.encoding.decode(bytes).0
 }
 
-/// The encoding that a meta element in the first bytes names. UTF-16 there means UTF-8, as the standard says:
+/// The encoding that a meta element in the first bytes declares. UTF-16 there means UTF-8, as the standard says:
 /// the element could not have been read otherwise.
 fn in_meta(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes);
@@ -125,7 +125,7 @@ fn in_meta(bytes: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// The encoding that `<?xml version="1.0" encoding="…"?>` names; UTF-16 means UTF-8, as in a meta element.
+/// The encoding that `<?xml version="1.0" encoding="…"?>` declares; UTF-16 means UTF-8, as in a meta element.
 fn in_declaration(bytes: &[u8]) -> Option<&'static Encoding> {
     let start = bytes.get(..PRESCAN_BYTES).unwrap_or(bytes);
     let declaration = start.trim_ascii_start().strip_prefix(b"<?xml")?;

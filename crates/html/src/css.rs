@@ -1,15 +1,15 @@
 //! The files that a style sheet refers to: `@import "a.css"`, `url(b.png)`, `image-set("c.png" 2x)`.
 //!
-//! A small tokenizer after CSS Syntax Level 3: comments, strings, identifiers, `url()` and escapes. What stands in a
-//! comment or in any other string is no reference, and neither is the name of a namespace.
+//! A small tokenizer after CSS Syntax Level 3: comments, strings, identifiers, `url()` and escapes. Text in a comment or
+//! in any other string is not a reference, and neither is the name of a namespace.
 //!
-//! **Invariant:** it is total, and every step moves on, so that reading takes time linear in the sheet (H8).
+//! **Invariant:** it is total, and every step advances, so reading takes time linear in the sheet (H8).
 
 use crate::links::{Link, LinkKind, Links};
 use base::PageUrl;
 use std::borrow::Cow;
 
-/// The longest reference that is looked at; a picture inside the sheet (`data:`) is longer.
+/// The maximum length of a reference; an image inside the sheet (`data:`) is longer.
 const REFERENCE_BYTES_MAX: usize = base::limits::URL_BYTES_MAX;
 
 /// The files that the style sheet at `url` refers to, each once.
@@ -28,7 +28,7 @@ pub fn style_sheet_links(url: &PageUrl, content_type: Option<&str>, bytes: &[u8]
     links.finish()
 }
 
-/// Adds what a style sheet, or the value of a `style` attribute, refers to.
+/// Adds the references of a style sheet or of the value of a `style` attribute.
 pub(crate) fn add_references(text: &str, links: &mut Links) {
     let mut scanner = Scanner::new(text);
     while let Some(reference) = scanner.next() {
@@ -50,25 +50,25 @@ fn text<'a>(content_type: Option<&str>, bytes: &'a [u8]) -> Cow<'a, str> {
     encoding.unwrap_or(encoding_rs::UTF_8).decode(bytes).0
 }
 
-/// What a string means where it stands.
+/// The meaning of a string by its position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Strings {
-    /// Nothing to us.
+    /// Irrelevant.
     Plain,
     /// The file of an `@import`.
     Import,
-    /// A picture of the `image-set()` whose parentheses are this deep.
+    /// An image of the `image-set()` at this depth of parentheses.
     ImageSet(usize),
-    /// Nothing, and `url()` neither, until the rule ends: an `@namespace`.
+    /// Irrelevant, like `url()`, until the rule ends: an `@namespace`.
     Ignored,
 }
 
-/// Reads a style sheet from front to back.
+/// Reads a style sheet from start to end.
 pub(crate) struct Scanner<'a> {
     text: &'a str,
     at: usize,
     strings: Strings,
-    /// How many parentheses are open.
+    /// The number of open parentheses.
     depth: usize,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Scanner<'a> {
         None
     }
 
-    /// A string, which is a reference only in some places.
+    /// A string, which is a reference only in some positions.
     fn string_here(&mut self, quote: u8) -> Option<Cow<'a, str>> {
         let string = self.string(quote);
         match self.strings {
@@ -162,14 +162,14 @@ impl<'a> Scanner<'a> {
                 }
                 self.depth = self.depth.saturating_sub(1);
             }
-            // A rule ends, and with it whatever was left open.
+            // A rule ends, and with it everything left open.
             b';' | b'{' | b'}' => (self.strings, self.depth) = (Strings::Plain, 0),
             _ => {}
         }
         None
     }
 
-    /// What stands behind `url(`, up to and with its `)`.
+    /// The text after `url(`, up to and including its `)`.
     fn url_function(&mut self) -> Option<Cow<'a, str>> {
         self.pass_space();
         match self.byte(self.at)? {
@@ -182,7 +182,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// A URL without quotes. A quote, a parenthesis or a space inside spoils it, unless it is escaped.
+    /// A URL without quotes. An unescaped quote, parenthesis or space makes it invalid.
     fn unquoted(&mut self) -> Option<Cow<'a, str>> {
         let start = self.at;
         let (mut end, mut is_url) = (start, true);
@@ -202,7 +202,7 @@ impl<'a> Scanner<'a> {
         self.at = memchr::memchr(b')', rest).map_or(self.text.len(), |found| self.at + found + 1);
     }
 
-    /// The string at a quote; it ends at the next one, or at the end of the line if nobody closed it.
+    /// The string at a quote; it ends at the next one, or at the end of the line if it is not closed.
     fn string(&mut self, quote: u8) -> Cow<'a, str> {
         let start = self.at + 1;
         let mut at = start;
@@ -238,7 +238,7 @@ impl<'a> Scanner<'a> {
         if name.len() > NAME_BYTES_MAX { "".into() } else { unescaped(name) }
     }
 
-    /// How long the escape at a backslash is, with the space that ends it.
+    /// The length of the escape at a backslash, with the space that ends it.
     fn escape_bytes(&self, at: usize) -> usize {
         1 + escaped(self.text.get(at + 1..).unwrap_or_default()).1
     }
@@ -255,10 +255,10 @@ impl<'a> Scanner<'a> {
     }
 }
 
-/// The longest name that is compared with those that matter, written with escapes.
+/// The maximum length of a name that is compared, written with escapes.
 const NAME_BYTES_MAX: usize = 128;
 
-/// A text with its escapes resolved: `\26 ` is `&`, `\(` is `(`, and a line that ends in `\` goes on.
+/// A text with its escapes resolved: `\26 ` is `&`, `\(` is `(`, and a line that ends in `\` continues.
 fn unescaped(text: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\\', text.as_bytes()).is_none() {
         return text.into();
@@ -274,7 +274,7 @@ fn unescaped(text: &str) -> Cow<'_, str> {
     out.into()
 }
 
-/// What an escape stands for, and how many bytes it has behind its backslash.
+/// What an escape expands to, and its length after the backslash.
 fn escaped(behind: &str) -> (Option<char>, usize) {
     let digits = behind.bytes().take(6).take_while(u8::is_ascii_hexdigit).count();
     if digits > 0 {

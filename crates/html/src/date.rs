@@ -5,10 +5,10 @@
 use base::Timestamp;
 use base::limits::{WEB_YEAR_MAX, WEB_YEAR_MIN};
 
-/// Longer texts are no dates.
+/// Longer texts are not dates.
 const DATE_BYTES_MAX: usize = 64;
 
-/// Reads a date; what has no zone is taken as UTC, what has no time of day as midnight.
+/// Parses a date; without a zone it is UTC, without a time of day midnight.
 pub(crate) fn read(text: &str) -> Option<Timestamp> {
     let text = text.trim_ascii();
     if text.len() > DATE_BYTES_MAX || !text.is_ascii() {
@@ -41,7 +41,7 @@ impl Parts {
     }
 }
 
-/// `2026-03-31T09:00:00+09:00` and whatever of its end is left out; a blank may stand for the `T`.
+/// `2026-03-31T09:00:00+09:00`, or a prefix of it; a space may replace the `T`.
 fn numbers(text: &str) -> Option<Parts> {
     let date_end = text.find(['T', 't', ' ']).unwrap_or(text.len());
     let (date, rest) = text.split_at_checked(date_end)?;
@@ -59,7 +59,7 @@ fn numbers(text: &str) -> Option<Parts> {
     Some(Parts { year, month, day, seconds: clock(time)?, ahead })
 }
 
-/// `Tue, 31 Mar 2026 09:00:00 GMT` in any order of its words; the weekday and the zone may be missing.
+/// `Tue, 31 Mar 2026 09:00:00 GMT` with its words in any order; the weekday and the zone may be missing.
 fn words(text: &str) -> Option<Parts> {
     let (mut year, mut month, mut day, mut parts) = (None, None, None, Parts::default());
     for word in text.split([' ', ',', '\t', '(', ')']).filter(|word| !word.is_empty()) {
@@ -97,7 +97,7 @@ fn full_year(text: &str, value: i64) -> i64 {
     }
 }
 
-/// The second of the day; fractions are left out, and a leap second is the one before.
+/// The second of the day; fractions are ignored, and a leap second is the one before.
 fn clock(text: &str) -> Option<i64> {
     let mut parts = text.split('.').next()?.split(':').map(number);
     let (hour, minute) = (parts.next()??, parts.next()??);
@@ -106,7 +106,7 @@ fn clock(text: &str) -> Option<i64> {
     fits.then(|| hour * 3_600 + minute * 60 + second.min(59))
 }
 
-/// The month of a name, in full or by its first three letters.
+/// The month of a name, in full or its first three letters.
 fn month_named(word: &str) -> Option<i64> {
     const MONTHS: &str = "jan feb mar apr may jun jul aug sep oct nov dec";
     let start = word.get(..3).filter(|_| word.bytes().all(|byte| byte.is_ascii_alphabetic()))?;

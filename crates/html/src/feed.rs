@@ -1,4 +1,4 @@
-//! What a feed announces: RSS of every version, Atom, JSON Feed (C13).
+//! The pages that a feed announces: RSS of every version, Atom, JSON Feed (C13).
 //!
 //! ```
 //! let url = base::PageUrl::parse("http://a.example/feed")?;
@@ -18,12 +18,12 @@ use base::{PageUrl, Timestamp};
 
 mod json;
 
-/// What a feed says.
+/// The contents of a feed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Feed {
-    /// The pages it announces, in its order.
+    /// The announced pages, in order.
     pub entries: Vec<Announced>,
-    /// Who tells about changes of this feed without being asked (`WebSub`).
+    /// The hub that pushes changes of this feed (`WebSub`).
     pub hub: Option<PageUrl>,
     /// Where older entries are.
     pub next: Option<PageUrl>,
@@ -38,7 +38,7 @@ pub struct Announced {
     pub published: Option<Timestamp>,
 }
 
-/// Reads a feed that was found at `url`; none when the bytes are no feed.
+/// Reads a feed found at `url`; `None` if the bytes are not a feed.
 #[must_use]
 pub fn read(url: &PageUrl, content_type: Option<&str>, bytes: &[u8]) -> Option<Feed> {
     let text = charset::text(charset::find(content_type, bytes), bytes);
@@ -55,7 +55,7 @@ pub(crate) fn is_feed(root: Element<'_>) -> bool {
     root.is("rss") || root.is("feed") || root.is("rdf")
 }
 
-/// What is known in the middle of a feed.
+/// The state in the middle of a feed.
 struct Walk<'a> {
     url: &'a PageUrl,
     feed: Feed,
@@ -67,7 +67,7 @@ struct Walk<'a> {
 #[derive(Default)]
 struct Entry {
     link: Option<PageUrl>,
-    /// A name that may be an address; it counts when there is no link.
+    /// An identifier that may be a URL; used if there is no link.
     id: Option<PageUrl>,
     published: Option<Timestamp>,
 }

@@ -1,4 +1,4 @@
-//! Files that are packed by gzip themselves, apart from how they were sent: `sitemap.xml.gz`.
+//! Files that are compressed by gzip themselves, independent of the content coding: `sitemap.xml.gz`.
 
 use base::limits::{DECODED_BYTES_MAX, DECODED_FREE_BYTES, DECODED_RATIO_MAX};
 use flate2::read::MultiGzDecoder;
@@ -7,14 +7,14 @@ use std::io::Read;
 
 const MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// Whether bytes begin as a packed file does.
+/// Whether bytes start like a gzip file.
 pub(crate) fn is_packed(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)
 }
 
-/// The bytes, unpacked if they are packed; none when there would be more than any body may have (H5).
+/// The bytes, decompressed if necessary; `None` if the result exceeds the limit of a body (H5).
 ///
-/// What was unpacked before a file breaks off counts.
+/// The part decompressed before a file is truncated counts.
 pub(crate) fn unpacked(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     if !is_packed(bytes) {
         return Some(bytes.into());
@@ -24,10 +24,10 @@ pub(crate) fn unpacked(bytes: &[u8]) -> Option<Cow<'_, [u8]>> {
     (whole.len() <= most).then_some(whole.into())
 }
 
-/// The first bytes of a packed file, so many at most.
+/// The first bytes of a gzip file, at most this many.
 pub(crate) fn start(bytes: &[u8], most: usize) -> Vec<u8> {
     let mut found = Vec::new();
-    // An error is the end of what can be read, and what was read before it stays.
+    // An error ends the input; the part read before it is kept.
     let _ = MultiGzDecoder::new(bytes).take(most as u64).read_to_end(&mut found);
     found
 }

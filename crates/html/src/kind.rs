@@ -1,4 +1,4 @@
-//! What a body is, by its bytes first and by its `Content-Type` where they do not tell (D11).
+//! The kind of a body, by its bytes first and by its `Content-Type` where they do not decide (D11).
 //!
 //! ```
 //! use html::kind::{BodyKind, sniff};
@@ -10,14 +10,14 @@
 use crate::xml::{Element, Event, Reader};
 use crate::{charset, feed, gzip, sitemap};
 
-/// What a body is.
+/// The kind of a body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BodyKind {
     /// A page of HTML or XHTML.
     Page,
     /// A feed: RSS, Atom or JSON Feed.
     Feed,
-    /// A sitemap, packed or not; a plain list of URLs is text.
+    /// A sitemap, compressed or not; a plain list of URLs is text.
     Sitemap,
     /// Plain text.
     Text,
@@ -26,7 +26,7 @@ pub enum BodyKind {
 }
 
 impl BodyKind {
-    /// The media type that stands for it.
+    /// The media type of the kind.
     #[must_use]
     pub fn media_type(&self) -> &str {
         match self {
@@ -39,10 +39,10 @@ impl BodyKind {
     }
 }
 
-/// As much of a body as is looked at.
+/// The maximum number of bytes read of a body.
 const SNIFFED_BYTES: usize = 4 * 1024;
 
-/// What a body is that came with this `Content-Type`.
+/// The kind of a body received with this `Content-Type`.
 #[must_use]
 pub fn sniff(content_type: Option<&str>, bytes: &[u8]) -> BodyKind {
     let start = bytes.get(..SNIFFED_BYTES).unwrap_or(bytes);
@@ -59,7 +59,7 @@ pub fn sniff(content_type: Option<&str>, bytes: &[u8]) -> BodyKind {
     of_markup(content_type, start).unwrap_or_else(|| of_claim(&claimed, start))
 }
 
-/// What markup or JSON says of itself.
+/// The kind of markup or JSON by its content.
 fn of_markup(content_type: Option<&str>, start: &[u8]) -> Option<BodyKind> {
     let text = charset::text(charset::find(content_type, start), start);
     let text = text.trim_start();
@@ -134,7 +134,7 @@ fn by_magic(start: &[u8]) -> Option<&'static str> {
     MAGIC.iter().find(matches).map(|(_, _, name)| *name).filter(|name| is_bitmap(name))
 }
 
-/// What remains: the claim, as far as the bytes bear it out.
+/// The remaining cases: the claim, as far as the bytes support it.
 fn of_claim(claimed: &str, start: &[u8]) -> BodyKind {
     let is_binary = is_binary(start);
     match claimed {
@@ -154,7 +154,7 @@ fn is_binary(start: &[u8]) -> bool {
     !has_mark && start.iter().any(|byte| matches!(byte, 0..=8 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f))
 }
 
-/// The media type of a field, in lower case, without parameters; empty when it is none.
+/// The media type of a field, in lower case, without parameters; empty if it is invalid.
 fn media_type(content_type: Option<&str>) -> String {
     let name = content_type.unwrap_or_default().split(';').next().unwrap_or_default().trim_ascii();
     let fits = name.len() <= 127 && name.contains('/') && name.bytes().all(|byte| byte.is_ascii_graphic());

@@ -1,4 +1,4 @@
-//! Reads what the web sends: pages with their links and text, style sheets, feeds, sitemaps. Never fails.
+//! Parsers for web content: pages with their links and text, style sheets, feeds, sitemaps. They never fail.
 //!
 //! ```
 //! let url = base::PageUrl::parse("http://a.example/dir/page.html")?;
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! **Invariant:** every function here is total, takes time linear in its input and keeps at most
-//! [`LINKS_MAX`] links (H8). The bytes of the page are never changed, only read.
+//! [`LINKS_MAX`] links (H8). The bytes of the page are never changed.
 //!
 //! Not here: fetching, a document tree, the decision which link to follow.
 #![warn(clippy::indexing_slicing)]
@@ -43,12 +43,12 @@ pub use page::{Page, read};
 pub use text::{BLOCKS_MAX, PageText, WORDS_MAX, visible_text};
 pub use title::title;
 
-/// As many links as are taken from one page: more is a trap or a mistake.
+/// The maximum number of links taken from one page: more is a trap or a mistake.
 pub const LINKS_MAX: usize = 10_000;
-/// As much of a title as is kept, in bytes.
+/// The maximum length of a title, in bytes.
 pub const TITLE_BYTES_MAX: usize = 1_024;
-/// As much of the visible text of a page as [`visible_text`] gives, in bytes: the longest novels have half of it, and
-/// what is longer is a table or a trap.
+/// The maximum length of the text that [`visible_text`] returns, in bytes: twice the longest novels; longer text is a
+/// table or a trap.
 pub const TEXT_BYTES_MAX: usize = 8 * 1024 * 1024;
-/// As many entries as are taken from one feed or sitemap: what the sitemap protocol allows.
+/// The maximum number of entries taken from one feed or sitemap: the limit of the sitemap protocol.
 pub const ENTRIES_MAX: usize = 50_000;

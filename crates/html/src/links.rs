@@ -1,4 +1,4 @@
-//! The links of a page, each target once a kind.
+//! The links of a page, each target once per kind.
 
 use crate::LINKS_MAX;
 use base::PageUrl;
@@ -7,41 +7,41 @@ use base::url::UrlError;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A link that stands on a page.
+/// A link on a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     /// The page or file it points to.
     pub url: PageUrl,
-    /// What it is for.
+    /// Its purpose.
     pub kind: LinkKind,
-    /// `rel=nofollow` stands on it, wherever on the page it is.
+    /// It has `rel=nofollow`, wherever on the page it is.
     pub nofollow: bool,
-    /// The text of the first `a` element that leads there and has text, white space folded; at most
+    /// The text of the first `a` element with text that points there, white space folded; at most
     /// [`base::limits::ANCHOR_TEXT_BYTES_MAX`].
     pub anchor_text: Box<str>,
-    /// Where the tag of the first element that leads there begins, in bytes of the page decoded to UTF-8. For a page in
+    /// The position of the tag of the first element that points there, in bytes of the page decoded to UTF-8. For a page in
     /// UTF-8 without a byte order mark this is the position in its content. 0 for a link of a style sheet.
     pub offset: usize,
 }
 
-/// What a link is for.
+/// The purpose of a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkKind {
-    /// A person can go there: `a`, `area`; or the pages before and after say so: `next`, `prev`.
+    /// A person can follow it: `a`, `area`; or it is the neighbour in a series: `next`, `prev`.
     Anchor,
-    /// It is shown inside: `frame`, `iframe`.
+    /// It is displayed inside: `frame`, `iframe`.
     Frame,
-    /// It is needed to show the page (a requisite): `img`, `script`, a style sheet, what a style sheet refers to.
+    /// It is needed to display the page (a requisite): `img`, `script`, a style sheet, references of a style sheet.
     Embed,
     /// A feed of the site.
     Feed,
-    /// The same page under its proper name.
+    /// The canonical URL of the same page.
     Canonical,
     /// The same page in another language: `hreflang`.
     Language,
     /// The same page for another device or in another form.
     Alternate,
-    /// The page sends its visitor on: `meta refresh`.
+    /// The page redirects: `meta refresh`.
     Refresh,
 }
 
@@ -62,30 +62,30 @@ impl LinkKind {
     }
 }
 
-/// The maximum number of links of a page that are told to be too long.
+/// The maximum number of overlong links recorded per page.
 const TOO_LONG_MAX: usize = 1_000;
 
-/// Gathers links while a page is read.
+/// Collects links while a page is read.
 ///
-/// **Invariant:** at most [`LINKS_MAX`] links are kept, and at most four times as many references are looked at.
+/// **Invariant:** at most [`LINKS_MAX`] links are kept, and at most four times as many references are read.
 pub(crate) struct Links {
     base: PageUrl,
     base_is_set: bool,
-    /// Where the tag begins that is read now.
+    /// The position of the current tag.
     pub(crate) offset: usize,
     found: Vec<Link>,
-    /// Hashes of references to the page's own host whose targets are too long to be taken up.
+    /// Hashes of references to the page's own host whose targets are too long.
     pub(crate) too_long: Vec<u32>,
-    /// The place of each link by its target and kind.
+    /// The index of each link by its target and kind.
     by_target: Places<usize>,
-    /// The same by the reference as it is written, which saves reading most URLs of a page that repeats itself.
+    /// The same by the reference as written, which avoids parsing most URLs of a repetitive page.
     by_reference: Places<Option<usize>>,
 }
 
-/// A map by numbers that are hashes already.
+/// A map keyed by hashes.
 type Places<T> = HashMap<u64, T, BuildHasherDefault<AsItIs>>;
 
-/// Takes a hash as it is.
+/// Uses the hash as it is.
 #[derive(Default)]
 struct AsItIs(u64);
 
@@ -114,7 +114,7 @@ impl Links {
         }
     }
 
-    /// References are read against `href` from now on. The first base element counts, as the standard says.
+    /// Resolves references against `href` from now on. The first base element counts, as the standard says.
     pub(crate) fn set_base(&mut self, href: &str) {
         if !self.base_is_set {
             self.base_is_set = true;
@@ -125,11 +125,11 @@ impl Links {
         }
     }
 
-    /// Adds what `reference` points to. A target is worth following when one of its links is.
+    /// Adds the target of `reference`. A target is followed if one of its links may be followed.
     pub(crate) fn add(&mut self, reference: &str, kind: LinkKind, nofollow: bool) {
         self.add_one(reference, kind, nofollow);
     }
-    /// Adds what an `a` element points to; the number of the link, if its text is wanted.
+    /// Adds the target of an `a` element; returns the number of the link, if its text is wanted.
     pub(crate) fn add_anchor(&mut self, reference: &str, nofollow: bool) -> Option<usize> {
         let place = self.add_one(reference, LinkKind::Anchor, nofollow)?;
         self.found.get(place).filter(|link| link.anchor_text.is_empty()).map(|_| place)
@@ -160,7 +160,7 @@ impl Links {
         place
     }
 
-    /// The place of the target of a reference that was not seen before.
+    /// The index of the target of a reference that was not seen before.
     fn place(&mut self, reference: &str, kind: LinkKind, nofollow: bool) -> Option<usize> {
         let url = match self.base.join(reference) {
             Ok(url) => url,
@@ -186,7 +186,7 @@ impl Links {
         Some(self.found.len() - 1)
     }
 
-    /// Whether a reference leads to the host of the page.
+    /// Whether a reference points to the host of the page.
     fn is_here(&self, reference: &str) -> bool {
         let base = self.base.as_url();
         base.join(reference).is_ok_and(|target| target.host_str() == base.host_str())
@@ -197,7 +197,7 @@ impl Links {
     }
 }
 
-/// Whether what is needed to show the page is part of the page itself: `#gradient`, `data:image/png,…`.
+/// Whether a requisite is part of the page itself: `#gradient`, `data:image/png,…`.
 fn is_inside(reference: &str, kind: LinkKind) -> bool {
     let is_data = || reference.get(..5).is_some_and(|start| start.eq_ignore_ascii_case("data:"));
     kind == LinkKind::Embed && (reference.starts_with('#') || is_data())

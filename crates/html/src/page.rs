@@ -1,4 +1,4 @@
-//! One walk over the tags of a page that gathers everything.
+//! One pass over the tags of a page that collects everything.
 
 use crate::anchor::AnchorText;
 use crate::links::{Link, LinkKind, Links};
@@ -11,26 +11,26 @@ use base::PageUrl;
 use base::exclusion::Directives;
 use std::borrow::Cow;
 
-/// What a page says.
+/// The contents of a page.
 #[derive(Clone, Debug)]
 pub struct Page {
     /// The encoding and how it was found.
     pub charset: charset::DetectedCharset,
-    /// The title with its white space folded; empty when there is none.
+    /// The title, white space folded; empty if there is none.
     pub title: String,
-    /// The language that the page claims to be in, as it is written: `ja`, `en-GB`.
+    /// The language that the page declares, as written: `ja`, `en-GB`.
     pub lang: Option<String>,
-    /// Where the page points to, in order, each target once a kind.
+    /// The links of the page in order, each target once per kind.
     pub links: Vec<Link>,
-    /// Hashes of references to the page's own host that are longer than any URL that is taken up; at most a thousand.
+    /// Hashes of references to the page's own host that are too long to be valid URLs; at most a thousand.
     pub too_long: Vec<u32>,
-    /// What its `meta` elements ask of robots, of all and of us by name.
+    /// The directives of its `meta` elements for all robots and for our agent by name.
     pub asks: Directives,
     /// Its visible text.
     pub text: PageText,
 }
 
-/// Reads a page that was found at `url` with this `Content-Type`, as the robot `agent` (a product token).
+/// Reads a page found at `url` with this `Content-Type`, as the robot `agent` (a product token).
 #[must_use]
 pub fn read(url: &PageUrl, content_type: Option<&str>, bytes: &[u8], agent: &str) -> Page {
     let domain = url.host().rsplit('.').next();
@@ -39,7 +39,7 @@ pub fn read(url: &PageUrl, content_type: Option<&str>, bytes: &[u8], agent: &str
     walk(url, charset, &text, agent).0
 }
 
-/// Reads a page that is text already; also tells how many bytes were looked at.
+/// Reads a decoded page; also returns how many bytes were read.
 fn walk(url: &PageUrl, charset: charset::DetectedCharset, text: &str, agent: &str) -> (Page, usize) {
     let mut walk = Walk {
         tag: Tokenizer::html(text),
@@ -59,7 +59,7 @@ fn walk(url: &PageUrl, charset: charset::DetectedCharset, text: &str, agent: &st
     (walk.finish(charset), work)
 }
 
-/// What is known in the middle of a page.
+/// The state in the middle of a page.
 struct Walk<'a> {
     tag: Tokenizer<'a>,
     agent: &'a str,
@@ -126,7 +126,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The value of an attribute of the open tag; empty when it is not there or too long to be honest.
+    /// The value of an attribute of the open tag; empty if it is missing or implausibly long.
     fn value(&self, attribute: Attribute) -> Cow<'a, str> {
         let value = self.tag.attribute(attribute).filter(|value| value.len() <= VALUE_BYTES_MAX);
         in_attribute(value.unwrap_or_default())
@@ -136,7 +136,7 @@ impl<'a> Walk<'a> {
         self.links.add(&self.value(attribute), kind, false);
     }
 
-    /// Links do not stand in each other: one that opens ends the one before.
+    /// Links do not nest: one that opens ends the previous one.
     fn anchor(&mut self) {
         self.close_anchor();
         let link = self.anchor_link();
@@ -148,7 +148,7 @@ impl<'a> Walk<'a> {
         self.links.add_anchor(&self.value(Attribute::Href), nofollow)
     }
 
-    /// What any element may be decorated with: `style` and the old `background`.
+    /// Attributes that any element may have: `style` and the old `background`.
     fn decoration(&mut self) {
         if self.tag.attribute(Attribute::Style).is_some() {
             css::add_references(&self.value(Attribute::Style), &mut self.links);
@@ -158,13 +158,13 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// A page inside the page; `data-src` is filled in by a script when it comes into view.
+    /// A page inside the page; `data-src` is filled in by a script when it becomes visible.
     fn frame(&mut self) {
         self.link(Attribute::Src, LinkKind::Frame);
         self.link(Attribute::DataSrc, LinkKind::Frame);
     }
 
-    /// Pictures, sounds and scripts; a picture may come in several sizes, and a script may fill it in later (`data-src`).
+    /// Images, sounds and scripts; an image may have several sizes, and a script may fill it in later (`data-src`).
     fn embedded(&mut self) {
         for attribute in [Attribute::Src, Attribute::Poster, Attribute::DataSrc] {
             self.link(attribute, LinkKind::Embed);
@@ -179,7 +179,7 @@ impl<'a> Walk<'a> {
         srcset::urls(&sizes).for_each(|url| self.links.add(url, LinkKind::Embed, false));
     }
 
-    /// A picture or a part of another file in SVG; HTML reads `image` as `img`.
+    /// An image or a part of another file in SVG; HTML treats `image` as `img`.
     fn svg_image(&mut self) {
         for attribute in [Attribute::Href, Attribute::XlinkHref, Attribute::Src] {
             self.link(attribute, LinkKind::Embed);
@@ -239,7 +239,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// The text of an element that holds no markup: the first title counts.
+    /// The text of an element without markup: the first title counts.
     fn raw_text(&mut self, text: &str) {
         match self.raw {
             element::TITLE if self.title.is_none() => {
@@ -288,7 +288,7 @@ const PAGE_RELATIONS: [&str; 21] = [
     "copyright",
 ];
 
-/// The longest value of an attribute that is looked at: a picture in twenty sizes.
+/// The maximum length of an attribute value: an image in twenty sizes.
 const VALUE_BYTES_MAX: usize = 20 * base::limits::URL_BYTES_MAX;
 
 fn has_word(value: &str, word: &str) -> bool {

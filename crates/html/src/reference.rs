@@ -1,12 +1,12 @@
 //! Character references: `&amp;`, `&#12354;`, `&eacute`, as the HTML standard reads them.
 //!
-//! **Invariant:** reading takes time linear in the text, and what holds no reference is borrowed.
+//! **Invariant:** decoding takes time linear in the text, and text without references is borrowed.
 
 use memchr::{memchr, memchr2};
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-/// Where a reference stands. In attributes, a name without a semicolon counts only at the end of a word, because
+/// Where a reference occurs. In attributes, a name without a semicolon counts only at the end of a word, because
 /// `?a=1&copy=2` is a query.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Place {
@@ -42,10 +42,10 @@ fn decoded(text: &str, place: Place) -> String {
     with_references(text, |rest| numbered(rest).or_else(|| plain(rest)).or_else(|| named(rest, place)))
 }
 
-/// What a reference stands for, and how many bytes it has behind its ampersand.
+/// What a reference expands to, and its length after the ampersand.
 type Read = ([char; 2], usize);
 
-/// Copies `text`, with what `read` makes of the text behind each ampersand.
+/// Copies `text` and replaces each reference by what `read` returns for the text after the ampersand.
 fn with_references(text: &str, read: impl Fn(&str) -> Option<Read>) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
@@ -66,10 +66,10 @@ fn with_references(text: &str, read: impl Fn(&str) -> Option<Read>) -> String {
     out
 }
 
-/// Fills the second place of a reference to one character; no reference names it.
+/// Fills the second position of a reference to one character; no reference expands to it.
 const NOTHING: char = '\u{10ffff}';
 
-/// The references that every page has.
+/// The most common references.
 fn plain(rest: &str) -> Option<Read> {
     const PLAIN: [(&str, char); 5] =
         [("amp;", '&'), ("lt;", '<'), ("gt;", '>'), ("quot;", '"'), ("apos;", '\'')];
@@ -95,7 +95,7 @@ fn numbered(rest: &str) -> Option<Read> {
     Some(([character(value), NOTHING], before + length + semicolon))
 }
 
-/// The character of a number; those that windows-1252 had there mean what they meant there.
+/// The character of a number; numbers of windows-1252 characters mean those characters.
 fn character(value: u32) -> char {
     const WINDOWS: [u32; 32] = [
         0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039, 0x152,
@@ -110,7 +110,7 @@ fn character(value: u32) -> char {
     char::from_u32(value).filter(|c| *c != NOTHING).unwrap_or('\u{fffd}')
 }
 
-/// `eacute;`, or `eacute` for the names that once went without a semicolon.
+/// `eacute;`, or `eacute` for the names that do not need a semicolon.
 fn named(rest: &str, place: Place) -> Option<Read> {
     let length = rest.bytes().take(NAME_BYTES_MAX).take_while(u8::is_ascii_alphanumeric).count();
     if rest.as_bytes().get(length) == Some(&b';')
@@ -124,11 +124,11 @@ fn named(rest: &str, place: Place) -> Option<Read> {
     (place == Place::Text || !goes_on).then_some((read, short))
 }
 
-/// The longest name, and the longest that goes without a semicolon.
+/// The longest name, and the longest that does not need a semicolon.
 const NAME_BYTES_MAX: usize = 32;
 const OLD_BYTES_MAX: usize = 6;
 
-/// The names of the HTML standard in the order of their bytes, each with its one or two characters.
+/// The names of the HTML standard in byte order, each with its one or two characters.
 static NAMES: LazyLock<Vec<(&'static str, [char; 2])>> = LazyLock::new(|| {
     let entry = |entry: &'static str| {
         let mut words = entry.split(' ');

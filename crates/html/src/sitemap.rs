@@ -1,4 +1,4 @@
-//! What a sitemap lists: pages, news, other sitemaps; XML or plain text, packed by gzip or not (C13).
+//! The entries of a sitemap: pages, news, other sitemaps; XML or plain text, compressed by gzip or not (C13).
 //!
 //! ```
 //! let url = base::PageUrl::parse("http://a.example/sitemap.xml")?;
@@ -8,21 +8,21 @@
 //! # Ok::<(), base::url::UrlError>(())
 //! ```
 //!
-//! **Invariant:** any bytes are read in linear time (H9), unpacked within the limits of every body (H5), and at most
+//! **Invariant:** any bytes are read in linear time (H9), decompressed within the limits of every body (H5), and at most
 //! [`ENTRIES_MAX`] pages and sitemaps are kept.
 //!
-//! Not here: whether a sitemap may speak for the servers it lists.
+//! Not here: whether a sitemap may list pages of other servers.
 
 use crate::xml::{Element, Event, Field, Reader};
 use crate::{ENTRIES_MAX, charset, date, gzip};
 use base::{PageUrl, Timestamp};
 
-/// What a sitemap says.
+/// The contents of a sitemap.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sitemap {
-    /// The pages it lists, in its order.
+    /// The listed pages, in order.
     pub pages: Vec<Listed>,
-    /// The sitemaps it lists.
+    /// The listed sitemaps.
     pub sitemaps: Vec<PageUrl>,
 }
 
@@ -31,13 +31,13 @@ pub struct Sitemap {
 pub struct Listed {
     /// The page.
     pub url: PageUrl,
-    /// When it changed last, by its own word; of news, at least when it was published.
+    /// When it last changed, as declared; for news, at least when it was published.
     pub modified: Option<Timestamp>,
     /// It is listed as news.
     pub is_news: bool,
 }
 
-/// Reads a sitemap that was found at `url`; none when the bytes are none.
+/// Reads a sitemap found at `url`; `None` if the bytes are not a sitemap.
 #[must_use]
 pub fn read(url: &PageUrl, bytes: &[u8]) -> Option<Sitemap> {
     let bytes = gzip::unpacked(bytes)?;
@@ -55,7 +55,7 @@ pub(crate) fn is_sitemap(root: Element<'_>) -> bool {
     root.is("urlset") || root.is("sitemapindex")
 }
 
-/// One URL a line; a file whose first line is none is no sitemap.
+/// One URL per line; if the first line is not a URL, the file is not a sitemap.
 fn plain(text: &str) -> Option<Sitemap> {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).peekable();
     PageUrl::parse(lines.peek()?).ok()?;
@@ -63,10 +63,10 @@ fn plain(text: &str) -> Option<Sitemap> {
     Some(Sitemap { pages: lines.filter_map(listed).take(ENTRIES_MAX).collect(), sitemaps: Vec::new() })
 }
 
-/// What is known in the middle of a sitemap.
+/// The state in the middle of a sitemap.
 struct Walk<'a> {
     url: &'a PageUrl,
-    /// The prefix of the elements that belong to the sitemap itself: `image:loc` is no page.
+    /// The prefix of the elements of the sitemap itself: `image:loc` is not a page.
     prefix: &'a str,
     found: Sitemap,
     location: Option<PageUrl>,

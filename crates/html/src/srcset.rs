@@ -1,9 +1,9 @@
-//! The pictures of a `srcset`: `small.png 320w, large.png 2x`.
+//! The images of a `srcset`: `small.png 320w, large.png 2x`.
 
-/// The URLs of the candidates, as they are written.
+/// The URLs of the candidates, as written.
 ///
-/// A URL may hold commas, but neither begins nor ends with one; what stands between a URL and the next comma says
-/// when it is to be used.
+/// A URL may contain commas, but neither begins nor ends with one; the text between a URL and the next comma says when to
+/// use it.
 pub(crate) fn urls(value: &str) -> impl Iterator<Item = &str> {
     let mut rest = value;
     std::iter::from_fn(move || {
@@ -16,7 +16,7 @@ pub(crate) fn urls(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// What stands behind the next comma that is not in brackets.
+/// The text after the next comma that is not in brackets.
 fn behind_comma(text: &str) -> &str {
     let mut in_brackets = false;
     let comma = text.bytes().position(|byte| {

@@ -1,12 +1,12 @@
-//! The visible text of a page: how much there is, a sample of it, and three digests (C3).
+//! The visible text of a page: its length, a sample of it, and three digests (C3).
 //!
-//! Text is taken block by block; elements that break a line end a block. The *main* text is what the page has for
-//! its reader: blocks in `main`, else in `article`, or, where a page has neither, those of some length outside of
-//! navigation, adverts, notices, headers and footers that are not mostly links. On a page that is mostly links these
-//! are its main text, and on a page of a line or two whatever stands in no frame. Dates and counters stand in short
-//! blocks, in blocks of many digits, or behind words such as "updated", and do not count.
+//! Text is processed block by block; elements that break a line end a block. The *main* text is the part written for the
+//! reader: blocks in `main`, else in `article`, else those of some length outside of navigation, adverts, notices,
+//! headers and footers that are not mostly links. On a page that is mostly links, the links are the main text, and on a
+//! page of a line or two, everything outside of frames. Dates and counters do not count; they are in short blocks, in
+//! blocks of many digits, or after words such as "updated".
 //!
-//! **Invariant:** digests are the same for ever for the same page (they are stored); memory is bounded by
+//! **Invariant:** the digests of a page never change (they are stored); memory is bounded by
 //! [`blocks::BLOCK_BYTES_MAX`] and the sample.
 
 mod block;
@@ -32,66 +32,66 @@ use zone::Zones;
 
 /// Blocks with fewer letters are labels.
 const LETTERS_MIN: usize = 20;
-/// Blocks with more letters are no line that tells when the page was made, or how often it was seen.
+/// Blocks with more letters are not a line that says when the page was created or how often it was viewed.
 const STAMP_LETTERS_MAX: usize = 120;
-/// So many blocks of a page are told.
+/// The maximum number of blocks of a page that are hashed.
 pub const BLOCKS_MAX: usize = 64;
-/// Blocks with fewer letters are not worth telling.
+/// Blocks with fewer letters are not hashed.
 const TOLD_LETTERS_MIN: usize = 12;
 /// A part of the page with fewer letters is not its main text.
 const MAIN_LETTERS_MIN: usize = 100;
 /// A page with more letters has more than a line or two.
 const FEW_LETTERS_MAX: usize = 400;
 
-/// What is known of the visible text of a page.
+/// The visible text of a page.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PageText {
-    /// How many characters there are, white space folded.
+    /// The number of characters, white space folded.
     pub chars: usize,
-    /// Pieces of the text from all over the page, at most 8 KiB, one a line: for telling the language.
+    /// Pieces of the text from all over the page, at most 8 KiB, one per line: for language detection.
     pub sample: String,
-    /// The digest of all visible text; 0 when there is none.
+    /// The digest of all visible text; 0 if there is none.
     pub digest: u64,
-    /// The digest of the main text: it stays when only adverts, notices, dates, counters or navigation change.
+    /// The digest of the main text: it stays the same if only adverts, notices, dates, counters or navigation change.
     pub main: u64,
-    /// The digest of all visible text without digits, addresses and months: pages of a calendar look alike by it.
+    /// The digest of all visible text without digits, addresses and months: equal for the pages of a calendar.
     pub skeleton: u64,
-    /// Hashes of its blocks without digits, addresses and months, those that are mostly links and labels left out: what
-    /// there is to read on the page, in whatever order. At most [`BLOCKS_MAX`], the first.
+    /// Hashes of its blocks without digits, addresses and months, except labels and blocks that are mostly links: the readable
+    /// content of the page in any order. The first [`BLOCKS_MAX`] at most.
     pub blocks: Vec<u32>,
     /// Hashes of the words of its title and of its text outside of navigation and links, each once; no numbers, dates or
     /// random identifiers. At most [`WORDS_MAX`].
     pub words: Vec<u32>,
-    /// A hash of the words of its title in their order; 0 when it has none.
+    /// A hash of the words of its title in order; 0 if it has none.
     pub title: u32,
 }
 
-/// Gathers the text of a page while it is read.
+/// Collects the text of a page while it is read.
 #[derive(Debug, Default)]
 pub(crate) struct Gather {
     blocks: Blocks,
     sums: Sums,
 }
 
-/// What the blocks of a page come to.
+/// The results of the blocks of a page.
 #[derive(Debug, Default)]
 struct Sums {
     chars: usize,
     all: Part,
     skeleton: Part,
-    /// Room for the skeleton of a block.
+    /// A buffer for the skeleton of a block.
     bare: Vec<u8>,
-    /// What stands in `main`.
+    /// Text in `main`.
     main: Part,
-    /// What stands in `main` and `article`.
+    /// Text in `main` and `article`.
     core: Part,
-    /// What stands in no frame and is not mostly links.
+    /// Text outside of frames that is not mostly links.
     body: Part,
-    /// What stands in no frame.
+    /// Text outside of frames.
     open: Part,
-    /// Whatever is long enough.
+    /// All text that is long enough.
     broad: Part,
-    /// What stands in no frame, however short, as long as there are few letters.
+    /// Text outside of frames, however short, while there are few letters.
     few: Part,
     sample: Sample,
     blocks: Vec<u32>,
@@ -122,11 +122,11 @@ impl Gather {
     pub(crate) fn end(&mut self, name: Name<'_>) {
         self.blocks.end(name, |block, zones| self.sums.add_block(block, zones));
     }
-    /// Text as the page writes it, with its character references.
+    /// Text as written, with its character references.
     pub(crate) fn text(&mut self, text: &str) {
         self.blocks.text(text, |block, zones| self.sums.add_block(block, zones));
     }
-    /// The text of an element that holds no markup.
+    /// The text of an element without markup.
     pub(crate) fn raw(&mut self, element: u64, text: &str) {
         self.blocks.raw(element, text, |block, zones| self.sums.add_block(block, zones));
     }
@@ -135,7 +135,7 @@ impl Gather {
         self.sums.words.add(title);
         self.sums.title = words::in_order(title);
     }
-    /// All that was gathered.
+    /// Everything collected.
     pub(crate) fn finish(mut self) -> PageText {
         self.blocks.finish(|block, zones| self.sums.add_block(block, zones));
         self.sums.finish()
@@ -161,7 +161,7 @@ impl Sums {
         self.weigh(block, zones, weight, digest);
     }
 
-    /// Tells the block, if there is something to read in it.
+    /// Hashes the block, if it has readable content.
     fn tell(&mut self, block: &Block, weight: Weight, bare: u64) {
         if weight.letters >= TOLD_LETTERS_MIN && !is_linked(block) && self.blocks.len() < BLOCKS_MAX {
             #[expect(clippy::cast_possible_truncation, reason = "half of a hash is a hash")]
@@ -195,7 +195,7 @@ impl Sums {
         }
     }
 
-    /// Adds the block to what there is on a small page. A number on it counts, unless its line is one that changes by
+    /// Adds the block to the text of a small page. A number counts, unless its line is one that changes by
     /// itself.
     fn add_few(&mut self, block: &Block, weight: Weight, digest: u64) {
         let (text, has_digit) = (block.text(), block.has_digit(weight));
@@ -241,11 +241,11 @@ impl Sums {
         }
     }
 
-    /// What the page is there for.
+    /// The main text of the page.
     fn part(&self) -> Part {
         let is_share = |part: &Part| part.letters > 0 && part.letters * 8 >= self.all.letters;
         let is_enough = |part: &Part| part.letters >= MAIN_LETTERS_MIN && is_share(part);
-        // A page that is mostly links is there for them.
+        // The main text of a page that is mostly links is its links.
         let body = if self.body.letters * 3 >= self.open.letters { self.body } else { self.open };
         let is_small = self.all.letters <= FEW_LETTERS_MAX;
         match [self.main, self.core, body].into_iter().find(is_enough) {
@@ -257,7 +257,7 @@ impl Sums {
     }
 }
 
-/// Whether more than half of a block stands in links.
+/// Whether more than half of a block is inside links.
 fn is_linked(block: &Block) -> bool {
     block.linked * 2 > block.text().len()
 }

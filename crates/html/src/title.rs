@@ -1,11 +1,11 @@
-//! The title of a page, found without reading the page.
+//! The title of a page, found without reading the whole page.
 //!
-//! Nearly every page has its title near its front, so a page is decoded and walked only as far as its first title goes.
-//! A search of the bytes for `<title` tells how far that may be, and that there is nothing to find where there is none.
-//! What stands in a comment or a script is no title; only the walk tells, so then it goes on, four times as far.
+//! Nearly every page has its title near its start, so a page is decoded and tokenized only up to the end of its first
+//! title. A search of the bytes for `<title` bounds this part, and shows at once if there is no title. A `<title` in a
+//! comment or a script is not a title; only the tokenizer can tell, so it then continues, four times as far each time.
 //!
-//! **Invariant:** this is the title that [`crate::read`] finds, whatever the page holds: of what was decoded, a title
-//! counts when it ends in there, or when all of it that is kept is there. The bytes are walked at most three times.
+//! **Invariant:** this is the title that [`crate::read`] finds, for any page: a title in the decoded part counts if it
+//! ends there, or if all of it that is kept is there. The bytes are read at most three times.
 
 use crate::reference::in_text;
 use crate::token::name::element;
@@ -13,16 +13,16 @@ use crate::token::{Token, Tokenizer};
 use crate::{TITLE_BYTES_MAX, charset};
 use encoding_rs::{CoderResult, Decoder, Encoding};
 
-/// As much of a title as is written is looked at; what its character references stand for is shorter.
+/// The maximum number of bytes read of a title as written; its character references expand to less.
 const WRITTEN_BYTES_MAX: usize = 4 * TITLE_BYTES_MAX;
-/// As far as is walked behind the place where a title may begin; few are longer.
+/// How far to read after a possible start of a title; few are longer.
 const MARGIN_BYTES: usize = 1_024;
-/// Where the walk stops first in an encoding whose bytes cannot be searched, in margins.
+/// Where reading first stops in an encoding whose bytes cannot be searched, in margins.
 const START_MARGINS: usize = 4;
-/// How much further it goes each time.
+/// The factor by which the limit grows each time.
 const GROWTH: usize = 4;
 
-/// The title of a page from a host under this top-level domain, its white space folded; empty when there is none.
+/// The title of a page from a host under this top-level domain, its white space folded; empty if there is none.
 ///
 /// ```
 /// assert_eq!(html::title(None, None, b"<!-- <title>no</title> --><title>\n Hi &amp; ho</title>"), "Hi & ho");
@@ -34,8 +34,8 @@ pub fn title(domain: Option<&str>, content_type: Option<&str>, bytes: &[u8]) -> 
 }
 
 fn first(encoding: &'static Encoding, bytes: &[u8], margin_bytes: usize) -> String {
-    // In these `<title` is those bytes and those bytes are `<title`, though the bytes of letters may be the ends of other
-    // characters: that of `<` never is, so what follows it begins anew; and no longer sequence stands for a letter of ASCII.
+    // In these encodings `<title` is exactly those bytes. The bytes of its letters may be the ends of other characters, but
+    // that of `<` never is, so decoding restarts after it; and no longer sequence encodes an ASCII letter.
     let is_searched = encoding.is_ascii_compatible();
     let first = if is_searched {
         tag_from(bytes, 0).map(|at| at + margin_bytes)
@@ -65,7 +65,7 @@ fn first(encoding: &'static Encoding, bytes: &[u8], margin_bytes: usize) -> Stri
     }
 }
 
-/// A title as it is shown, from what stands between its tags.
+/// A title as it is shown, from the text between its tags.
 pub(crate) fn shown(written: &str) -> String {
     let start = written.get(..written.floor_char_boundary(WRITTEN_BYTES_MAX)).unwrap_or_default();
     let mut title = in_text(start).replace('\0', "\u{fffd}");
@@ -73,14 +73,14 @@ pub(crate) fn shown(written: &str) -> String {
     title.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What there is in the front of a page.
+/// What the start of a page contains.
 #[derive(Clone, Copy)]
 enum Looked<'a> {
-    /// The first title as it is written, which nothing behind can change.
+    /// The first title as written, which nothing that follows can change.
     Title(&'a str),
-    /// A title, or something that may be one, goes on behind; what there is of it.
+    /// A title, or something that may be one, continues after the part; its text so far.
     Open(&'a str),
-    /// No title, and nothing that could become one: whatever is open holds what looks like one, and will hold it.
+    /// No title, and nothing that could become one: the open element contains what looks like one.
     Nothing,
 }
 
@@ -89,12 +89,12 @@ fn look(front: &str) -> Looked<'_> {
     while let Some(token) = tokens.next() {
         match token {
             Token::Start(name) if name.key == element::TITLE => {
-                // Its text may begin behind the front.
+                // Its text may begin after this part.
                 in_title = true;
                 continue;
             }
             Token::Raw(text) if in_title => {
-                // A character may be cut off, so a few bytes more.
+                // A character may be cut off, so a few more bytes are needed.
                 let is_enough = text.len() >= WRITTEN_BYTES_MAX + 4;
                 return if is_enough || !tokens.is_at_end() {
                     Looked::Title(text)
@@ -109,7 +109,7 @@ fn look(front: &str) -> Looked<'_> {
     if tag_from(front.as_bytes(), read).is_some() { Looked::Open("") } else { Looked::Nothing }
 }
 
-/// The text of the front of a page.
+/// The text of the start of a page.
 struct Front<'a> {
     decoder: Decoder,
     /// What is not decoded yet.
@@ -123,13 +123,13 @@ impl<'a> Front<'a> {
         Self { decoder: encoding.new_decoder(), rest: bytes, decoded_bytes: 0, text: String::new() }
     }
 
-    /// Decodes as far as `stop`, which lies behind the last.
+    /// Decodes up to `stop`, which is after the last stop.
     fn decode_to(&mut self, stop: usize) {
         let (mut now, later) =
             self.rest.split_at_checked(stop - self.decoded_bytes).unwrap_or((self.rest, b""));
         (self.rest, self.decoded_bytes) = (later, stop);
         loop {
-            // Most text is as long as its bytes, and what is longer takes another turn.
+            // Most text is as long as its bytes; longer text takes another iteration.
             self.text.reserve(now.len() + CHARACTER_BYTES_MAX);
             let (result, read, _) = self.decoder.decode_to_string(now, &mut self.text, later.is_empty());
             now = now.get(read..).unwrap_or_default();
@@ -140,14 +140,14 @@ impl<'a> Front<'a> {
     }
 }
 
-/// Room in which a decoder always gets on.
+/// Enough space for a decoder to make progress.
 const CHARACTER_BYTES_MAX: usize = 16;
 
 const TAG: &[u8] = b"<title";
-/// As many places as are looked at in one step.
+/// The number of positions tested in one step.
 const STEP: usize = 64;
 
-/// Where a title may begin at or behind `from`.
+/// Where a title may begin at or after `from`.
 fn tag_from(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     while let Some(window) = bytes.get(at..).and_then(<[u8]>::first_chunk::<{ STEP + 2 }>) {
@@ -161,7 +161,7 @@ fn tag_from(bytes: &[u8], from: usize) -> Option<usize> {
     tag_within(bytes, at, bytes.len())
 }
 
-/// Whether `<ti` is there, in any case: without branches, so that the compiler makes it some steps of many bytes.
+/// Whether `<ti` occurs, in any case. It has no branches, so that the compiler can vectorise it.
 fn begins_in(window: &[u8; STEP + 2]) -> bool {
     let [places @ .., _, _] = window;
     let [_, seconds @ .., _] = window;
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
     use base::PageUrl;
 
-    /// The title is that of the whole page.
+    /// The title equals that of the whole page.
     #[track_caller]
     fn check_same(content_type: Option<&str>, bytes: &[u8]) -> String {
         let url = PageUrl::parse("http://a.example/").unwrap();
@@ -192,7 +192,7 @@ mod tests {
         let start = String::from_utf8_lossy(bytes.get(..300).unwrap_or(bytes));
         let page = crate::read(&url, content_type, bytes, "u");
         assert_eq!(found, page.title, "{start}");
-        // However soon the walk stops, it goes on when it must.
+        // However early reading stops, it continues when it must.
         for margin_bytes in [1, 7, 20] {
             assert_eq!(
                 first(page.charset.encoding, bytes, margin_bytes),

@@ -1,11 +1,11 @@
-//! Tags, texts and comments, one after the other, as the tokenizer of the HTML standard finds them.
+//! Tags, texts and comments in order, as the tokenizer of the HTML standard finds them.
 //!
-//! The text of the page is borrowed, never copied: long stretches are passed over by `memchr`, and only the
-//! attributes in [`Attribute`] are remembered. Scripts, styles and titles are read as a browser without scripting
-//! does, so what stands in `noscript` is markup.
+//! The text of the page is borrowed, never copied: long stretches are skipped by `memchr`, and only the attributes in
+//! [`Attribute`] are stored. Scripts, styles and titles are read as by a browser without scripting, so the content of
+//! `noscript` is markup.
 //!
-//! **Invariant:** every step moves on, so reading takes time linear in the page whatever it holds (H8); memory
-//! does not grow with it.
+//! **Invariant:** every step advances, so reading takes time linear in any page (H8); memory does not grow with the
+//! page.
 //!
 //! Not here: errors (there are none), the tree, foreign elements: an `svg` is read as if it were HTML.
 
@@ -14,14 +14,14 @@ pub(crate) mod name;
 use memchr::{memchr, memchr2, memmem};
 use name::{ATTRIBUTES, Attribute, KEY_BYTES_MAX, element};
 
-/// What comes next on a page.
+/// The next token of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Token<'a> {
-    /// Text with its character references as they are written.
+    /// Text with its character references as written.
     Text(&'a str),
-    /// What stands in an element whose text is not markup, such as `script` and `title`.
+    /// The content of an element whose text is not markup, such as `script` and `title`.
     Raw(&'a str),
-    /// A tag that opens an element; [`Tokenizer::attribute`] tells its attributes.
+    /// A tag that opens an element; [`Tokenizer::attribute`] returns its attributes.
     Start(Name<'a>),
     /// A tag that closes an element.
     End(Name<'a>),
@@ -30,22 +30,22 @@ pub(crate) enum Token<'a> {
 /// The name of an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Name<'a> {
-    /// As it is written.
+    /// As written.
     pub(crate) text: &'a str,
     /// See [`name::key`].
     pub(crate) key: u64,
-    /// The tag ends in `/>`, which only XML heeds.
+    /// The tag ends in `/>`, which matters only in XML.
     pub(crate) is_empty: bool,
 }
 
-/// Which language is read.
+/// The language of the text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Dialect {
     Html,
     Xml,
 }
 
-/// Reads a page from front to back.
+/// Reads a page from start to end.
 pub(crate) struct Tokenizer<'a> {
     text: &'a str,
     at: usize,
@@ -55,9 +55,9 @@ pub(crate) struct Tokenizer<'a> {
     /// The element whose raw text comes next.
     raw: Option<Name<'a>>,
     values: [&'a str; ATTRIBUTES],
-    /// A bit for each value that was given.
+    /// One bit for each attribute that has a value.
     given: u32,
-    /// How many bytes were looked at, those that were looked at twice counted twice: for the tests of linearity.
+    /// The number of bytes read, counting repeated reads: for the tests of linearity.
     pub(crate) work: usize,
 }
 
@@ -80,7 +80,7 @@ impl<'a> Tokenizer<'a> {
         Self { dialect: Dialect::Xml, ..Self::html(text) }
     }
 
-    /// The value of an attribute of the last tag, with its character references as they are written.
+    /// The value of an attribute of the last tag, with its character references as written.
     pub(crate) fn attribute(&self, attribute: Attribute) -> Option<&'a str> {
         let place = attribute as usize;
         self.values.get(place).filter(|_| self.given >> place & 1 == 1).copied()
@@ -94,12 +94,12 @@ impl<'a> Tokenizer<'a> {
     pub(crate) fn place(&self) -> usize {
         self.at
     }
-    /// Whether all of the text is read; what was read last may then go on behind it.
+    /// Whether all of the text is read; the last token may then be incomplete.
     pub(crate) fn is_at_end(&self) -> bool {
         self.at >= self.text.len()
     }
 
-    /// What comes next.
+    /// The next token.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Token<'a>> {
         loop {
@@ -124,7 +124,7 @@ impl<'a> Tokenizer<'a> {
         }
     }
 
-    /// Where the next markup begins, at or behind `from`.
+    /// The position of the next markup at or after `from`.
     fn markup_from(&mut self, mut from: usize) -> usize {
         while let Some(less) = self.find(from, b'<') {
             if self.is_markup(less) {
@@ -144,7 +144,7 @@ impl<'a> Tokenizer<'a> {
         }
     }
 
-    /// Reads the markup at `less` and moves behind it.
+    /// Reads the markup at `less` and moves past it.
     #[inline]
     fn markup(&mut self, less: usize) -> Option<Token<'a>> {
         match (self.byte(less + 1), self.byte(less + 2)) {
@@ -161,7 +161,7 @@ impl<'a> Tokenizer<'a> {
         }
     }
 
-    /// What stands behind `<!`: a comment, a CDATA section, or something that ends at the next `>`.
+    /// The text after `<!`: a comment, a CDATA section, or something that ends at the next `>`.
     fn declaration(&mut self, at: usize) -> Option<Token<'a>> {
         let rest = self.text.as_bytes().get(at..).unwrap_or_default();
         if rest.starts_with(b"--") {
@@ -176,7 +176,7 @@ impl<'a> Tokenizer<'a> {
         self.go_behind(at, b'>')
     }
 
-    /// A comment ends at `-->` or `--!>`, and at once at `>` and `->`.
+    /// A comment ends at `-->` or `--!>`, and immediately at `>` and `->`.
     fn comment(&mut self, start: usize) -> Option<Token<'a>> {
         let mut from = start;
         while let Some(end) = self.find(from, b'>') {
@@ -189,7 +189,7 @@ impl<'a> Tokenizer<'a> {
         self.go_to(self.text.len())
     }
 
-    /// The name of the tag at `start`; its attributes are remembered. A tag that does not end is none.
+    /// The name of the tag at `start`; its attributes are stored. A tag without an end is text.
     fn tag(&mut self, start: usize) -> Option<Name<'a>> {
         let (end, key) = self.name_at(start, &TAG_NAME);
         let (mut at, mut is_empty) = (end, false);
@@ -227,7 +227,7 @@ impl<'a> Tokenizer<'a> {
         (start + length, if length > KEY_BYTES_MAX { 0 } else { key })
     }
 
-    /// Remembers the attribute at `start` and tells what stands behind it; nothing when the page ends in its value.
+    /// Stores the attribute at `start` and returns the position after it; `None` if the page ends in its value.
     fn attribute_at(&mut self, start: usize) -> Option<usize> {
         let (end, key) = match self.byte(start)? {
             // An equals sign where a name begins is part of the name, and no name that matters has one.
@@ -255,7 +255,7 @@ impl<'a> Tokenizer<'a> {
         Some(behind)
     }
 
-    /// An attribute that stands twice counts the first time.
+    /// Of a repeated attribute the first counts.
     fn keep(&mut self, attribute: Option<Attribute>, from: usize, to: usize) {
         let Some(attribute) = attribute else { return };
         let value = self.slice(from, to);
@@ -268,7 +268,7 @@ impl<'a> Tokenizer<'a> {
         }
     }
 
-    /// The text of an element that holds no markup; nothing when it is empty.
+    /// The text of an element without markup; `None` if it is empty.
     fn raw_text(&mut self, name: Name<'a>) -> Option<&'a str> {
         let start = self.at;
         self.at = match name.key {
@@ -289,9 +289,9 @@ impl<'a> Tokenizer<'a> {
         self.text.len()
     }
 
-    /// A script ends at its end tag, unless that stands in what looks like a script inside a comment.
+    /// A script ends at its end tag, unless the tag is inside a script within a comment.
     fn end_of_script(&mut self, mut from: usize) -> usize {
-        // Where the dashes began that hide the script, and whether it has a script inside.
+        // The start of the dashes that hide the script, and whether it has a script inside.
         let (mut hidden, mut is_double) = (None, false);
         while let Some(found) = memchr2(b'<', b'>', self.rest(from)).map(|found| from + found) {
             self.work += found + 1 - from;
@@ -354,7 +354,7 @@ impl<'a> Tokenizer<'a> {
         }
         from
     }
-    /// All places where the text is cut are before or behind an ASCII character.
+    /// All positions where the text is cut are next to an ASCII character.
     fn slice(&self, from: usize, to: usize) -> &'a str {
         self.text.get(from..to).unwrap_or_default()
     }

@@ -1,20 +1,20 @@
-//! The elements of a feed or sitemap, one after the other, whatever the file holds (H9).
+//! The elements of a feed or sitemap in order, for any file (H9).
 //!
-//! Read by the tokenizer of pages in its XML manner, which never gives up: feeds with an unescaped `&` or `<br>` are
-//! common. There is no stack, so depth costs nothing; declarations are passed over, so entities are never expanded.
+//! Uses the tokenizer of pages in XML mode, which never fails: feeds with an unescaped `&` or `<br>` are common. There is
+//! no stack, so depth costs nothing; declarations are skipped, so entities are never expanded.
 
 use crate::reference::in_xml;
 use crate::token::name::Attribute;
 use crate::token::{Token, Tokenizer};
 use std::borrow::Cow;
 
-/// What comes next in a file.
+/// The next event in a file.
 pub(crate) enum Event<'a> {
     /// An element begins.
     Start(Element<'a>),
     /// An element ends.
     End(Element<'a>),
-    /// Text of the element that began last.
+    /// Text of the element that was opened last.
     Text(Cow<'a, str>),
 }
 
@@ -32,7 +32,7 @@ impl Element<'_> {
     }
 }
 
-/// Reads a file from front to back.
+/// Reads a file from start to end.
 pub(crate) struct Reader<'a> {
     tokens: Tokenizer<'a>,
     /// An element that was empty and ends next.
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// An attribute of the element that began last; empty when it is not there.
+    /// An attribute of the element that was opened last; empty if it is missing.
     pub(crate) fn attribute(&self, attribute: Attribute) -> Cow<'a, str> {
         in_xml(self.tokens.attribute(attribute).unwrap_or_default())
     }
@@ -80,13 +80,13 @@ fn element(name: &str) -> Element<'_> {
     Element { prefix, name }
 }
 
-/// Gathers the text of one element at a time.
+/// Collects the text of one element at a time.
 pub(crate) struct Field<T> {
     open: Option<T>,
     text: String,
 }
 
-/// As much of the text of an element as is kept: a long URL, escaped.
+/// The maximum number of bytes kept of the text of an element: a long URL, escaped.
 const FIELD_BYTES_MAX: usize = 4 * base::limits::URL_BYTES_MAX;
 
 impl<T> Field<T> {

@@ -1,23 +1,23 @@
-//! From a text and a hint to a language.
+//! Detects the language from a text and a hint.
 
 use crate::Language;
 use crate::han;
 use crate::script::{Count, SINGLE, Script};
 use whichlang::Lang;
 
-/// As much of a text as is looked at.
+/// The maximum number of bytes read of a text.
 pub const TEXT_BYTES_MAX: usize = 16 * 1024;
-/// As much as letters are compared in: some 170 words, which are enough to be sure.
+/// The maximum number of bytes whose letters are compared: some 170 words, which suffice.
 const COMPARED_BYTES_MAX: usize = 1024;
-/// Letters below which nothing is said; East Asian ones count twice.
+/// The minimum number of letters for a result; East Asian ones count twice.
 const LETTERS_MIN: usize = 20;
-/// Letters below which a claim of the page counts for more than a comparison.
+/// Below this number of letters, the claim of the page outweighs the comparison.
 const LETTERS_SURE: usize = 60;
 
-/// The language of `text`; none when there is too little of it.
+/// The language of `text`; `None` if the text is too short.
 ///
-/// The hint is what else is known: a language tag (`ja`, from the page or from its server's other pages) or a charset
-/// that one language uses (`Shift_JIS`). It decides where the text does not.
+/// The hint is a language tag (`ja`, from the page or from other pages of its server) or a charset that only one language
+/// uses (`Shift_JIS`). It decides where the text does not.
 #[must_use]
 pub fn detect(text: &str, hint: Option<&str>) -> Option<Language> {
     let text = text.get(..text.floor_char_boundary(TEXT_BYTES_MAX)).unwrap_or(text);
@@ -26,7 +26,7 @@ pub fn detect(text: &str, hint: Option<&str>) -> Option<Language> {
     if count.weight() < LETTERS_MIN {
         return None;
     }
-    // An East Asian page is full of Latin names; a Latin page has few East Asian letters.
+    // An East Asian page contains many Latin names; a Latin page contains few East Asian letters.
     if count.east_asian() * 2 * 4 >= count.weight() {
         return Some(east_asian(text, &count, hint));
     }
@@ -43,7 +43,7 @@ pub fn detect(text: &str, hint: Option<&str>) -> Option<Language> {
     })
 }
 
-/// Kana stands in every Japanese sentence, and hangul in every Korean one.
+/// Every Japanese sentence contains kana, and every Korean one hangul.
 fn east_asian(text: &str, count: &Count, hint: Option<Language>) -> Language {
     if count.get(Script::Hangul) * 4 > count.east_asian() {
         return Language::KOREAN;
@@ -91,7 +91,7 @@ fn arabic(text: &str, hint: Option<Language>) -> Language {
     })
 }
 
-/// A claim is believed where the comparison knows no better: in a short text, and for languages it does not know.
+/// A claim is believed where the comparison is unreliable: in a short text, and for languages it does not know.
 fn latin(text: &str, count: &Count, hint: Option<Language>) -> Language {
     let found = compared(text);
     match hint.filter(|hint| !OTHER_SCRIPTS.iter().any(|code| *hint == Language::two(**code))) {
@@ -100,7 +100,7 @@ fn latin(text: &str, count: &Count, hint: Option<Language>) -> Language {
     }
 }
 
-/// Languages that are not written in Latin letters, so that a claim to be one is of no use for a Latin text.
+/// Languages not written in Latin letters: a claim of one is ignored for a Latin text.
 const OTHER_SCRIPTS: [&[u8; 2]; 14] =
     [b"ja", b"zh", b"ko", b"ru", b"uk", b"bg", b"el", b"he", b"ar", b"fa", b"ur", b"hi", b"th", b"ka"];
 /// The languages in Latin letters that the comparison knows.
@@ -117,7 +117,7 @@ const KNOWN: [Language; 10] = [
     Language::two(*b"vi"),
 ];
 
-/// What the letters in the middle of the text look like; navigation stands at its ends.
+/// The language of the letters in the middle of the text; navigation is at its ends.
 fn compared(text: &str) -> Language {
     let start = text.len().saturating_sub(COMPARED_BYTES_MAX) / 2;
     let from = text.ceil_char_boundary(start);
@@ -146,7 +146,7 @@ fn among(hint: Option<Language>, codes: &[&[u8; 2]]) -> Option<Language> {
     hint.filter(|hint| codes.iter().any(|code| *hint == Language::two(**code)))
 }
 
-/// The language that a tag names, or that a charset was made for.
+/// The language that a tag names, or that a charset was designed for.
 fn claimed(hint: &str) -> Option<Language> {
     let charset = hint.trim().to_ascii_lowercase();
     match charset.as_str() {

@@ -22,7 +22,7 @@ impl Language {
         Self([code[0], code[1], 0])
     }
 
-    /// Reads a language tag such as `ja`, `en-GB`, `zh_TW` or `jpn`; what stands behind the language is left out.
+    /// Parses a language tag such as `ja`, `en-GB`, `zh_TW` or `jpn`; subtags after the language are ignored.
     #[must_use]
     pub fn parse(tag: &str) -> Option<Self> {
         let code = tag.trim().split(['-', '_']).next().unwrap_or_default().to_ascii_lowercase();
@@ -42,7 +42,7 @@ impl Language {
     }
 }
 
-/// The two letters of a language that is written with three, if it has two.
+/// The two-letter code of a language given by three letters, if it has one.
 fn short(code: [u8; 3]) -> Language {
     let mut words = SHORT.split_ascii_whitespace().map(str::as_bytes);
     while let (Some(long), Some([a, b])) = (words.next(), words.next()) {
@@ -53,7 +53,7 @@ fn short(code: [u8; 3]) -> Language {
     Language(code)
 }
 
-/// Codes of three letters, each before the two letters that are used for it.
+/// Codes of three letters, each followed by the two letters used for it.
 const SHORT: &str = "ara ar bul bg cat ca ces cs chi zh cmn zh cze cs dan da deu de dut nl ell el eng en fas fa fin \
     fi fra fr fre fr ger de gre el heb he hin hi hun hu ind id ita it jpn ja kor ko nld nl nor no \
     pol pl por pt ron ro rum ro rus ru spa es swe sv tha th tur tr ukr uk vie vi zho zh";
@@ -70,7 +70,7 @@ impl fmt::Debug for Language {
     }
 }
 
-/// Why a text names no language.
+/// Why a text is not a language tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NoLanguage;
 

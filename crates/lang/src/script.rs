@@ -42,7 +42,7 @@ impl Count {
     pub(crate) fn of(text: &str) -> Self {
         let mut count = Self::default();
         if text.is_ascii() {
-            // Most English pages; many bytes are looked at in one step.
+            // The common case of English pages: many bytes are counted in one step.
             let letters = text.bytes().map(|byte| usize::from(byte.is_ascii_alphabetic())).sum();
             count.0.iter_mut().skip(Script::Latin as usize).take(1).for_each(|slot| *slot = letters);
             return count;
@@ -57,7 +57,7 @@ impl Count {
     pub(crate) fn get(&self, script: Script) -> usize {
         self.0.get(script as usize).copied().unwrap_or(0)
     }
-    /// Kana, han and hangul, each of which says as much as two letters of an alphabet.
+    /// Kana, han and hangul, each of which carries as much information as two letters of an alphabet.
     pub(crate) fn east_asian(&self) -> usize {
         self.get(Script::Kana) + self.get(Script::Han) + self.get(Script::Hangul)
     }
@@ -67,7 +67,7 @@ impl Count {
     }
 }
 
-/// The script of a letter; nothing for signs, digits, and letters of scripts that are not told apart.
+/// The script of a letter; `None` for signs, digits, and letters of scripts that are not distinguished.
 pub(crate) fn script(c: char) -> Option<Script> {
     Some(match c {
         'A'..='Z' | 'a'..='z' | 'À'..='Ö' | 'Ø'..='ö' | 'ø'..='ʯ' | 'Ḁ'..='ỿ' => Script::Latin,
@@ -110,7 +110,7 @@ fn indic(c: char) -> Option<Script> {
     })
 }
 
-/// The language of a script that one language has for itself, or nearly.
+/// The language of a script that is used by one language only, or nearly so.
 pub(crate) const SINGLE: [(Script, [u8; 2]); 19] = [
     (Script::Greek, *b"el"),
     (Script::Hebrew, *b"he"),

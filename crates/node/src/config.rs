@@ -3,7 +3,7 @@
 //! **Invariant:** a [`Config`] exists only if every setting has a value of its type and in its range, so no reader of
 //! a setting checks it again.
 //!
-//! **Invariant:** `default.toml` names every setting; what it does not name is refused in any file.
+//! **Invariant:** `default.toml` names every setting; other names are refused in any file.
 
 mod error;
 mod filter;
@@ -13,7 +13,7 @@ mod settings;
 mod value;
 
 pub use error::{Error, Problem};
-pub use filter::{FilterConfig, LanguageCode, MediaRange};
+pub use filter::{FilterConfig, LanguageCode, MediaTypePattern};
 pub use log::{LogFilter, LogFilterError, LogFormat};
 pub use settings::{SETTINGS, Setting};
 pub use value::{Agreement, ServerAlias, parse_bytes, parse_contact};
@@ -32,7 +32,7 @@ use std::path::{Path, PathBuf};
 pub const DEFAULT: &str = include_str!("default.toml");
 /// The name of the file in a data directory.
 pub const FILE_NAME: &str = "utsushi.toml";
-/// The longest configuration that is read: a hundred times what all settings with their comments take.
+/// The maximum length of a configuration: a hundred times that of all settings with their comments.
 const FILE_BYTES_MAX: u64 = 1024 * 1024;
 
 /// Every setting.
@@ -40,17 +40,17 @@ const FILE_BYTES_MAX: u64 = 1024 * 1024;
 pub struct Config {
     /// How pages are visited.
     pub crawl: CrawlConfig,
-    /// How the crawler presents itself.
+    /// How the crawler identifies itself and connects.
     pub fetch: FetchConfig,
-    /// Which answers are kept.
+    /// Which responses are followed and stored.
     pub filter: FilterConfig,
-    /// How captures are kept.
+    /// How captures are stored.
     pub archive: ArchiveConfig,
-    /// How the states of pages are kept.
+    /// How the states of pages are stored.
     pub store: StoreConfig,
     /// How analyses are run.
     pub scan: ScanConfig,
-    /// What is told to whoever watches.
+    /// How metrics are served.
     pub metrics: MetricsConfig,
     /// The egress guard.
     pub guard: GuardConfig,
@@ -65,47 +65,47 @@ pub struct Config {
 /// `[crawl]`
 #[derive(Clone, Debug, Default)]
 pub struct CrawlConfig {
-    /// The least time between two requests to one server, and to one address.
+    /// The minimum delay between two requests to one server, and to one address.
     pub pause: Interval,
-    /// Servers asked at the same moment.
+    /// Maximum number of servers requested at the same time.
     pub connections_max: usize,
-    /// Who is not visited, by the operator's own list.
+    /// The operator's opt-out list.
     pub opt_out: Option<PathBuf>,
     /// How far the crawl goes from its seeds.
     pub scope: Mode,
-    /// What belongs to it besides, and what does not.
+    /// Rules in addition to the scope.
     pub rules: Vec<Rule>,
-    /// Whose owners agreed to something else.
+    /// Servers and addresses whose owners agreed to a different delay.
     pub agreed: Vec<Agreement>,
     /// Other names of servers.
     pub aliases: Vec<ServerAlias>,
-    /// Whether other names of servers are found out.
+    /// Whether other names of servers are detected.
     pub detect_aliases: bool,
-    /// Whether what pages show is visited too.
+    /// Whether requisites of pages are fetched.
     pub requisites: bool,
     /// How the time until the next visit is chosen.
     pub policy: frontier::RevisitPolicy,
-    /// How often a page is visited on average.
+    /// The average time between two visits of a page.
     pub every: Interval,
-    /// Whether first visits count in the budget that follows from that.
+    /// Whether first visits count in the resulting budget.
     pub budget_counts_new: bool,
-    /// Requests of the whole crawl in a day; 0 for no limit, as with the next three.
+    /// Maximum number of requests of the whole crawl per day; 0 for no limit, as with the next three.
     pub requests_per_day_max: u64,
-    /// Bytes received by the whole crawl in a day.
+    /// Maximum number of bytes received by the whole crawl per day.
     pub bytes_per_day_max: u64,
-    /// Requests to one server in a day.
+    /// Maximum number of requests to one server per day.
     pub server_requests_per_day_max: u64,
-    /// Bytes received from one server in a day.
+    /// Maximum number of bytes received from one server per day.
     pub server_bytes_per_day_max: u64,
-    /// The most pages of one server.
+    /// Maximum number of pages of one server.
     pub server_pages_max: u64,
-    /// Whether pages that look like those of a trap are held back.
+    /// Whether pages that look like a trap are held back.
     pub detect_traps: bool,
     /// Whether pages of a directory whose pages are mostly gone are visited less often.
     pub spare_dead: bool,
-    /// Memory of the short-term queue.
+    /// Maximum memory of the short-term queue.
     pub queue_bytes_max: usize,
-    /// What random choices are drawn from.
+    /// Seed of random choices.
     pub seed: u64,
 }
 
@@ -114,7 +114,7 @@ pub struct CrawlConfig {
 pub struct StoreConfig {
     /// Memory for all write buffers together.
     pub pool_bytes: usize,
-    /// How much log is written between two checkpoints.
+    /// The size of the log between two checkpoints.
     pub log_bytes: u64,
     /// The size of a data file.
     pub segment_bytes: u32,
@@ -123,20 +123,20 @@ pub struct StoreConfig {
 /// `[scan]`
 #[derive(Clone, Debug, Default)]
 pub struct ScanConfig {
-    /// How many workers there are; 0 for one on each processor.
+    /// Number of workers; 0 for one on each processor.
     pub jobs: usize,
-    /// What a program may take.
+    /// The limits of a program.
     pub limits: ::scan::ProgramLimits,
-    /// After so many documents a program is started anew.
+    /// Number of documents after which a program is restarted.
     pub restart_every: u64,
-    /// A document that failed so often alone is set aside.
+    /// Number of times a document may fail alone before it is quarantined.
     pub strikes_max: u32,
 }
 
 /// `[metrics]`
 #[derive(Clone, Debug, Default)]
 pub struct MetricsConfig {
-    /// Where they can be asked for.
+    /// Where they are served.
     pub listen: Option<SocketAddr>,
     /// Whether that may be an address that other machines can reach.
     pub is_public: bool,
@@ -145,27 +145,27 @@ pub struct MetricsConfig {
 /// `[fetch]`
 #[derive(Clone, Debug, Default)]
 pub struct FetchConfig {
-    /// The beginning of `User-Agent`.
+    /// The start of `User-Agent`.
     pub agent: String,
-    /// A page or an address for whoever has a question; the rest of `User-Agent`.
+    /// A page or an email address for questions; the rest of `User-Agent`.
     pub contact: Option<String>,
     /// The value of `Accept-Language`.
     pub accept_language: String,
-    /// Ranges of addresses that may be visited although they are not public.
+    /// Address ranges that may be visited although they are not public.
     pub allow_addresses: Vec<AddressRange>,
-    /// The name servers; those of the system without any.
+    /// The name servers; those of the system if empty.
     pub dns_servers: Vec<SocketAddr>,
     /// The forward proxy.
     pub proxy: Option<Proxy>,
-    /// Whose certificates are trusted.
+    /// The trusted root certificates.
     pub roots: Roots,
-    /// What happens when a certificate is not acceptable.
+    /// What happens if a certificate is not valid.
     pub certificates: Certificates,
-    /// As much of a body as is stored.
+    /// Maximum number of bytes stored of a body.
     pub body_bytes_max: usize,
-    /// The memory of all bodies in flight.
+    /// Maximum memory of all bodies in flight.
     pub body_memory_bytes_max: usize,
-    /// The room on disk of all bodies in flight.
+    /// Maximum disk space of all bodies in flight.
     pub body_disk_bytes_max: usize,
 }
 
@@ -177,9 +177,9 @@ pub struct ArchiveConfig {
     is_zstd: bool,
     gzip_level: u8,
     zstd_level: u8,
-    /// A writer pauses when fewer bytes are free.
+    /// A writer pauses if fewer bytes are free.
     pub disk_free_bytes_min: u64,
-    /// A writer pauses when a smaller share of the disk is free.
+    /// A writer pauses if a smaller share of the disk is free.
     pub disk_free_percent_min: u64,
 }
 
@@ -200,20 +200,20 @@ impl ArchiveConfig {
 pub struct GuardConfig {
     /// Where it listens.
     pub listen: Option<SocketAddr>,
-    /// Special addresses that are open all the same.
+    /// Special addresses that may be connected to.
     pub allow_addresses: Vec<guard::AddressBlock>,
-    /// How much is let through.
+    /// The limits of the guard.
     pub limits: guard::TrafficLimits,
 }
 
 /// `[sim]`
 #[derive(Clone, Debug, Default)]
 pub struct SimConfig {
-    /// Pages on all honest servers together.
+    /// Number of pages on all honest servers.
     pub pages: u64,
-    /// Honest servers.
+    /// Number of honest servers.
     pub servers: u32,
-    /// What the web is made from.
+    /// Seed of the simulated web.
     pub seed: u64,
 }
 
@@ -222,7 +222,7 @@ pub struct SimConfig {
 pub struct LogConfig {
     /// What is logged.
     pub level: LogFilter,
-    /// The form of log lines.
+    /// The format of log lines.
     pub format: LogFormat,
 }
 
@@ -238,7 +238,7 @@ pub enum SettingOrigin {
         /// The line.
         line: usize,
     },
-    /// A line of the file in which a crawl keeps its settings, counted from 1.
+    /// A line of the file in which a crawl stores its settings, counted from 1.
     Kept {
         /// The file.
         path: PathBuf,
@@ -247,7 +247,7 @@ pub enum SettingOrigin {
     },
     /// A flag of this run.
     Flag(&'static str),
-    /// A variable of the environment.
+    /// An environment variable.
     Environment(&'static str),
 }
 
@@ -257,7 +257,7 @@ impl fmt::Display for SettingOrigin {
             Self::Default => f.write_str("default"),
             Self::File { path, line } => write!(f, "{}, line {line}", path.display()),
             Self::Kept { path, line } => {
-                write!(f, "kept from an earlier run: {}, line {line}", path.display())
+                write!(f, "stored by an earlier run: {}, line {line}", path.display())
             }
             Self::Flag(name) => write!(f, "flag {name}"),
             Self::Environment(name) => write!(f, "environment {name}"),
@@ -266,8 +266,8 @@ impl fmt::Display for SettingOrigin {
 }
 
 impl Config {
-    /// The defaults, under the file in the data directory, under what an earlier crawl kept there. A file that was named
-    /// takes the place of the first, and counts over both.
+    /// The defaults, overridden by the file in the data directory, overridden by the settings stored by an earlier crawl. A
+    /// named file replaces the first, and overrides both.
     pub fn load(named: Option<&Path>, data: &Path) -> Result<Self, Error> {
         let mut config = Self::compiled_in();
         if named.is_none() {
@@ -286,7 +286,7 @@ impl Config {
         Ok(config)
     }
 
-    /// Notes that a flag of this run said what a setting is.
+    /// Records that a flag of this run set a setting.
     pub fn say(&mut self, key: &'static str, flag: &'static str) {
         self.origins.insert(key, SettingOrigin::Flag(flag));
     }
@@ -300,7 +300,7 @@ impl Config {
         config
     }
 
-    /// Sets what is logged, for this run.
+    /// Sets the log level for this run.
     pub fn set_log_level(&mut self, level: LogFilter, origin: SettingOrigin) {
         self.log.level = level;
         self.origins.insert("log.level", origin);
@@ -329,7 +329,7 @@ impl Config {
     }
 }
 
-/// The word before the slash: what robots groups are matched with.
+/// The word before the slash, to which robots groups are matched.
 #[must_use]
 pub fn product_token(agent: &str) -> &str {
     agent.split(['/', ' ']).next().unwrap_or(agent)
@@ -344,7 +344,7 @@ fn read(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// A data directory that does not exist yet, or is something else, holds no configuration.
+/// A data directory that does not exist yet, or is not a directory, contains no configuration.
 fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }

@@ -1,12 +1,12 @@
-//! The control socket (D1): how commands steer and question the process that writes to a data directory.
+//! The control socket (D1): how commands steer and query the process that writes to a data directory.
 //!
-//! A socket of the file system, `control` in the data directory, which only its owner may use. One connection is one
-//! question: a line of JSON such as `{"do":"explain","url":"https://example.org/"}`. The answer is any number of lines, each
-//! an object, and a last one: `{"end":"done"}`, or `{"end":"could not","why":"…"}`. An answer without its last line
-//! was cut off.
+//! A Unix socket, `control` in the data directory, which only its owner may use. One connection is one request: a line of
+//! JSON such as `{"do":"explain","url":"https://example.org/"}`. The answer is any number of lines, each an object, and a
+//! last one: `{"end":"done"}`, or `{"end":"could not","why":"…"}`. An answer without its last line was
+//! truncated.
 //!
 //! **Invariant:** a client costs a bounded amount of memory and time: the length of its line, the number of clients, the
-//! time for its question and for the answer all have a limit.
+//! time for its request and for the answer all have a limit.
 
 mod client;
 mod name;
@@ -23,22 +23,22 @@ use tokio::sync::mpsc;
 
 /// The name of the socket in the data directory.
 pub const FILE_NAME: &str = "control";
-/// The longest line of a question.
+/// The maximum length of a request.
 const LINE_BYTES_MAX: u64 = 1024 * 1024;
-/// How many clients are served at once.
+/// The maximum number of clients at the same time.
 const CLIENTS_MAX: usize = 16;
-/// How long a question, and then the answer, may take, unless it is a long one.
+/// The time limit of a request, and then of its answer, unless it is a long one.
 const TIME_MAX: Duration = Duration::from_secs(10);
 /// The time between two empty lines of a long answer.
 const HEARTBEAT: Duration = Duration::from_secs(1);
-/// So many pages go into one question, which stays far below the longest line.
+/// The maximum number of pages in one request, which stays far below the maximum length.
 pub const PAGES_MAX: usize = 256;
 
-/// A question or an order.
+/// A query or an order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum ControlRequest {
-    /// Take these pages into the crawl.
+    /// Add these pages to the crawl.
     Add {
         /// The pages.
         pages: Vec<PageToAdd>,
@@ -47,21 +47,21 @@ pub enum ControlRequest {
     Direct {
         /// `visit` now, `remove` or `restore`.
         what: String,
-        /// Which: `url`, `prefix` or `server`, a space, and what it is.
+        /// Which pages: `url`, `prefix` or `server`, a space, and its value.
         pages: Vec<String>,
     },
-    /// Ask nobody anything any more.
+    /// Stop sending requests.
     Pause {},
-    /// Go on.
+    /// Send requests again.
     Resume {},
-    /// The life of a page.
+    /// Explain a page.
     Explain {
         /// The page.
         url: String,
     },
-    /// The servers, overloaded ones first, then by load.
+    /// List the servers, overloaded ones first, then by load.
     Servers {
-        /// Only those of which pages are held back.
+        /// Only those with pages that are held back.
         #[serde(default)]
         held_back: bool,
         /// Only the overloaded ones.
@@ -70,26 +70,26 @@ pub enum ControlRequest {
         /// Only the one of this name.
         #[serde(default)]
         name: Option<String>,
-        /// So many at most.
+        /// Maximum number of servers.
         limit: usize,
     },
-    /// The whole.
+    /// Show the whole schedule.
     Status {},
-    /// The pages whose last visit failed.
+    /// List the pages whose last visit failed.
     Failing {
-        /// So many at most.
+        /// Maximum number of pages.
         limit: usize,
     },
-    /// The figures of the paper.
+    /// Return the figures of the paper.
     Figures {},
-    /// Remove something from every store, for good. The crawl stops while this is done.
+    /// Remove something from every store permanently. The crawl stops meanwhile.
     Takedown {
-        /// `url`, `prefix` or `server`, a space, and which.
+        /// `url`, `prefix` or `server`, a space, and its value.
         target: String,
         /// Why.
         reason: String,
     },
-    /// Import files. The crawl stops while this is done.
+    /// Import files. The crawl stops meanwhile.
     Import {
         /// Their absolute paths.
         files: Vec<PathBuf>,
@@ -114,15 +114,15 @@ impl ControlRequest {
             | Self::Import { .. } => false,
         }
     }
-    /// Whether it may take long. Then the answer is sent line by line, with an empty line now and then while there is
-    /// nothing to say.
+    /// Whether it may take long. Then the answer is sent line by line, with an empty line now and then while there is nothing
+    /// to send.
     #[must_use]
     pub fn is_long(&self) -> bool {
         matches!(self, Self::Takedown { .. } | Self::Import { .. })
     }
 }
 
-/// A page to take into the crawl.
+/// A page to add to the crawl.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PageToAdd {
@@ -130,23 +130,23 @@ pub struct PageToAdd {
     pub url: String,
     /// What it is visited for: `page`, `feed`, `news` or `sitemap`.
     pub role: String,
-    /// How much sooner than others: 0 is plain.
+    /// Its priority: 0 is normal, higher is sooner.
     pub priority: i8,
 }
 
 /// Where a handler sends the first objects of a long answer.
 pub type ControlLines = mpsc::Sender<Value>;
 
-/// What is answered: objects, or why there is no answer.
+/// The answer: objects, or why there are none.
 pub type ControlAnswer = Result<Vec<Value>, String>;
 
 /// The last line of an answer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "end", rename_all = "lowercase", deny_unknown_fields)]
 enum End {
-    /// All has been said, and done.
+    /// Everything was sent and done.
     Done,
-    /// It could not be done.
+    /// The request failed.
     #[serde(rename = "could not")]
     CouldNot {
         /// Why.

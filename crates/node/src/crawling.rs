@@ -1,4 +1,4 @@
-//! A crawl that runs: steered through the control socket, watched through its metrics.
+//! A running crawl, with its control socket and its metrics.
 //!
 //! A takedown or an import needs the archive to itself. When one arrives through the socket, the crawl closes archive and
 //! schedule, the same code runs as without a crawl, and the crawl continues with the schedule opened again. Meanwhile
@@ -39,11 +39,11 @@ const SCHEDULE_TIME_MAX: Duration = Duration::from_secs(2);
 pub struct CrawlStart<D> {
     /// The right to write to the data directory.
     pub writer: Arc<DirectoryWriter>,
-    /// What leads to the web.
+    /// The access to the web.
     pub door: D,
     /// The schedule.
     pub opened: OpenSchedule,
-    /// How many times as fast as real time its time runs.
+    /// How much faster than real time its time runs.
     pub pace: u32,
 }
 
@@ -56,10 +56,10 @@ pub struct FinishedCrawl {
     pub remains: Remains,
 }
 
-/// Takes orders while the crawl runs; nothing while a takedown or an import does.
+/// Accepts orders while the crawl runs; `None` during a takedown or an import.
 type Running = watch::Receiver<Option<mpsc::Sender<Order>>>;
 
-/// Crawls until `stop` comes, or the settings end it. `on_event` hears what happens.
+/// Crawls until `stop`, or until the settings end it. `on_event` receives events.
 pub async fn run<D: Door + 'static>(
     node: &Node,
     start: CrawlStart<D>,
@@ -144,7 +144,7 @@ fn tell_jump(node: &Node, clock: &CrawlClock) {
     }
 }
 
-/// The report of a crawl that was interrupted and continued. What stands for the present is that of the later part.
+/// The report of a crawl that was interrupted and continued. Current values are those of the later part.
 fn sum(before: &CrawlReport, after: &CrawlReport) -> CrawlReport {
     CrawlReport {
         requests: before.requests + after.requests,

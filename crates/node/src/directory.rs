@@ -1,10 +1,10 @@
-//! The data directory: what it is recognised by, and who may write to it (D1, M8).
+//! The data directory: how it is recognised, and who may write to it (D1, M8).
 //!
-//! One process writes, any number read. The writer holds a lock that the system takes away when the process ends,
+//! One process writes, any number read. The writer holds a lock that the system releases when the process ends,
 //! however it ends; a reader takes none. `docs/formats/data-directory.md` describes every file.
 //!
-//! **Invariant:** a directory that is not ours, is newer than we are, is damaged, is written to by someone else or
-//! lies on a full disk is left exactly as it was: every check comes before the first write.
+//! **Invariant:** a directory that is foreign, newer than this program, damaged, in use by another writer or on a full
+//! disk is left exactly as it was: every check comes before the first write.
 //!
 //! **Invariant:** an archive of the simulated web and one of the public web never mix.
 
@@ -27,10 +27,10 @@ use std::path::{Path, PathBuf};
 pub const OPT_OUT: &str = "opt-out.txt";
 /// The directory of archive files.
 pub const ARCHIVE: &str = "archive";
-/// The directory of the egress guard's log, which is a matter of the guard alone.
+/// The directory of the egress guard's log, which only the guard uses.
 pub const GUARD: &str = "guard";
-/// What a directory may hold before [`format::FILE_NAME`] does: a person's configuration and list, the log of a guard, and
-/// what a start that was cut off left behind.
+/// What a directory may contain before [`format::FILE_NAME`] exists: the operator's configuration and list, the log of a
+/// guard, and the remains of an interrupted start.
 const BEFORE_FORMAT: [&str; 6] =
     [crate::config::FILE_NAME, OPT_OUT, lock::FILE_NAME, format::UNFINISHED_NAME, ARCHIVE, GUARD];
 
@@ -49,20 +49,20 @@ pub struct DirectoryWriter {
     _lock: Lock,
 }
 
-/// What a writer says of itself when it opens a directory.
+/// The description of a writer that opens a directory.
 #[derive(Clone, Debug)]
 pub struct OpenOptions<'a> {
-    /// The web it writes of.
+    /// The web it writes.
     pub web: WebKind,
-    /// The command, for whoever finds the directory in use.
+    /// The command, shown to others that find the directory in use.
     pub command: &'a str,
-    /// The present moment.
+    /// The current time.
     pub now: Timestamp,
     /// The free space a writer needs.
     pub free_space_min: FreeSpaceMin,
 }
 
-/// The free space below which a writer does not write: the larger of the two (M4).
+/// The minimum free space for a writer: the larger of the two (M4).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct FreeSpaceMin {
     /// Bytes.
@@ -78,7 +78,7 @@ impl From<&crate::config::ArchiveConfig> for FreeSpaceMin {
 }
 
 impl DataDirectory {
-    /// Opens a directory to read from it, whoever writes to it meanwhile.
+    /// Opens a directory for reading, even while another process writes to it.
     pub fn open_reader(path: &Path) -> Result<Self, Error> {
         match look(path)? {
             Found::Ours(format) => Ok(Self { path: path.to_owned(), format }),
@@ -87,13 +87,13 @@ impl DataDirectory {
         }
     }
 
-    /// Opens a directory to write to it, and makes it if there is nothing at `path`.
+    /// Opens a directory for writing, and creates it if nothing exists at `path`.
     pub fn open_writer(path: &Path, opening: &OpenOptions<'_>) -> Result<DirectoryWriter, Error> {
         look(path)?.must_be_of(opening.web, path)?;
         let disk_free_bytes_min = check_free_space(path, opening.free_space_min)?;
         create(path).map_err(|source| Error::write(path, source))?;
         let lock = Lock::take(path, opening.command, opening.now)?;
-        // Another writer may have come and gone since the first look.
+        // Another writer may have come and gone since the first check.
         let known = look(path)?.must_be_of(opening.web, path)?;
         RealDisk.create_directory(&path.join(ARCHIVE)).map_err(|source| Error::write(path, source))?;
         let format = known.map_or_else(|| begin(path, opening), Ok)?;
@@ -104,40 +104,40 @@ impl DataDirectory {
         })
     }
 
-    /// Where it lies.
+    /// Its path.
     pub fn path(&self) -> &Path {
         &self.path
     }
-    /// Where the archive files lie.
+    /// The directory of archive files.
     pub fn archive_path(&self) -> PathBuf {
         self.path.join(ARCHIVE)
     }
-    /// What it says of itself.
+    /// Its format.
     pub fn format(&self) -> &DirectoryFormat {
         &self.format
     }
-    /// Who writes to it now, if anyone does.
+    /// The current writer, if there is one.
     pub fn owner(&self) -> io::Result<Option<LockOwner>> {
         lock::owner(&self.path)
     }
 }
 
 impl DirectoryWriter {
-    /// The directory, to read from.
+    /// The directory, for reading.
     pub fn directory(&self) -> &DataDirectory {
         &self.directory
     }
-    /// Where the archive files lie.
+    /// The directory of archive files.
     pub fn archive_path(&self) -> PathBuf {
         self.directory.archive_path()
     }
-    /// The free space in bytes below which a writer pauses, with the share of this disk worked out.
+    /// The free space in bytes below which a writer pauses, with the percentage converted for this disk.
     pub fn disk_free_bytes_min(&self) -> u64 {
         self.disk_free_bytes_min
     }
 }
 
-/// What there is at a path.
+/// What exists at a path.
 enum Found {
     Nothing,
     Empty,
@@ -171,7 +171,7 @@ fn look(path: &Path) -> Result<Found, Error> {
     foreign.map_or(Ok(Found::Empty), |entry| Err(Error::Foreign { path: path.to_owned(), entry }))
 }
 
-/// Something in a directory without a format that no start of ours can have left there.
+/// A file in a directory without a format that no start of this program can have left there.
 fn foreign_entry(path: &Path) -> io::Result<Option<String>> {
     for entry in fs::read_dir(path)? {
         let name = entry?.file_name().to_string_lossy().into_owned();
@@ -199,7 +199,7 @@ fn nearest_existing(path: &Path) -> &Path {
     named.into_iter().find(|ancestor| ancestor.exists()).unwrap_or(here)
 }
 
-/// Makes the directory and its parents, durably.
+/// Creates the directory and its parents, durably.
 fn create(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());

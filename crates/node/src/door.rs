@@ -1,4 +1,4 @@
-//! The door to the web as the configuration wants it.
+//! The door to the web, built from the configuration.
 
 use crate::config::Config;
 use crate::directory::OPT_OUT;
@@ -10,7 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The settings of a door to the public web, and to whatever else the configuration allows.
+/// The settings of a door to the public web and to the other addresses that the configuration allows.
 pub fn settings(config: &Config, spool: Option<PathBuf>) -> Result<Settings, Error> {
     let fetch = config.fetch.clone();
     let mut names = if fetch.dns_servers.is_empty() {
@@ -41,8 +41,8 @@ pub fn settings(config: &Config, spool: Option<PathBuf>) -> Result<Settings, Err
     })
 }
 
-/// The list of who does not want to be visited: the one that the configuration names, else the one in the data directory
-/// if there is one. A list that cannot be read is never taken for an empty one.
+/// The opt-out list: the one that the configuration names, else the one in the data directory if it exists. A list that
+/// cannot be read is never treated as empty.
 pub fn opt_out(config: &Config, data: &Path) -> Result<Arc<OptOutList>, Error> {
     let named = config.crawl.opt_out.as_ref().map(|file| data.join(file));
     let path = named.clone().unwrap_or_else(|| data.join(OPT_OUT));
@@ -55,7 +55,7 @@ pub fn opt_out(config: &Config, data: &Path) -> Result<Arc<OptOutList>, Error> {
     }
 }
 
-/// What decides whether a page may be asked for, in one text: when it differs, refusals are judged again.
+/// Everything that decides whether a page may be requested, as one text: if it changes, refusals are checked again.
 pub fn access(config: &Config, data: &Path) -> String {
     let fetch = &config.fetch;
     let allowed: Vec<String> = fetch.allow_addresses.iter().map(ToString::to_string).collect();
@@ -70,18 +70,18 @@ fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// Reads a contact that was given with a flag.
+/// Parses a contact given by a flag.
 pub fn contact(text: &str) -> Result<String, String> {
-    let refuse = || "write the URL of a page that says who visits and why, or an address of mail".to_owned();
+    let refuse = || "write the URL of a page that describes the crawler, or an email address".to_owned();
     config::parse_contact(text).ok_or_else(refuse)
 }
 
-/// What to do about a visit that was refused for want of a contact.
+/// What to do about a visit that was refused because there is no contact.
 pub fn no_contact_advice() -> &'static str {
-    "say whom the owner of the server may turn to: `--contact PAGE`, or `contact` under `[fetch]` in the configuration"
+    "give a contact for the owners of servers: `--contact PAGE`, or `contact` under `[fetch]` in the configuration"
 }
 
-/// A pause that was given with a flag: none is shorter than a second.
+/// Parses a delay given by a flag: at least one second.
 pub fn pause(text: &str) -> Result<Interval, String> {
     let pause: Interval = text.parse().map_err(|error| format!("{error}"))?;
     let range = Interval::from_seconds(1)..=base::limits::SERVER_PAUSE_MAX;

@@ -43,7 +43,7 @@ pub enum Error {
         /// Why it failed.
         source: io::Error,
     },
-    /// The system does not say what is needed.
+    /// The system does not provide the needed information.
     #[error("cannot {action}")]
     System {
         /// What was being done.
@@ -59,8 +59,8 @@ pub enum Error {
         /// Why.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
-    /// The section `[fetch]` of the configuration does not fit together.
-    #[error("cannot open the door to the web")]
+    /// The section `[fetch]` of the configuration is inconsistent.
+    #[error("cannot set up access to the web")]
     Door(#[source] fetch::client::SettingsError),
     /// Metrics would be served to other machines.
     #[error("cannot serve metrics on {listen}: other machines can reach that address")]
@@ -76,15 +76,15 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
-    /// The process that writes to the data directory did not do what it was asked.
-    #[error("cannot ask {owner}")]
+    /// The process that writes to the data directory did not do what was requested.
+    #[error("cannot reach {owner}")]
     Control {
         /// That process.
         owner: LockOwner,
         /// Why.
         source: ControlError,
     },
-    /// The schedule was asked and refused.
+    /// The schedule refused the request.
     #[error("cannot do it: {0}")]
     Refused(String),
     /// An answer has an unknown form.
@@ -98,7 +98,7 @@ pub enum Error {
     LanguagesUnknown,
     /// No directory for scans can be written to.
     #[error(
-        "cannot keep the scan anywhere: neither `{}` nor `{}` can be written to",
+        "cannot store the scan: neither `{}` nor `{}` can be written to",
         inside.display(), beside.display()
     )]
     NoScanDirectory {
@@ -119,12 +119,12 @@ pub enum Error {
         source: io::Error,
     },
     /// The caller asked to stop.
-    #[error("it was stopped before its end")]
+    #[error("stopped before the end")]
     Stopped,
 }
 
 /// How versions get languages, titles and types.
-pub(crate) const DERIVED_ADVICE: &str = "a crawl, or `utsushi rebuild derived`, fills it";
+pub(crate) const DERIVED_ADVICE: &str = "run a crawl or `utsushi rebuild derived` to detect them";
 
 impl Error {
     /// An error of the archive during `action`.
@@ -160,28 +160,26 @@ impl Error {
                 "run `utsushi rebuild frontier`, which rebuilds it from the archive; nothing is lost"
             }
             Self::OptOut { .. } => {
-                "correct the list, or leave it out by `opt_out` under `[crawl]` in the configuration"
+                "correct the list, or change `opt_out` under `[crawl]` in the configuration"
             }
             Self::Door(_) => {
                 "correct the section `[fetch]` of the configuration; `utsushi config` shows what is in effect"
             }
             Self::MetricsExposed { .. } => {
-                "listen on 127.0.0.1, or add `--metrics-public` if everyone who reaches that address may read the counts"
+                "listen on 127.0.0.1, or add `--metrics-public` if anyone who can connect may read the metrics"
             }
             Self::MetricsListen { .. } => {
                 "choose another address with `--metrics`, or stop the program that listens there"
             }
             Self::LanguagesUnknown => {
                 return Some(format!(
-                    "leave out `--language`, or wait until languages are known: {DERIVED_ADVICE}"
+                    "omit `--language`, or wait until languages are known: {DERIVED_ADVICE}"
                 ));
             }
             Self::NotImportable { .. } => {
-                "name WARC, WACZ or ARC files that you may read; nothing was imported"
+                "give WARC, WACZ or ARC files that are readable; nothing was imported"
             }
-            Self::NoScanDirectory { .. } => {
-                "name an output with `-o FILE` in a directory that can be written to"
-            }
+            Self::NoScanDirectory { .. } => "choose an output with `-o FILE` in a writable directory",
             _ => return None,
         };
         Some(advice.to_owned())
@@ -191,7 +189,7 @@ impl Error {
 fn control_advice(owner: &LockOwner, error: &ControlError) -> String {
     match error {
         ControlError::Deaf(_) | ControlError::Unsupported => owner.advice(),
-        ControlError::Lost(_) => "try again in a moment; if that does not help, look at its log".to_owned(),
+        ControlError::Lost(_) => "try again in a moment; if that does not help, check its log".to_owned(),
         ControlError::CouldNot(_) => "correct that, and try again".to_owned(),
     }
 }

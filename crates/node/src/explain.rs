@@ -1,4 +1,4 @@
-//! The life of a page: what the schedule knows, and what only the archive knows (O2, D17).
+//! The history of a page: from the schedule and from the archive (O2, D17).
 
 use crate::config::product_token;
 use crate::control::ControlRequest;
@@ -38,7 +38,7 @@ impl Node {
         let because =
             if found.reason.is_empty() { String::new() } else { format!(", because {}", found.reason) };
         Some(format!(
-            "it was taken down at {} with {}{because}; it is neither visited nor imported again",
+            "it was taken down at {} with {}{because}; it will not be visited or imported again",
             found.at, found.target
         ))
     }

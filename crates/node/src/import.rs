@@ -1,6 +1,6 @@
-//! Imports what others archived: WARC, WACZ and ARC, recognised by their content.
+//! Imports files of other archives: WARC, WACZ and ARC, recognised by their content.
 //!
-//! One thread reads and unpacks, another appends to the archive, so neither waits for the other.
+//! One thread reads and decompresses, another appends to the archive, so neither waits for the other.
 //!
 //! **Invariant:** a capture is reported after its batch is synced (D2). Damage costs only what is damaged, and a file that
 //! cannot be read does not affect the others. The summary accounts for every record that was read.
@@ -42,7 +42,7 @@ pub struct Importer {
 }
 
 impl Importer {
-    /// Opens all files and finds out what they are. It is an error if none of them can be imported.
+    /// Opens all files and detects their formats. It is an error if none of them can be imported.
     pub fn open(paths: &[PathBuf]) -> Result<Self, Error> {
         let (mut inputs, mut left_out) = (Vec::new(), Vec::new());
         for path in paths {
@@ -61,7 +61,7 @@ impl Importer {
         }
     }
 
-    /// Imports all files into the archive of a data directory that this process writes to. Stops early, in order, once
+    /// Imports all files into the archive of a data directory that this process writes to. Stops early, cleanly, once
     /// `should_stop` says so.
     pub fn run(
         self,
@@ -181,7 +181,7 @@ impl Running<'_> {
         Ok(())
     }
 
-    /// Does something that needs space on disk, and waits for it while the disk is full (D17). Returns nothing if the
+    /// Does something that needs disk space, and waits while the disk is full (D17). Returns `None` if the
     /// caller stops the import meanwhile.
     fn when_there_is_space<T>(
         &mut self,

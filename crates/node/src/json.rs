@@ -1,4 +1,4 @@
-//! One JSON object a line, in which every character that could steer a terminal is escaped, without loss.
+//! One JSON object per line, in which every character that could control a terminal is escaped, without loss.
 
 use base::printable;
 use serde::Serialize;
@@ -6,7 +6,7 @@ use serde_json::ser::{CompactFormatter, Formatter, Serializer};
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// A value as one line of JSON that cannot steer a terminal, with its line feed.
+/// A value as one line of JSON that cannot control a terminal, with its line feed.
 pub fn json_line(value: &impl Serialize) -> io::Result<String> {
     to_line(value).map_err(io::Error::other)
 }

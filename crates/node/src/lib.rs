@@ -1,8 +1,8 @@
-//! One data directory at work: who may write to it, its schedule, the process that crawls it and how other processes
-//! reach that one.
+//! A data directory in use: its writer lock, its schedule, the process that crawls it and how other processes reach that
+//! process.
 //!
 //! A [`Node`] is a data directory with its configuration. A program, a console or a cluster calls it to crawl, steer,
-//! import, take down, rebuild and look; [`Steering`] finds out whether another process has to do it.
+//! import, take down, rebuild and query; [`Steering`] finds out whether another process has to do it.
 //!
 //! ```no_run
 //! # async fn example() -> Result<(), node::Error> {

@@ -1,7 +1,7 @@
-//! What a crawl counts, for Prometheus (O2): a text, and a port that answers `GET /metrics` with it.
+//! The counts of a crawl for Prometheus (O2): a text, and a port that answers `GET /metrics` with it.
 //!
-//! **Invariant:** a name ends in `_total` exactly when it only grows; units are bytes, seconds and counts, and stand in the
-//! name. Nothing that is told names a page or a server.
+//! **Invariant:** a name ends in `_total` exactly if it only grows; units are bytes, seconds and counts, and are part of the
+//! name. No metric names a page or a server.
 
 mod respond;
 
@@ -20,10 +20,10 @@ pub fn exposition(report: &CrawlReport, whole: Option<&ScheduleView>, up_seconds
     text.counter("requests_unanswered_total", "HTTP requests that got no answer.", report.unanswered);
     text.counter("received_bytes_total", "Bytes received from servers.", report.bytes_received);
     text.counter("archived_bytes_total", "Bytes added to the archive.", report.bytes_written);
-    text.counter("links_dropped_total", "Links that were not taken up.", report.dropped);
+    text.counter("links_dropped_total", "Links that were not added.", report.dropped);
     text.counter(
         "captures_lost_total",
-        "Captures given up because the disk was full at the end.",
+        "Captures discarded because the disk was full at the end.",
         report.lost,
     );
     text.gauge("up_seconds", "Time since the crawl began.", up_seconds);
@@ -37,7 +37,7 @@ struct Text(String);
 
 impl Text {
     fn of_visits(&mut self, report: &CrawlReport) {
-        self.head("visits_total", "Visits to pages that are archived, by how they ended.", "counter");
+        self.head("visits_total", "Archived visits to pages, by outcome.", "counter");
         let outcomes = [
             ("new", report.new),
             ("duplicate", report.duplicates),
@@ -52,23 +52,15 @@ impl Text {
         for (outcome, count) in outcomes {
             self.line(&format!("visits_total{{outcome=\"{outcome}\"}}"), count);
         }
-        self.counter(
-            "robots_files_total",
-            "Answers to requests for robots files that are archived.",
-            report.robots,
-        );
-        self.counter(
-            "requisites_total",
-            "Answers to requests for what pages show that are archived.",
-            report.requisites,
-        );
+        self.counter("robots_files_total", "Archived responses for robots files.", report.robots);
+        self.counter("requisites_total", "Archived responses for page requisites.", report.requisites);
     }
 
     fn of_schedule(&mut self, whole: &ScheduleView) {
         self.gauge("servers", "Servers known.", whole.servers);
         self.gauge(
             "servers_overloaded",
-            "Servers whose schedule asks for more than their pause allows.",
+            "Servers whose schedule needs more requests than the delay allows.",
             whole.overloaded,
         );
         self.gauge("pages", "Pages known.", whole.pages);
@@ -76,12 +68,12 @@ impl Text {
         self.gauge("pages_queued", "Pages in the short-term queue.", whole.queued);
         self.held_back(&whole.held_back);
         self.gauge("pages_dropped", "Pages dropped because their servers are overloaded.", whole.dropped);
-        self.gauge("links_waiting", "Links that wait to be judged.", whole.offered);
-        self.gauge("load_requests_per_second", "Requests a second that the schedule asks for.", whole.load);
+        self.gauge("links_waiting", "Links waiting for a scope decision.", whole.offered);
+        self.gauge("load_requests_per_second", "Requests per second that the schedule needs.", whole.load);
         self.gauge("requests_today", "Requests since midnight, UTC.", whole.requests_today);
         self.gauge("received_bytes_today", "Bytes received since midnight, UTC.", whole.bytes_today);
         self.gauge("paused", "1 while the crawl is paused.", u8::from(whole.paused));
-        self.gauge("network_down", "1 while nobody answers.", u8::from(whole.network_down));
+        self.gauge("network_down", "1 while no server answers.", u8::from(whole.network_down));
     }
 
     fn held_back(&mut self, by_reason: &BTreeMap<String, u64>) {

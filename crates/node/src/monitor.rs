@@ -28,17 +28,17 @@ pub enum Notice<'a> {
     Recovered(&'a Recovery),
     /// The schedule caught up with the archive.
     Learned(&'a Learning),
-    /// A reader had to learn from this many captures, and will again until a writer keeps the result.
+    /// A reader had to process this many captures, and will again until a writer stores the result.
     LearnedUnkept(u64),
-    /// The clock of this machine is this much before the last moment of the crawl.
+    /// The clock of this machine is this far behind the last time of the crawl.
     ClockBehind(Interval),
-    /// The clock of this machine is implausibly far after the last moment of the crawl.
+    /// The clock of this machine is implausibly far ahead of the last time of the crawl.
     ClockAhead(Interval),
     /// The clock of this machine jumped while the crawl runs.
     ClockJumped {
-        /// The time that the crawl keeps.
+        /// The time that the crawl uses.
         clock: Timestamp,
-        /// What the machine says.
+        /// The time of the machine.
         wall: Timestamp,
     },
     /// Metrics are served on this address.
@@ -55,7 +55,7 @@ pub enum Notice<'a> {
 pub enum Activity {
     /// Reading the archive; counts nothing.
     ReadingArchive,
-    /// Learning the schedule; counts captures.
+    /// Updating the schedule; counts captures.
     Learning,
     /// Reading languages, titles and types; counts captures.
     Deriving,

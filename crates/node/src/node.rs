@@ -18,7 +18,7 @@ pub struct Node {
     pub data: PathBuf,
     /// The settings in effect.
     pub config: Config,
-    /// Who hears of notices and progress.
+    /// Receives notices and progress.
     pub monitor: Arc<dyn Monitor>,
 }
 
@@ -30,8 +30,8 @@ impl Node {
         Ok((directory, reader.map_err(Error::archive("read the archive"))?))
     }
 
-    /// The present of the data directory, from which ages count. For the public web it is that of this machine. The
-    /// simulated web has its own clock, which runs ahead: its present is right after its latest capture (D16).
+    /// The current time of the data directory, from which ages are counted. For the public web it is that of this machine. The
+    /// simulated web has its own clock, which runs ahead: its time is right after its latest capture (D16).
     pub fn present(&self) -> Result<Timestamp, Error> {
         let (directory, reader) = self.reader()?;
         let last = match directory.format().web {
@@ -42,25 +42,25 @@ impl Node {
         Ok(last.map_or_else(|| RealClock::start().now(), after))
     }
 
-    /// Which web the data directory holds.
+    /// Which web the data directory contains.
     pub fn web(&self) -> Result<WebKind, Error> {
         Ok(DataDirectory::open_reader(&self.data)?.format().web)
     }
 
-    /// Takes the writer lock. The data directory is created if there is none, to hold `web`; one that exists must hold
-    /// it already.
+    /// Takes the writer lock. The data directory is created for `web` if it does not exist; an existing one must contain
+    /// that web.
     pub fn lock(&self, web: WebKind, command: &str, now: Timestamp) -> Result<DirectoryWriter, Error> {
         let free_space_min = FreeSpaceMin::from(&self.config.archive);
         let options = OpenOptions { web, command, now, free_space_min };
         Ok(DataDirectory::open_writer(&self.data, &options)?)
     }
 
-    /// Takes the writer lock of a data directory that exists, whichever web it holds.
+    /// Takes the writer lock of an existing data directory, whichever web it contains.
     pub fn lock_existing(&self, command: &str, now: Timestamp) -> Result<DirectoryWriter, Error> {
         self.lock(self.web()?, command, now)
     }
 
-    /// Opens the archive to write to it. What the last writer left unfinished is repaired and reported.
+    /// Opens the archive for writing. An unfinished write of the last writer is repaired and reported.
     pub fn archive(&self, writer: &DirectoryWriter, now: Timestamp) -> Result<Archive, Error> {
         let settings = &self.config.archive;
         let settings = archive::Settings {
@@ -75,7 +75,7 @@ impl Node {
         Ok(archive)
     }
 
-    /// A directory for what does not fit into memory: beside the output if that is a file, else in the data directory,
+    /// A directory for data that does not fit into memory: beside the output if that is a file, else in the data directory,
     /// else the system's directory for temporary files.
     #[must_use]
     pub fn spool(&self, output: Option<&Path>) -> PathBuf {
@@ -87,7 +87,7 @@ impl Node {
     }
 }
 
-/// The key of a page as a person writes it; a missing `http://` is added.
+/// The key of a page as typed; a missing `http://` is added.
 #[must_use]
 pub fn key_of(text: &str) -> Key {
     let is_page = |url: &String| PageUrl::parse(url).is_ok();

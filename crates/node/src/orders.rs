@@ -1,4 +1,4 @@
-//! Questions as orders to a crawl, and its answers as objects.
+//! Converts requests to orders to a crawl, and its answers to objects.
 
 use super::control::{ControlAnswer, ControlRequest, PageToAdd};
 use super::views::{ExplainView, FailedPage, FiguresView, ScheduleView, ServerView};
@@ -9,10 +9,10 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::sync::{mpsc, oneshot};
 
-/// How many orders wait for a crawl to look at them.
+/// The maximum number of orders that wait for a crawl.
 pub(crate) const ORDERS_MAX: usize = 64;
 
-/// Lets the crawl behind `orders` answer a question.
+/// Sends a request as orders to the crawl that receives `orders`.
 pub(crate) async fn answer(orders: mpsc::Sender<Order>, request: ControlRequest) -> ControlAnswer {
     match request {
         ControlRequest::Add { pages } => {
@@ -22,7 +22,7 @@ pub(crate) async fn answer(orders: mpsc::Sender<Order>, request: ControlRequest)
             Ok(vec![json!({ "added": count, "new": new })])
         }
         ControlRequest::Direct { what, pages } => {
-            let directive = Directive::named(&what).ok_or_else(|| format!("`{what}` is no directive"))?;
+            let directive = Directive::named(&what).ok_or_else(|| format!("`{what}` is not a directive"))?;
             let read =
                 |text: &String| Selection::read(text).ok_or_else(|| format!("`{text}` selects no page"));
             let pages = pages.iter().map(read).collect::<Result<Vec<Selection>, String>>()?;
@@ -60,7 +60,7 @@ pub(crate) async fn answer(orders: mpsc::Sender<Order>, request: ControlRequest)
             objects(told.into_iter().map(FailedPage::from))
         }
         ControlRequest::Takedown { .. } | ControlRequest::Import { .. } => {
-            Err("only a running crawl does this for others".to_owned())
+            Err("only a running crawl can do this".to_owned())
         }
         ControlRequest::Figures {} => objects([FiguresView::from(give(&orders, Order::Figures).await?)]),
     }
@@ -79,7 +79,7 @@ async fn give<T>(
 
 fn added(addition: &PageToAdd) -> Result<Added, String> {
     let url = PageUrl::parse(&addition.url).map_err(|error| error.to_string())?;
-    let role = Role::named(&addition.role).ok_or_else(|| format!("`{}` is no role", addition.role))?;
+    let role = Role::named(&addition.role).ok_or_else(|| format!("`{}` is not a role", addition.role))?;
     Ok(Added { url, role, priority: addition.priority })
 }
 

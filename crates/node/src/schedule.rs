@@ -1,4 +1,4 @@
-//! The schedule of a data directory, opened: frontier, archive and what they are read with.
+//! An open schedule of a data directory: frontier, archive and their readers.
 
 use crate::config::{Config, SETTINGS, product_token};
 use crate::directory::{DataDirectory, DirectoryWriter, WebKind};
@@ -29,13 +29,13 @@ pub struct OpenSchedule {
     pub archive: Archive,
     /// The archive as it was when this was opened.
     pub reader: Reader,
-    /// Where languages, titles and types are written; nothing if that table cannot be opened.
+    /// Where languages, titles and types are written; `None` if that table cannot be opened.
     pub derived: Option<DerivedStage>,
-    /// Which page comes next.
+    /// The frontier, which chooses the next page.
     pub frontier: Frontier,
     /// How bodies are read.
     pub reads: ReadOptions,
-    /// What tells the time of the schedule.
+    /// The clock of the schedule.
     pub clock: Arc<CrawlClock>,
     /// Number of damaged captures that were skipped while the schedule caught up with the archive.
     pub damaged: u64,
@@ -43,7 +43,7 @@ pub struct OpenSchedule {
 
 impl Node {
     /// Opens archive and schedule of a directory that this process writes to. Its time runs `pace` times as fast as real
-    /// time. The schedule first learns from the captures that arrived since it was closed.
+    /// time. The schedule first processes the captures that arrived since it was closed.
     pub fn open_schedule(&self, writer: &DirectoryWriter, pace: u32) -> Result<OpenSchedule, Error> {
         let policy = policy(&self.config, writer.directory().format().web);
         let archive = self.archive(writer, RealClock::start().now())?;
@@ -161,7 +161,7 @@ impl Node {
     }
 }
 
-/// Opens the derived table. A crawl goes on without it.
+/// Opens the derived table. A crawl continues without it.
 fn open_derived(archive: &Path) -> Option<DerivedStage> {
     let opened = DerivedStage::open(Arc::new(RealDisk), archive);
     let opened = opened.inspect_err(|error| tracing::warn!(%error, "languages and titles are not stored"));
@@ -177,7 +177,7 @@ pub fn policy(config: &Config, web: WebKind) -> RevisitPolicy {
     RevisitPolicy { every, counts_new: config.crawl.budget_counts_new, ..config.crawl.policy }
 }
 
-/// How the frontier behaves by the configuration.
+/// The frontier's settings from the configuration.
 pub fn settings(config: &Config, directory: &DataDirectory) -> Result<Settings, Error> {
     let data = directory.path();
     // The simulated web is small: all of it belongs to the crawl.
@@ -209,7 +209,7 @@ pub fn settings(config: &Config, directory: &DataDirectory) -> Result<Settings, 
     })
 }
 
-/// How bodies are read by the configuration. A crawl of the simulated web is short and fetches no requisites.
+/// The settings for reading bodies from the configuration. A crawl of the simulated web is short and fetches no requisites.
 pub fn reads(config: &Config, web: WebKind) -> ReadOptions {
     let filter = &config.filter;
     let filter = crawl::Filter {
@@ -233,7 +233,7 @@ pub(crate) fn noted_seeds(reader: &Reader, scope: &mut CrawlScope) -> Result<(),
     Ok(())
 }
 
-/// The kind and the text of a note; nothing if its record is damaged.
+/// The kind and the text of a note; `None` if its record is damaged.
 fn sound_note(reader: &Reader, entry: &Entry) -> Result<Option<(String, String)>, archive::Error> {
     match reader.note(entry) {
         Err(error @ archive::Error::Damaged { .. }) => {

@@ -130,7 +130,7 @@ impl Steering {
         objects.into_iter().map(read).collect()
     }
 
-    /// Asks the process that crawls for a takedown or an import. `on_object` hears each object as it comes.
+    /// Requests a takedown or an import from the process that crawls. `on_object` receives each object as it arrives.
     pub async fn ask_running(
         node: &Node,
         owner: &LockOwner,
@@ -173,7 +173,7 @@ impl Steering {
 fn owner(node: &Node, may_be_absent: bool) -> Result<Option<LockOwner>, Error> {
     match DataDirectory::open_reader(&node.data) {
         Ok(directory) => {
-            let ask = Error::io("ask who writes to the data directory", &node.data);
+            let ask = Error::io("find the process that writes to the data directory", &node.data);
             directory.owner().map_err(ask)
         }
         Err(directory::Error::Absent { .. } | directory::Error::Empty { .. }) if may_be_absent => Ok(None),

@@ -22,7 +22,7 @@ const OUT_OF_REACH: &str = "files that were exported or copied elsewhere, result
 pub struct TakedownReceipt {
     /// What the takedown is known by.
     pub id: String,
-    /// What was taken down: `url`, `prefix` or `server`, a space, and which.
+    /// The target: `url`, `prefix` or `server`, a space, and its value.
     pub target: String,
     /// Why, as it was given.
     pub reason: String,
@@ -42,9 +42,9 @@ pub struct TakedownReceipt {
     pub scan_results: u64,
     /// Documents of scans that were in quarantine and were removed.
     pub set_aside: u64,
-    /// What lies outside our reach.
+    /// What is outside our reach.
     pub out_of_reach: String,
-    /// Why a stored scan may still hold some of it, if one may.
+    /// Why a stored scan may still contain parts of it, if one may.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scans_incomplete: Option<String>,
 }
@@ -71,7 +71,7 @@ pub struct TakedownPreview {
     pub captures: u64,
 }
 
-/// The target that a receipt or a request names: `url`, `prefix` or `server`, a space, and which.
+/// The target that a receipt or a request names: `url`, `prefix` or `server`, a space, and its value.
 #[must_use]
 pub fn parse_target(text: &str) -> Option<Target> {
     let (kind, which) = text.split_once(' ')?;
@@ -99,7 +99,7 @@ impl Node {
         Ok(TakedownPreview { pages: keys.len() as u64, captures })
     }
 
-    /// Removes the target for good. It is durable when this returns; if it is cut off after it was decided, the next
+    /// Removes the target permanently. It is durable when this returns; if it is interrupted after the decision, the next
     /// writer finishes it.
     pub fn take_down(
         &self,
@@ -108,7 +108,7 @@ impl Node {
         now: Timestamp,
     ) -> Result<TakedownReceipt, Error> {
         let mut archive = self.archive(writer, now)?;
-        // Scans first, because nobody would finish them after a crash, and again at the end, for what a running scan found.
+        // Scans first, because nothing would finish them after a crash, and again at the end, for results of a running scan.
         let (mut scans, _) = remove_from_scans(writer, target);
         let receipt = {
             let meter = self.monitor.begin(Activity::RewritingFiles, None);

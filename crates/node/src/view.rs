@@ -1,6 +1,6 @@
 //! The schedule of a data directory, read without writing to the directory and without its lock (D1).
 //!
-//! What was committed is replayed in memory, and newer captures of the archive are learned in memory too. So a reader
+//! Committed changes are replayed in memory, and newer captures of the archive are processed in memory too. So a reader
 //! needs no permission to write, and gives the answer that the next writer would give.
 
 use crate::control::ControlRequest;
@@ -21,7 +21,7 @@ use tokio::sync::{Mutex, mpsc};
 /// Maximum number of attempts at one question. A writer may reuse the space of records that are being read.
 const ATTEMPTS_MAX: u32 = 4;
 
-/// Learning from this many captures takes seconds, each time until a writer keeps the result.
+/// Processing this many captures takes seconds, each time until a writer stores the result.
 const MANY_CAPTURES: u64 = 10_000;
 
 /// A schedule as it was when it was opened.
@@ -75,9 +75,9 @@ fn open(node: &Node) -> Result<Schedule, Error> {
     let options = node.store_options(RealClock::start().now());
     let store = sat::Store::open_to_read(&disk, &data.join(::crawl::FRONTIER), &options);
     let store = store.map_err(|error| unopened(error.into()))?;
-    // After the store: so the archive holds everything that the store has learned from.
+    // Opened after the store, so that the archive contains everything that the store has processed.
     let reader = Reader::open(disk, &directory.archive_path()).map_err(Error::archive("read the archive"))?;
-    let taken_down = reader.taken_down().map_err(Error::archive("read what was taken down"))?;
+    let taken_down = reader.taken_down().map_err(Error::archive("read the takedowns"))?;
     let mut settings = schedule::settings(&node.config, &directory)?;
     noted_seeds(&reader, &mut settings.scope).map_err(Error::archive("read which pages were added"))?;
     let policy = schedule::policy(&node.config, directory.format().web);

@@ -55,7 +55,7 @@ pub struct PageView {
     pub last_outcome: Option<String>,
 }
 
-/// The life of a page, with what only people read.
+/// The history of a page, with fields for people only.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ExplainView {
     /// The page.
@@ -64,9 +64,9 @@ pub struct ExplainView {
     pub role: String,
     /// When it was visited last.
     pub last_visit: Option<String>,
-    /// The turn for which it is queued.
+    /// The order in which it is queued.
     pub queued_for: Option<String>,
-    /// Changes beside the main text.
+    /// Changes outside the main text.
     pub side_changes: u32,
 }
 
@@ -121,7 +121,7 @@ pub struct ServerView {
     pub gone: u64,
     /// Pages that were dropped because the server is overloaded.
     pub dropped: u64,
-    /// Requests a second that the schedule asks for.
+    /// Requests per second that the schedule needs.
     pub load: f64,
     /// The interval between requests that would keep it.
     pub interval: Option<f64>,
@@ -154,7 +154,7 @@ pub struct ServerView {
     pub expected_freshness_visited: Option<f64>,
     /// By how many seconds the copies of live pages are expected to be out of date on average.
     pub expected_age: Option<u64>,
-    /// Whether too little was seen yet to expect anything with confidence.
+    /// Whether there are too few observations for a reliable expectation.
     #[serde(default)]
     pub expected_is_guess: Option<bool>,
     /// The share of visits before their time.
@@ -211,13 +211,13 @@ pub struct ScheduleView {
     pub new: u64,
     /// Pages in the queue.
     pub queued: u64,
-    /// Links that wait to be judged.
+    /// Links waiting for a scope decision.
     pub offered: u64,
     /// Overloaded servers.
     pub overloaded: u64,
     /// Pages that were dropped because their servers are overloaded.
     pub dropped: u64,
-    /// Requests a second that the schedule asks for.
+    /// Requests per second that the schedule needs.
     pub load: f64,
     /// Whether the operator paused the crawl.
     pub paused: bool,
@@ -240,7 +240,7 @@ pub struct ScheduleView {
     pub expected_freshness_visited: Option<f64>,
     /// By how many seconds the copies of live pages are expected to be out of date on average.
     pub expected_age: Option<u64>,
-    /// Whether too little was seen yet to expect anything with confidence.
+    /// Whether there are too few observations for a reliable expectation.
     #[serde(default)]
     pub expected_is_guess: Option<bool>,
     /// Pages and links that are held back, by reason.

@@ -1,4 +1,4 @@
-//! What the answer to a robots request means (RFC 9309 §2.3.1).
+//! The meaning of the response to a robots fetch (RFC 9309 §2.3.1).
 
 use crate::RobotsRules;
 use base::door::Truncation;
@@ -6,25 +6,25 @@ use base::limits::ROBOTS_BYTES_MAX;
 use base::{Interval, Outcome, PageUrl, Refusal};
 use std::sync::Arc;
 
-/// What came of asking for a robots file once.
+/// The result of one robots fetch.
 #[derive(Clone, Debug)]
 pub enum RobotsAnswer {
-    /// The file, read for us (2xx).
+    /// The file, parsed for our agent (2xx).
     Rules(Arc<RobotsRules>),
-    /// It is to be had there (3xx).
+    /// It is at another URL (3xx).
     Elsewhere(PageUrl),
-    /// There is none (4xx): nothing is refused.
+    /// It does not exist (4xx): nothing is refused.
     Absent,
-    /// It cannot be had (5xx, 429, no answer, half an answer, or we may not ask): everything is refused. How long the
-    /// server asks to be left alone, if it does.
+    /// It is unreachable (5xx, 429, no response, a truncated response, or a forbidden request): everything is refused. With
+    /// the time the server asks us to wait, if any.
     Unreachable(Option<Interval>),
 }
 
 impl RobotsAnswer {
-    /// Reads the answer that a visit to a robots file brought, with its decoded text.
+    /// Interprets the response to a robots fetch, given its decoded text.
     ///
-    /// A file that broke off may have lost the very line that forbids, so it counts as none; unless all that is ever
-    /// read of a file had come by then.
+    /// A truncated file may lack the line that forbids a page, so it counts as unreachable, unless it was cut after the part
+    /// of a file that is ever read.
     #[must_use]
     pub fn read(outcome: &Outcome, text: Option<&[u8]>, agent: &str) -> Self {
         match (outcome, text) {

@@ -1,9 +1,9 @@
-//! What an answer asks of robots in its head.
+//! The robots directives in the head of a response.
 
 use base::exclusion::Directives;
 use base::http;
 
-/// What the `X-Robots-Tag` fields of a response head ask of everybody, and of `agent` by name.
+/// The directives of the `X-Robots-Tag` fields of a response head for all robots and for `agent` by name.
 ///
 /// ```
 /// let head = b"HTTP/1.1 200 OK\r\nX-Robots-Tag: otherbot: noindex\r\nX-Robots-Tag: utsushi: nofollow\r\n\r\n";

@@ -1,4 +1,4 @@
-//! What may be requested: robots rules, `X-Robots-Tag`, and the operator's opt-out list. Pure: bytes in, verdicts out.
+//! Which requests are permitted: robots rules, `X-Robots-Tag` and the operator's opt-out list. Pure: bytes in, verdicts out.
 //!
 //! ```
 //! use robots::RobotsRules;
@@ -12,7 +12,7 @@
 //!
 //! **Invariant:** the same bytes and the same moment give the same verdict. There is no I/O, and no clock is read.
 //!
-//! Not here: fetching robots files, and removing the codings of an answer.
+//! Not here: fetching robots files and decoding responses.
 
 #![warn(clippy::indexing_slicing)]
 

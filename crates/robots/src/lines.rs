@@ -3,7 +3,7 @@
 use base::limits::ROBOTS_BYTES_MAX;
 use std::borrow::Cow;
 
-/// What a line is about.
+/// The field of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Directive {
     UserAgent,
@@ -13,7 +13,7 @@ pub(crate) enum Directive {
     Sitemap,
 }
 
-/// A line that says something.
+/// A line with a meaning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
     pub(crate) number: usize,
@@ -22,25 +22,25 @@ pub(crate) struct Line<'a> {
     text: &'a [u8],
 }
 
-/// As much of a line as is read: eight times the longest URL, as the widely used parser does. The rest says nothing.
+/// The maximum number of bytes read of a line: eight times the longest URL, as in the widely used parser. The rest is ignored.
 const LINE_BYTES_MAX: usize = 8 * base::limits::URL_BYTES_MAX - 1;
-/// As much of a line as is shown.
+/// The maximum number of characters shown of a line.
 const SHOWN_CHARS_MAX: usize = 200;
 
-/// A file whose mark says that it is in UTF-16, as some editors write it, in UTF-8; any other as it is.
+/// A file in UTF-16 with a byte order mark, as some editors write it, converted to UTF-8; any other file unchanged.
 pub(crate) fn as_utf8(bytes: &[u8]) -> Cow<'_, [u8]> {
     let unit: fn([u8; 2]) -> u16 = match bytes {
         [0xff, 0xfe, ..] => u16::from_le_bytes,
         [0xfe, 0xff, ..] => u16::from_be_bytes,
         _ => return bytes.into(),
     };
-    // Twice the bound is all that can be read of it.
+    // No more than twice the bound can be read of it.
     let (pairs, _) = bytes.get(..2 * ROBOTS_BYTES_MAX).unwrap_or(bytes).as_chunks();
     let text = String::from_utf16_lossy(&pairs.iter().map(|pair| unit(*pair)).collect::<Vec<_>>());
     text.into_bytes().into()
 }
 
-/// The lines of the first `bytes_max` bytes that say something.
+/// The meaningful lines of the first `bytes_max` bytes.
 pub(crate) fn read(bytes: &[u8], bytes_max: usize) -> impl Iterator<Item = Line<'_>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let kept = bytes.get(..bytes_max).map_or(bytes, |cut| without_cut_line(cut, bytes.get(bytes_max)));
@@ -48,7 +48,7 @@ pub(crate) fn read(bytes: &[u8], bytes_max: usize) -> impl Iterator<Item = Line<
     numbered.filter_map(|(before, text)| Line::read(before + 1, text))
 }
 
-/// Leaves out a last line that goes on behind the cut: half an `Allow: /` and half a path are worse than none.
+/// Drops a last line that continues after the cut: half an `Allow: /` or half a path is worse than none.
 fn without_cut_line<'a>(cut: &'a [u8], next: Option<&u8>) -> &'a [u8] {
     if next.is_none_or(|byte| is_break(*byte)) {
         return cut;
@@ -99,7 +99,7 @@ impl<'a> Line<'a> {
     }
 }
 
-/// Name and value lie around a colon or, where that was forgotten and there are just two words, around the blank.
+/// Name and value are separated by a colon or, if the colon is missing and there are just two words, by white space.
 fn name_and_value(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let is_blank = |byte: &u8| matches!(byte, b' ' | b'\t');
     let colon = memchr::memchr(b':', text);
@@ -108,7 +108,7 @@ fn name_and_value(text: &[u8]) -> Option<(&[u8], &[u8])> {
     (colon.is_some() || !value.iter().any(is_blank)).then_some((name, value))
 }
 
-/// The names people write, and those they mean when they mistype `Disallow` and `User-agent`.
+/// The names in use, including common misspellings of `Disallow` and `User-agent`.
 fn directive(name: &[u8]) -> Option<Directive> {
     let is = |wanted: &str| name.eq_ignore_ascii_case(wanted.as_bytes());
     let any = |wanted: &[&str]| wanted.iter().any(|wanted| is(wanted));
@@ -127,7 +127,7 @@ fn directive(name: &[u8]) -> Option<Directive> {
     }
 }
 
-/// The part of a `User-agent` value that names a product: letters, `_` and `-` at its start.
+/// The product token of a `User-agent` value: letters, `_` and `-` at its start.
 pub(crate) fn product_token(value: &[u8]) -> &[u8] {
     let is_token = |byte: &&u8| byte.is_ascii_alphabetic() || matches!(byte, b'-' | b'_');
     let length = value.iter().take_while(is_token).count();

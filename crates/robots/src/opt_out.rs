@@ -1,4 +1,4 @@
-//! The operator's opt-out list: whom to leave alone, whatever else says that they may be visited (C8).
+//! The operator's opt-out list: servers and pages that are not visited, whatever other rules say (C8).
 //!
 //! ```
 //! use base::PageUrl;
@@ -13,21 +13,21 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! | a line | leaves alone |
+//! | a line | excludes |
 //! |---|---|
 //! | `example.org` | that host, on every port |
 //! | `example.org:8080` | that server |
 //! | `.example.org` or `*.example.org` | that domain and everything below it, on every port |
-//! | `http://example.org/private/`, `example.org/private/` | what begins so, by http and https alike (D6) |
-//! | `192.0.2.1`, `192.0.2.0/24`, `2001:db8::/32` | every server at such an address, by whatever name |
+//! | `http://example.org/private/`, `example.org/private/` | URLs with this prefix, http and https alike (D6) |
+//! | `192.0.2.1`, `192.0.2.0/24`, `2001:db8::/32` | every server with such an address, under any name |
 //!
-//! What stands behind `#` at the beginning of a word is a comment.
+//! A `#` at the start of a word begins a comment.
 //!
-//! **Invariant:** a list is read whole or not at all: a line that cannot be understood is an error, never left out.
+//! **Invariant:** a list is read completely or not at all: a line that cannot be parsed is an error and never skipped.
 //!
-//! **Invariant:** a URL is compared as [`PageUrl`] and its key read it (H25), with every escape undone and slashes in a
-//! row taken as one: no spelling of a page slips through. A question costs a few look-ups in tables, however long the
-//! list.
+//! **Invariant:** a URL is compared in the form of [`PageUrl`] and its key (H25), with every escape decoded and repeated
+//! slashes merged, so no spelling of a page avoids the list. A query costs a few table look-ups, however long the list
+//! is.
 
 mod entry;
 
@@ -37,27 +37,27 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::net::IpAddr;
 
-/// The most lines of a list: far more than anybody was asked, and few enough to be kept in memory.
+/// The maximum number of lines of a list: far more than any operator needs, and few enough to keep in memory.
 pub const LINES_MAX: usize = 10_000_000;
-/// As much of a line as an error shows.
+/// The maximum number of characters of a line shown in an error.
 const SHOWN_CHARS_MAX: usize = 200;
 
-/// Whom to leave alone.
+/// The servers, pages and addresses that are not visited.
 #[derive(Clone, Debug, Default)]
 pub struct OptOutList {
     lines: Vec<OptOutLine>,
-    /// Places in `lines`, by host, by server with its port, and by domain.
+    /// Indexes into `lines` by host, by server with its port, and by domain.
     hosts: HashMap<Box<str>, usize>,
     servers: HashMap<Box<str>, usize>,
     domains: HashMap<Box<str>, usize>,
-    /// Prefixes in order, none of which begins with another.
+    /// Sorted prefixes, none of which is a prefix of another.
     prefixes: Vec<(Box<[u8]>, usize)>,
     networks: HashMap<Network, usize>,
-    /// The lengths of the networks.
+    /// The prefix lengths of the networks.
     network_bits: BTreeSet<(bool, u8)>,
 }
 
-/// A line of the list that leaves somebody alone.
+/// A line of the list that excludes something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OptOutLine {
     /// Its number, from 1.
@@ -87,7 +87,7 @@ impl OptOutList {
     /// Reads a list.
     ///
     /// # Errors
-    /// When a line cannot be understood; which, and what to do about it.
+    /// If a line cannot be parsed; the error names the line and what to do about it.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let mut list = Self::default();
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -107,7 +107,7 @@ impl OptOutList {
         Ok(list)
     }
 
-    /// Of several lines for the same, the first counts.
+    /// If several lines have the same target, the first one is reported.
     fn enter(&mut self, entry: Entry, line: OptOutLine) {
         let place = self.lines.len();
         self.lines.push(line);
@@ -123,14 +123,14 @@ impl OptOutList {
         }
     }
 
-    /// Leaves out prefixes that begin with another one: then only the one before a URL in order can be its prefix.
+    /// Removes prefixes that start with another one: then only the predecessor of a URL in sort order can be its prefix.
     fn thin_prefixes(&mut self) {
         self.prefixes.sort_unstable();
         self.prefixes.dedup_by(|next, kept| next.0.starts_with(&kept.0));
         self.prefixes.shrink_to_fit();
     }
 
-    /// The line that leaves a page alone.
+    /// The line that excludes a page.
     #[must_use]
     pub fn refuses(&self, url: &PageUrl) -> Option<&OptOutLine> {
         if self.lines.is_empty() {
@@ -146,19 +146,19 @@ impl OptOutList {
         }
     }
 
-    /// The line that leaves an address alone.
+    /// The line that excludes an address.
     #[must_use]
     pub fn refuses_address(&self, address: IpAddr) -> Option<&OptOutLine> {
         let networks = self.network_bits.iter().filter_map(|kind| Network::around(address, *kind));
         networks.filter_map(|network| self.networks.get(&network)).find_map(|place| self.lines.get(*place))
     }
 
-    /// How many lines leave somebody alone.
+    /// The number of lines that exclude something.
     #[must_use]
     pub fn len(&self) -> usize {
         self.lines.len()
     }
-    /// Whether nobody is left alone.
+    /// Whether nothing is excluded.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.lines.is_empty()

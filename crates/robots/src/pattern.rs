@@ -1,12 +1,12 @@
 //! One path pattern: `*` stands for anything, `$` at the end for the end.
 //!
-//! A pattern is a row of literal pieces between stars. The first must begin the target; each later one is searched
-//! for behind the one before, leftmost first, which is never worse than any later place. So a match needs no
-//! backtracking, and 60 stars cost what one costs.
+//! A pattern is a sequence of literal pieces between stars. The first must match the start of the target; each later one
+//! is searched for after the previous one, leftmost first, which is never worse than a later match. So matching needs no
+//! backtracking, and 60 stars cost as much as one.
 //!
-//! A file may hold 30,000 patterns, all of them made to cost as much as they can. Each is therefore looked at only when
-//! the target is long enough for it and has all of its bytes, which two comparisons tell; and all searching for one
-//! verdict is paid from a [`Purse`].
+//! A file may contain 30,000 patterns, all built to be expensive. So a pattern is searched for only if the target is long
+//! enough and contains all of its bytes, which two comparisons check; and the searches of one verdict share the budget of
+//! a [`Purse`].
 
 use memchr::memmem;
 use std::borrow::Cow;
@@ -15,26 +15,26 @@ use std::borrow::Cow;
 #[derive(Clone, Debug)]
 pub(crate) struct Pattern {
     literal: Spelling,
-    /// Absent when it is the same as the literal one, as nearly always.
+    /// `None` if it equals the literal spelling, which is nearly always the case.
     normalised: Option<Box<Spelling>>,
 }
 
-/// A pattern as it is compared, and what is known of it beforehand.
+/// A pattern in the form in which it is compared, with precomputed facts.
 #[derive(Clone, Debug)]
 struct Spelling {
-    /// Without `$` at the end, and with one star for several in a row.
+    /// Without `$` at the end, and with one star in place of several.
     text: Box<[u8]>,
     is_anchored: bool,
-    /// How long it was written.
+    /// Its length as written.
     weight: usize,
-    /// How long a target must be, and which bytes it must have.
+    /// The minimum length of a target, and the bytes it must contain.
     bytes_min: usize,
     needs: ByteSet,
-    /// How much of it is the directory whose index page it names.
+    /// The length of the directory whose index page it names.
     directory: Option<usize>,
 }
 
-/// A target in one spelling, and which bytes it has.
+/// A target in one spelling, and the set of its bytes.
 #[derive(Debug)]
 pub(crate) struct Target<'a> {
     text: Cow<'a, [u8]>,
@@ -42,50 +42,50 @@ pub(crate) struct Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// As it was given.
+    /// As given.
     pub(crate) fn literal(text: &'a [u8]) -> Self {
         Self { text: text.into(), has: ByteSet::of(text) }
     }
-    /// Every escape undone, so that `%7E`, `%7e` and `~` are one (RFC 9309 §2.2.2), except of the bytes that mean
-    /// something in a pattern (§2.2.3).
+    /// With every escape decoded, so that `%7E`, `%7e` and `~` are equal (RFC 9309 §2.2.2), except bytes that have a meaning
+    /// in a pattern (§2.2.3).
     pub(crate) fn normalised(text: &'a [u8]) -> Self {
         let plain = !text.iter().any(|byte| is_special(*byte));
         let text: Cow<'_, [u8]> =
             if plain { text.into() } else { respelt(text, |byte, _| is_special(byte)).into() };
         Self { has: ByteSet::of(&text), text }
     }
-    /// Whether the other one is spelt the same.
+    /// Whether both spellings are equal.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         self.text == other.text
     }
 }
 
-/// What may be spent on searching a target for the pieces of patterns, in about nanoseconds and at most two.
+/// The budget for searching a target for the pieces of patterns, in units of one to two nanoseconds.
 ///
-/// **Invariant:** what a verdict costs is bounded by this and by a few comparisons a rule, whatever file and target are.
+/// **Invariant:** the cost of a verdict is bounded by this budget and a few comparisons per rule, for any file and target.
 #[derive(Debug)]
 pub(crate) struct Purse(u64);
 
-/// Enough for 2,000 patterns of several words against the longest URL, or for 30,000 against an ordinary one; the most
-/// that any of 4,231 real files could ask for, against the longest URL, is half of it.
+/// Enough for 2,000 patterns of several words against the longest URL, or for 30,000 against an ordinary one. The most
+/// expensive of 4,231 real files needs half of it for the longest URL.
 const PURSE: u64 = 5_000_000;
 
 impl Purse {
     pub(crate) fn full() -> Self {
         Self(PURSE)
     }
-    /// Whether more was asked for than there was.
+    /// Whether the budget is exceeded.
     pub(crate) fn is_empty(&self) -> bool {
         self.0 == 0
     }
-    /// Pays for one search through so many bytes: for a single byte sixteen at once, and a searcher has its price.
+    /// Pays for one search through this many bytes: sixteen per unit for a single byte, and a fixed cost for a searcher.
     fn pay(&mut self, piece: &[u8], bytes: usize) {
         let price = if piece.len() == 1 { 16 + bytes / 16 } else { 64 + bytes };
         self.0 = self.0.saturating_sub(price as u64);
     }
 }
 
-/// Bytes, with those that have their last six bits in common taken as one.
+/// A set of bytes, in which bytes with equal last six bits are one element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ByteSet(u64);
 
@@ -113,7 +113,7 @@ impl Pattern {
         Self { literal: Spelling::new(&literal), normalised }
     }
 
-    /// How long the pattern is if it matches the target as given.
+    /// The length of the pattern if it matches the target as given.
     pub(crate) fn literal_weight(
         &self,
         target: &Target<'_>,
@@ -122,7 +122,7 @@ impl Pattern {
     ) -> Option<usize> {
         self.literal.weight(target, allows, purse)
     }
-    /// How long it is if it matches a target that was [`Target::normalised`].
+    /// The length of the pattern if it matches a target that was [`Target::normalised`].
     pub(crate) fn normalised_weight(
         &self,
         target: &Target<'_>,
@@ -131,7 +131,7 @@ impl Pattern {
     ) -> Option<usize> {
         self.normalised.as_deref().unwrap_or(&self.literal).weight(target, allows, purse)
     }
-    /// Whether both readings compare it in the same spelling.
+    /// Whether both readings compare the same spelling.
     pub(crate) fn is_plain(&self) -> bool {
         self.normalised.is_none()
     }
@@ -182,14 +182,14 @@ fn index_directory(pattern: &[u8]) -> Option<&[u8]> {
     pattern.get(slash..)?.starts_with(b"/index.htm").then(|| pattern.get(..=slash))?
 }
 
-/// What follows the first place of `piece`.
+/// What follows the first occurrence of `piece`.
 fn behind<'a>(piece: &[u8], text: &'a [u8], purse: &mut Purse) -> Option<&'a [u8]> {
     if purse.is_empty() {
         return None;
     }
     let found = match piece {
         [] => Some(0),
-        // Most pieces of a pattern that is all stars are one byte long, and need no searcher.
+        // Most pieces of a pattern full of stars are one byte long and need no searcher.
         [byte] => memchr::memchr(*byte, text),
         _ => memmem::find(text, piece),
     };
@@ -215,7 +215,7 @@ fn is_special(byte: u8) -> bool {
     matches!(byte, b'*' | b'$' | b'%')
 }
 
-/// Spells `text` anew: `escape` says of each byte, and of whether it was escaped, whether it is to be.
+/// Rewrites `text`: `escape` decides for each byte, given whether it was escaped, whether to escape it.
 fn respelt(text: &[u8], escape: impl Fn(u8, bool) -> bool) -> Vec<u8> {
     let mut spelt = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -236,7 +236,7 @@ fn hex_digit(value: u8) -> u8 {
     if value < 10 { b'0' + value } else { b'A' + value - 10 }
 }
 
-/// The byte that an escape at the start of `text` stands for.
+/// The byte encoded by an escape at the start of `text`.
 fn unescaped_start(text: &[u8]) -> Option<u8> {
     let [b'%', high, low, ..] = text else { return None };
     let value = char::from(*high).to_digit(16)? * 16 + char::from(*low).to_digit(16)?;
@@ -248,7 +248,7 @@ mod tests {
     use super::*;
     use base::Chance;
 
-    /// The definition of a match, without any cleverness.
+    /// The definition of a match, without optimisation.
     fn matches_by_definition(pattern: &[u8], target: &[u8]) -> bool {
         match pattern {
             [] => true,

@@ -1,13 +1,13 @@
-//! Robots rules (RFC 9309): what a server asks visitors to leave alone. Pure: bytes in, verdicts out.
+//! Robots rules (RFC 9309): which targets a server asks robots not to fetch. Pure: bytes in, verdicts out.
 //!
 //! A rule is read in two ways (D10). The *literal* reading compares the target byte by byte with the pattern, in which
-//! only bytes outside ASCII are escaped, as the widely used parsers do. The *normalised* reading first brings both
-//! sides to one spelling, as RFC 9309 §2.2.2 asks. Where they differ, the one that refuses counts.
+//! only bytes outside ASCII are escaped, as the widely used parsers do. The *normalised* reading first converts both
+//! sides to one spelling, as RFC 9309 §2.2.2 requires. If they differ, the reading that refuses decides.
 //!
-//! Leniences go one way: a misspelt `Disallow` refuses, a misspelt `Allow` allows nothing.
+//! Tolerance never permits more: a misspelt `Disallow` refuses, a misspelt `Allow` allows nothing.
 //!
-//! **Invariant:** any bytes are rules of some kind; reading them is linear in their length. A verdict takes no
-//! backtracking and no recursion, and is given up when it costs too much: then the target is refused.
+//! **Invariant:** any bytes can be parsed, in time linear in their length. A verdict needs no backtracking and no
+//! recursion, and has a bounded cost: a target that would exceed it is refused.
 
 use crate::lines::{self, Directive, Line as Written};
 use crate::pattern::{Pattern, Purse, Target};
@@ -15,7 +15,7 @@ use base::Interval;
 use base::limits::{ROBOTS_BYTES_MAX, SERVER_PAUSE_MAX};
 use std::fmt;
 
-/// What one robots file says to one agent.
+/// The rules of one robots file for one agent.
 #[derive(Clone, Debug, Default)]
 pub struct RobotsRules {
     rules: Vec<Rule>,
@@ -38,7 +38,7 @@ struct Rule {
 pub struct RobotsLine {
     /// Its number, from 1.
     pub number: usize,
-    /// Its text, without comment; fit to print, and shortened if it is long.
+    /// Its text without comment, printable and shortened if it is long.
     pub text: String,
 }
 
@@ -51,9 +51,9 @@ impl fmt::Display for RobotsLine {
 /// Whether a target may be fetched, and the line that decides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RobotsVerdict<'a> {
-    /// Whether it may.
+    /// Whether it may be fetched.
     pub allowed: bool,
-    /// The deciding line; none when no rule matches, or everything is refused.
+    /// The deciding line; `None` if no rule matches or everything is refused.
     pub line: Option<&'a RobotsLine>,
 }
 
@@ -68,10 +68,10 @@ impl fmt::Display for RobotsVerdict<'_> {
 }
 
 impl RobotsRules {
-    /// What the robots file `bytes` says to `agent`, a product token such as `utsushi`.
+    /// The rules of the robots file `bytes` for `agent`, a product token such as `utsushi`.
     ///
-    /// Groups that name the agent are taken together; only when there is none do those for `*` count. At most
-    /// [`ROBOTS_BYTES_MAX`] are read; a line cut there is left out.
+    /// Groups that name the agent are merged; only if there are none do the groups for `*` apply. At most
+    /// [`ROBOTS_BYTES_MAX`] bytes are read; a line cut there is dropped.
     #[must_use]
     pub fn for_agent(bytes: &[u8], agent: &str) -> Self {
         let mut reading = Reading::new(agent);
@@ -79,18 +79,18 @@ impl RobotsRules {
         lines::read(&bytes, ROBOTS_BYTES_MAX).for_each(|line| reading.take(&line));
         reading.finish()
     }
-    /// RobotsRules that refuse nothing: there is no robots file (4xx).
+    /// Rules that refuse nothing: there is no robots file (4xx).
     #[must_use]
     pub fn allow_all() -> Self {
         Self::default()
     }
-    /// RobotsRules that refuse everything: the robots file cannot be had (5xx, time-out; H12).
+    /// Rules that refuse everything: the robots file is unreachable (5xx, timeout; H12).
     #[must_use]
     pub fn refuse_all() -> Self {
         Self { refuses_all: true, ..Self::default() }
     }
 
-    /// Whether `target` (path and query) may be fetched: yes only if both readings say so.
+    /// Whether `target` (path and query) may be fetched: only if both readings allow it.
     ///
     /// The robots file itself may always be fetched.
     #[must_use]
@@ -122,8 +122,8 @@ impl RobotsRules {
         self.weigh(|rule, purse| rule.pattern.normalised_weight(target, rule.allows, purse))
     }
 
-    /// The longest pattern that matches decides; of equal ones, the one that allows; of those, the first.
-    /// When that cannot be found out at a bearable cost, nothing is allowed.
+    /// The longest matching pattern decides; among equals one that allows; among those the first.
+    /// If the budget does not suffice to find it, the target is refused.
     fn weigh(&self, weight: impl Fn(&Rule, &mut Purse) -> Option<usize>) -> RobotsVerdict<'_> {
         let (mut best, mut purse): (Option<(usize, &Rule)>, _) = (None, Purse::full());
         for rule in &self.rules {
@@ -139,19 +139,19 @@ impl RobotsRules {
         RobotsVerdict { allowed, line: best.map(|(_, rule)| &rule.line) }
     }
 
-    /// The pause the server asks for between two requests, at most [`SERVER_PAUSE_MAX`].
+    /// The crawl delay between two requests, at most [`SERVER_PAUSE_MAX`].
     #[must_use]
     pub fn crawl_delay(&self) -> Option<Interval> {
         self.crawl_delay
     }
-    /// The sitemaps the file names, as it writes them; they belong to no group.
+    /// The sitemaps that the file lists, as written; they belong to no group.
     #[must_use]
     pub fn sitemaps(&self) -> &[String] {
         &self.sitemaps
     }
 }
 
-/// RobotsRules of the groups for one audience.
+/// The rules of the groups for one audience.
 #[derive(Default)]
 struct Group {
     exists: bool,
@@ -159,15 +159,15 @@ struct Group {
     crawl_delay: Option<Interval>,
 }
 
-/// A file being read for one agent.
+/// A file being parsed for one agent.
 struct Reading<'a> {
     agent: &'a str,
     named: Group,
     general: Group,
-    /// Whether the present group speaks to the agent by name, and to everybody.
+    /// Whether the current group names the agent, and whether it names `*`.
     in_named: bool,
     in_general: bool,
-    /// Whether the present group has rules already, so that the next `User-agent` begins another.
+    /// Whether the current group has rules already, so that the next `User-agent` starts another one.
     has_rules: bool,
     sitemaps: Vec<String>,
 }
@@ -213,7 +213,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// The groups that the present line belongs to.
+    /// The groups that the current line belongs to.
     fn present(&mut self) -> impl Iterator<Item = &mut Group> {
         let named = self.in_named.then_some(&mut self.named);
         named.into_iter().chain(self.in_general.then_some(&mut self.general))
@@ -230,8 +230,8 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Belongs to the agents named so far, and is no reason to begin a new group (RFC 9309 §2.2.4). Of several, the
-    /// longest counts.
+    /// Applies to the agents named so far and does not start a new group (RFC 9309 §2.2.4). Of several, the longest
+    /// applies.
     fn crawl_delay(&mut self, value: &[u8]) {
         let Some(delay) = seconds(value) else { return };
         self.present().for_each(|group| group.crawl_delay = group.crawl_delay.max(Some(delay)));
@@ -249,7 +249,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// A number of seconds, perhaps with a fraction.
+/// A number of seconds, with an optional fraction.
 fn seconds(value: &[u8]) -> Option<Interval> {
     let seconds: f64 = std::str::from_utf8(value).ok()?.parse().ok()?;
     let believable = seconds.is_finite() && seconds >= 0.0;

@@ -1,21 +1,21 @@
-//! What is known of one origin's robots file as time goes by (RFC 9309 §2.3.1 and §2.4; H12).
+//! The state of one origin's robots file over time (RFC 9309 §2.3.1 and §2.4; H12).
 //!
-//! | the file | pages | asked for again |
+//! | the file | pages | next fetch |
 //! |---|---|---|
-//! | came (2xx) | its rules | after a day |
-//! | is somewhere else (3xx) | wait | there, at once, up to 5 times, on any server |
-//! | is sent on for the sixth time | allowed: RFC 9309 §2.3.1.2 lets us take it as absent | after a day |
+//! | was received (2xx) | its rules | after a day |
+//! | is redirected (3xx) | wait | at the target, at once, up to 5 times, on any server |
+//! | is redirected for the sixth time | allowed: RFC 9309 §2.3.1.2 permits treating it as absent | after a day |
 //! | does not exist (4xx, but 429) | allowed | after a day |
-//! | cannot be had, and came less than 30 days ago | its old rules | after an hour, then 2, 4 … 24 |
-//! | cannot be had | refused | after an hour, then 2, 4 … 24 |
+//! | is unreachable, and was received less than 30 days ago | its old rules | after an hour, then 2, 4 … 24 |
+//! | is unreachable | refused | after an hour, then 2, 4 … 24 |
 //!
-//! A server that says when it wants to be asked again is not asked before. RFC 9309 §2.3.1.4 would let us take a file
-//! that cannot be had for a month as absent; it goes on refusing here, for whoever cannot serve a robots file for so
-//! long did not thereby invite anybody. Only a file that was there has rules that can serve on: the absence of one is
-//! no promise.
+//! A server that sends a time to retry gets no earlier request. RFC 9309 §2.3.1.4 permits treating a file that was
+//! unreachable for a month as absent. Here it still refuses everything: a server that cannot serve a robots file for a
+//! month did not thereby permit visits. Only a file that existed has old rules; the absence of a file permits nothing
+//! later.
 //!
-//! **Invariant:** no clock is read, and the same answers at the same moments leave the same standing, so that it can be
-//! learned anew from the archive (D3).
+//! **Invariant:** no clock is read, and the same responses at the same times give the same state, so that it can be
+//! rebuilt from the archive (D3).
 
 use crate::{RobotsAnswer, RobotsRules};
 use base::limits::{ROBOTS_LIFETIME, ROBOTS_REDIRECTS_MAX, ROBOTS_STALE_MAX, SERVER_PAUSE_MAX};
@@ -23,17 +23,17 @@ use base::url::Origin;
 use base::{Interval, PageUrl, Timestamp};
 use std::sync::Arc;
 
-/// How soon a file that cannot be had is asked for again; the time doubles with each failure, up to a day.
+/// The delay until an unreachable file is fetched again; it doubles with each failure, up to a day.
 const RETRY_FIRST: Interval = Interval::from_hours(1);
 const _: () = assert!(RETRY_FIRST.as_seconds() < ROBOTS_LIFETIME.as_seconds());
 
-/// What is known of one origin's robots file.
+/// The state of one origin's robots file.
 #[derive(Clone, Debug)]
 pub struct Standing {
-    /// Where the file belongs.
+    /// The URL of the file.
     home: PageUrl,
     state: State,
-    /// The last file that was there, and when it came.
+    /// The last file received, and when.
     copy: Option<(Arc<RobotsRules>, Timestamp)>,
     /// Failures in a row.
     failures: u32,
@@ -41,33 +41,33 @@ pub struct Standing {
 
 #[derive(Clone, Debug)]
 enum State {
-    /// It is to be asked for here, after so many redirects.
+    /// It must be fetched here, after this many redirects.
     Asking(PageUrl, usize),
-    /// These rules count until then.
+    /// These rules apply until then.
     Known(Arc<RobotsRules>, Timestamp),
     /// Everything is refused until then.
     Unreachable(Timestamp),
 }
 
-/// What must be done before a page of the origin is judged.
+/// What must happen before a page of the origin is judged.
 #[derive(Clone, Debug)]
 pub enum Need {
-    /// Ask for the file here first.
+    /// Fetch the file here first.
     Ask(PageUrl),
     /// Nothing: these are the rules.
     Known(Arc<RobotsRules>),
-    /// The file cannot be had: nothing may be visited, and the file is asked for again at this moment.
+    /// The file is unreachable: no page may be visited, and the file is fetched again at this time.
     Unreachable(Timestamp),
 }
 
-/// Where the robots file of an origin belongs; nothing when its name is so long that no such URL is visited.
+/// The URL of the robots file of an origin; `None` if the name is too long for a valid URL.
 #[must_use]
 pub fn home(origin: &Origin) -> Option<PageUrl> {
     PageUrl::parse(&format!("{origin}/robots.txt")).ok()
 }
 
 impl Standing {
-    /// Nothing is known of the file that belongs here.
+    /// The state before the first fetch.
     #[must_use]
     pub fn new(home: PageUrl) -> Self {
         Self { state: State::Asking(home.clone(), 0), home, copy: None, failures: 0 }
@@ -86,7 +86,7 @@ impl Standing {
         }
     }
 
-    /// Learns what came of asking where [`Standing::needs`] said.
+    /// Records the result of the fetch that [`Standing::needs`] asked for.
     pub fn learn(&mut self, answer: &RobotsAnswer, now: Timestamp) {
         let redirects = if let State::Asking(_, redirects) = &self.state { *redirects } else { 0 };
         self.state = match answer {
@@ -110,7 +110,7 @@ impl Standing {
         State::Known(Arc::clone(rules), now.plus(ROBOTS_LIFETIME))
     }
 
-    /// What counts while the file cannot be had: the rules that came last, unless they are too old.
+    /// The rules that apply while the file is unreachable: the last ones received, unless they are too old.
     fn without_file(&mut self, asked: Option<Interval>, now: Timestamp) -> State {
         let again = now.plus(self.retry_after(asked));
         match &self.copy {
@@ -128,8 +128,8 @@ impl Standing {
         own.max(asked.unwrap_or(Interval::ZERO)).min(SERVER_PAUSE_MAX)
     }
 
-    /// What the file last said and when, if that still counts and was said by the file itself: whoever else is sent to
-    /// it need not ask again.
+    /// The last result and its time, if it still applies and the file was not redirected. Other origins that redirect to
+    /// this file need not fetch it again.
     #[must_use]
     pub fn said(&self, now: Timestamp) -> Option<(RobotsAnswer, Timestamp)> {
         let State::Known(rules, until) = &self.state else { return None };
@@ -138,7 +138,7 @@ impl Standing {
         (self.failures == 0 && now < *until).then(|| (answer, until.minus(ROBOTS_LIFETIME)))
     }
 
-    /// The pause that the file asks for, as far as it is known.
+    /// The crawl delay of the file, if known.
     #[must_use]
     pub fn crawl_delay(&self) -> Interval {
         let delay = |rules: &Arc<RobotsRules>| rules.crawl_delay();
@@ -166,7 +166,7 @@ mod tests {
         START.plus(Interval::from_hours(hours))
     }
 
-    /// What counts for `/x` at so many hours, in a word or two.
+    /// The rule for `/x` after this many hours, in a word or two.
     fn told(standing: &Standing, hours: u64) -> String {
         match standing.needs(at(hours)) {
             Need::Ask(url) => format!("ask {url}"),
@@ -175,7 +175,7 @@ mod tests {
         }
     }
 
-    /// Plays answers at so many hours; what counts right after each.
+    /// Replays responses at these hours; returns the rule right after each.
     #[track_caller]
     fn check(played: &[(u64, RobotsAnswer, &str)]) -> Standing {
         let mut standing = Standing::new(url("http://a.example/robots.txt"));

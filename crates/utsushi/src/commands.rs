@@ -39,22 +39,22 @@ use node::{Config, Node};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What the program can do.
+/// The commands of the program.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Crawl a simulated web on this machine, archive it, and show what was found
     Demo(demo::Args),
-    /// Crawl the web around some pages, each page at its own pace; without pages, continue
+    /// Crawl the web from seed pages and revisit each page at its own rate; without seeds, continue
     Crawl(crawl::Args),
-    /// Add pages to the crawl, whether it runs or not
+    /// Add pages to the crawl, running or not
     Add(add::Args),
-    /// Remove pages from the crawl; what was archived stays
+    /// Remove pages from the crawl; archived versions stay
     Remove(remove::Args),
     /// Stop sending requests until resumed
     Pause(pause::Args),
     /// Send requests again after a pause
     Resume(pause::ResumeArgs),
-    /// Show the life of a page, its next visit and why, or why it is never visited
+    /// Show the history of a page, its next visit and why, or why it is never visited
     Explain(explain::Args),
     /// List servers by load, overloaded ones first
     Servers(servers::Args),
@@ -72,17 +72,17 @@ pub(crate) enum Command {
     Import(import::Args),
     /// Export the whole archive, or part of it, as WARC or in another format
     Export(export::Args),
-    /// Verify every byte of the archive, or whether WARC files keep to the standard
+    /// Verify every byte of the archive, or whether WARC files conform to the standard
     Verify(verify::Args),
-    /// Remove a page, a prefix or a server from the archive for good, with a receipt
+    /// Remove a page, a prefix or a server from the archive permanently, with a receipt
     Takedown(takedown::Args),
-    /// Rebuild what is derived from the archive
+    /// Rebuild data derived from the archive
     Rebuild(rebuild::Args),
     /// Run a proxy that rate-limits requests and blocks private addresses
     Guard(guard::Args),
     /// Serve the simulated web
     Sim(sim::Args),
-    /// Show what a data directory holds, and how its crawl stands
+    /// Show what a data directory contains and the state of its crawl
     Status(status::Args),
     /// Show the configuration in effect, and where each value comes from
     Config(config::Args),
@@ -92,18 +92,18 @@ pub(crate) enum Command {
     Man(man::Args),
 }
 
-/// What a command works with.
+/// The input of a command.
 #[derive(Clone, Debug)]
 pub(crate) struct Context {
     /// The data directory and the settings in effect.
     pub(crate) node: Node,
-    /// The configuration that was named, if one was.
+    /// The configuration file that was named, if any.
     pub(crate) config_file: Option<PathBuf>,
-    /// Where to speak.
+    /// The output.
     pub(crate) output: Output,
 }
 
-/// Runs the command. Those that only describe the program need no configuration, so a wrong one is no obstacle.
+/// Runs the command. Commands that only describe the program need no configuration, so they work with a wrong one.
 pub(crate) async fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
     match &cli.command {
         Command::Completions(args) => Ok(completions::run(args, output)),

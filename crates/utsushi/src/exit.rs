@@ -1,4 +1,4 @@
-//! How the program ends: its three exit codes, and what it says when it could not do what was asked.
+//! The end of the program: its three exit codes, and its error messages.
 
 use crate::output::Output;
 use node::{Error, config, directory};
@@ -10,9 +10,9 @@ use std::io;
 pub(crate) enum Exit {
     /// Done.
     Done,
-    /// Done, and found something to tell.
+    /// Done, with findings.
     Found,
-    /// Could not; also a second signal.
+    /// Failed; also after a second signal.
     CouldNot,
 }
 
@@ -58,7 +58,7 @@ impl std::error::Error for Advised {
     }
 }
 
-/// How a command ends that met `error`. That nothing is in a data directory yet is an answer.
+/// The exit code for an error. An empty data directory is a finding.
 pub(crate) fn of(error: &anyhow::Error) -> Exit {
     let wrapped = match error.downcast_ref::<Error>() {
         Some(Error::Directory(error)) => Some(error),
@@ -70,7 +70,7 @@ pub(crate) fn of(error: &anyhow::Error) -> Exit {
     }
 }
 
-/// Says on standard error what could not be done, why, and what to do about it.
+/// Prints on standard error what failed, why, and what to do about it.
 pub(crate) fn report(output: &Output, error: &anyhow::Error) {
     output.complaint(format!("utsushi: {error:#}"));
     if let Some(advice) = advice(error) {
@@ -94,7 +94,7 @@ fn advice(error: &anyhow::Error) -> Option<String> {
 fn archive_advice(error: &archive::Error) -> Option<String> {
     let advice = match error {
         archive::Error::Damaged { .. } => {
-            "restore the file from a copy, or run `utsushi rebuild index --deep` to go on without the record; `utsushi verify` lists all damage"
+            "restore the file from a copy, or run `utsushi rebuild index --deep` to continue without the record; `utsushi verify` lists all damage"
         }
         archive::Error::IndexDamaged { .. } => "run `utsushi rebuild index`; nothing is lost",
         archive::Error::DiskFull { .. } => "free some space on that disk, then run the command again",
@@ -112,8 +112,10 @@ fn machine_advice(error: &io::Error) -> Option<String> {
     }
     let advice = match error.kind() {
         io::ErrorKind::StorageFull => "free some space on that disk, then run the command again",
-        io::ErrorKind::PermissionDenied => "run it as a user who may do this, or choose another place",
-        io::ErrorKind::ReadOnlyFilesystem => "choose a place on a file system that can be written to",
+        io::ErrorKind::PermissionDenied => {
+            "run the command as a user with permission, or choose another directory"
+        }
+        io::ErrorKind::ReadOnlyFilesystem => "choose a directory on a writable file system",
         _ => return None,
     };
     Some(advice.to_owned())

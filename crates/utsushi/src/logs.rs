@@ -1,7 +1,7 @@
 //! Logs on standard error, as text or as JSON.
 //!
-//! **Invariant:** a log line is written through the same [`Stream`] as notes and the progress bar, so they never run
-//! into each other and a closed standard error is no failure.
+//! **Invariant:** a log line is written through the same [`Stream`] as notes and the progress bar, so they never mix,
+//! and a closed standard error is not a failure.
 
 use crate::output::{Output, Stream};
 use node::config::{LogFilter, LogFormat};
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Begins to log. A second call changes nothing: there is one log in a process.
+/// Starts logging. A second call changes nothing: a process has one log.
 pub(crate) fn start(output: &Output, filter: &LogFilter, format: LogFormat) {
     let lines = Lines(Arc::clone(output.notes()));
     let ansi = output.notes().is_terminal();
@@ -24,7 +24,7 @@ pub(crate) fn start(output: &Output, filter: &LogFilter, format: LogFormat) {
     };
 }
 
-/// Hands every event to the stream as one piece.
+/// Passes every event to the stream as a whole.
 #[derive(Clone)]
 struct Lines(Arc<Stream>);
 

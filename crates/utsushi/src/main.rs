@@ -1,12 +1,12 @@
-//! utsushi: a living copy of a part of the web: visits that are polite, an archive of everything they brought, and
-//! the means to look at both.
+//! utsushi: a living copy of a part of the web: polite visits, an archive of all responses, and commands to look at
+//! both.
 //!
-//! This crate is the program: it reads the command line and the configuration, opens the data directory, and hands
-//! both to a command. What the commands do is done by the other crates.
+//! This crate is the program: it reads the command line and the configuration, opens the data directory, and passes both
+//! to a command. The other crates do the work.
 //!
 //! **Invariant:** results go to standard output and everything else to standard error, both through [`output`].
 //!
-//! **Invariant:** the exit codes stand in [`exit`] and nowhere else.
+//! **Invariant:** the exit codes are defined in [`exit`] and nowhere else.
 
 mod cli;
 mod commands;
@@ -27,10 +27,10 @@ use output::Output;
 use std::process::ExitCode;
 use std::time::Duration;
 
-/// How long tasks that are still running are waited for once a command has ended.
+/// How long to wait for running tasks once a command has ended.
 const RUNTIME_END_TIME_MAX: Duration = Duration::from_secs(5);
 
-/// As many files as the system lets us open: every connection is one. Where that fails, the old limit stays.
+/// Raises the limit of open files to its maximum: every connection is one. If that fails, the old limit stays.
 fn raise_file_limit() {
     use rustix::process::{Resource, getrlimit, setrlimit};
     let mut limit = getrlimit(Resource::Nofile);
@@ -39,7 +39,7 @@ fn raise_file_limit() {
 }
 
 fn main() -> ExitCode {
-    // A part in a scan is played before anything else, by one thread.
+    // The process of a scan worker is set up before anything else, on a single thread.
     if let Some(ended) = scan::role::play(std::env::args_os()) {
         return ended;
     }
@@ -60,8 +60,8 @@ fn main() -> ExitCode {
     exit.code().into()
 }
 
-/// Help and version are results; everything else the parser says is a wrong command line. A closed stream is no
-/// reason to end otherwise.
+/// Help and version are results; everything else is a usage error. A closed stream does not
+/// change the exit code.
 fn said_by_parser(said: &clap::Error) -> ExitCode {
     let _ = said.print();
     let exit = if said.use_stderr() { Exit::CouldNot } else { Exit::Done };

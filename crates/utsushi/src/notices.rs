@@ -1,4 +1,4 @@
-//! The words for what a node reports: notices as lines, long work as progress.
+//! The texts for what a node reports: notices as lines, long work as progress.
 
 use crate::output::Output;
 use crate::progress::Progress;
@@ -13,22 +13,22 @@ impl Monitor for Output {
             Notice::Recovered(recovery) => recovered(self, recovery),
             Notice::Learned(learning) => learned(self, learning),
             Notice::LearnedUnkept(captures) => self.note(format!(
-                "the schedule has not learned from {} yet, which took a while; the next `utsushi crawl` keeps the result",
+                "the schedule did not include {} yet and processed them for this command only; the next `utsushi crawl` stores the result",
                 count_of(*captures, "capture")
             )),
             Notice::ClockBehind(by) => self.complaint(format!(
-                "the clock of this machine is {by} before the last moment of the crawl; the crawl keeps its own time"
+                "the clock of this machine is {by} behind the last time of the crawl; the crawl uses its own time"
             )),
             Notice::ClockAhead(by) => self.complaint(format!(
-                "the clock of this machine is {by} after the last moment of the crawl, which is implausible; the crawl keeps its own time"
+                "the clock of this machine is implausibly far ahead of the last time of the crawl, by {by}; the crawl uses its own time"
             )),
             Notice::ClockJumped { clock, wall } => self.complaint(format!(
-                "the clock of this machine says {wall}; the crawl keeps its own time, {clock}"
+                "the clock of this machine jumped to {wall}; the crawl uses its own time, {clock}"
             )),
             Notice::MetricsServed(address) => self.note(format!("metrics: http://{address}/metrics")),
             Notice::DiskFull(error) => self.complaint(format!("waiting for space on disk: {error}")),
-            Notice::DiskFreed => self.complaint("there is space again; continuing"),
-            // A notice without words here is of no use to a person.
+            Notice::DiskFreed => self.complaint("disk space is available again; continuing"),
+            // A notice without a text here is of no use to a person.
             _ => {}
         }
     }
@@ -36,7 +36,7 @@ impl Monitor for Output {
     fn begin(&self, activity: Activity, total: Option<u64>) -> Box<dyn Meter> {
         let words = match activity {
             Activity::ReadingArchive => "reading the archive",
-            Activity::Learning => "captures learned from",
+            Activity::Learning => "captures processed",
             Activity::Deriving => "captures read",
             Activity::SearchingLinks => "captures searched for links",
             Activity::Indexing => "archive files read",
@@ -56,11 +56,11 @@ impl Meter for Progress {
     }
 }
 
-/// Says what had to be repaired.
+/// Reports repairs.
 fn recovered(output: &Output, recovery: &Recovery) {
     for file in &recovery.files {
         output.note(format!(
-            "`{}` was left unfinished: {} captures are kept, {} bytes at its end that were never acknowledged are cut",
+            "`{}` was left unfinished: kept {} captures and removed {} unacknowledged bytes at its end",
             file.file, file.captures, file.lost_bytes
         ));
         for offset in &file.damaged_offsets {
@@ -69,21 +69,21 @@ fn recovered(output: &Output, recovery: &Recovery) {
     }
     for (file, offset) in &recovery.damaged {
         output.complaint(format!(
-            "the record at byte `{offset}` of `{file}` is damaged; it is left out of the index"
+            "the record at byte `{offset}` of `{file}` is damaged and is not in the index"
         ));
     }
     if let Some(why) = &recovery.index {
         output.note(format!("rebuilding the index: {why}"));
     }
     if recovery.takedowns > 0 {
-        output.note(format!("{} that was cut off is finished", count_of(recovery.takedowns, "takedown")));
+        output.note(format!("finished {}", count_of(recovery.takedowns, "takedown")));
     }
 }
 
-/// Says from how many captures a schedule has learned, and how many were damaged.
+/// Reports how many captures a schedule has processed, and how many were damaged.
 fn learned(output: &Output, learning: &Learning) {
     if learning.captures > 0 {
-        output.note(format!("the schedule learned from {}", count_of(learning.captures, "capture")));
+        output.note(format!("the schedule processed {}", count_of(learning.captures, "capture")));
     }
     if learning.damaged > 0 {
         output.complaint(format!(

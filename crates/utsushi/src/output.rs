@@ -1,12 +1,12 @@
-//! What the program says: results on standard output, notes on standard error.
+//! The output of the program: results on standard output, notes on standard error.
 //!
-//! A reader that has seen enough (`utsushi … | head`) closes the pipe. The stream then goes quiet, the command goes
-//! on, and its exit code is what it would have been. Any other failure to write a result is remembered and makes
-//! the program end with "could not": a script must not take half a result for a whole one.
+//! A reader that has seen enough (`utsushi … | head`) closes the pipe. The stream then discards all output, the command
+//! continues, and its exit code does not change. Any other failure to write a result is stored and makes the program
+//! fail: a script must not take half a result for a complete one.
 //!
 //! **Invariant:** no control character reaches a terminal from this module except in [`Output::own_text`], which prints
-//! text of our own only: neither a page nor a server can move the cursor, forge a line or reorder what is read (H24).
-//! Archived bytes go out as they are, but only where no terminal is.
+//! only our own text: neither a page nor a server can move the cursor, forge a line or reorder text (H24). Archived bytes
+//! are written unchanged, but never to a terminal.
 //!
 //! **Invariant:** nothing here panics, whatever the streams are connected to.
 
@@ -22,7 +22,7 @@ use std::io;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Both streams and how to speak on them. Copies speak on the same streams.
+/// Both streams and their settings. Copies share the streams.
 #[derive(Clone, Debug)]
 pub(crate) struct Output {
     results: Arc<Stream>,
@@ -37,7 +37,7 @@ impl Output {
         Self { results: Arc::new(Stream::stdout()), notes: Arc::new(Stream::stderr()), json, quiet }
     }
 
-    /// Whether results are printed as JSON, one object a line.
+    /// Whether results are printed as JSON, one object per line.
     pub(crate) fn json(&self) -> bool {
         self.json
     }
@@ -55,7 +55,7 @@ impl Output {
         }
     }
 
-    /// One result in whichever form was asked for; the text may have several lines.
+    /// One result, as text or as JSON; the text may have several lines.
     pub(crate) fn result(&self, value: &impl Serialize, text: impl FnOnce() -> String) {
         if self.json {
             self.object(value);
@@ -64,42 +64,42 @@ impl Output {
         }
     }
 
-    /// Where lines go that were made printable already.
+    /// A writer for lines that are printable already.
     pub(crate) fn printable_lines(&self) -> Bytes<'_> {
         Bytes(self)
     }
 
-    /// Where archived bytes go that are the result as they stand; nothing if a person watches, whose terminal they
-    /// could steer.
+    /// A writer for archived bytes; `None` if standard output is a terminal, which they could
+    /// control.
     pub(crate) fn bytes(&self) -> Option<Bytes<'_>> {
         (!self.results.is_terminal()).then_some(Bytes(self))
     }
 
-    /// Text of our own that is a result as it stands: a manual page, a completion script, the default configuration.
+    /// Our own text, printed unchanged: a manual page, a completion script, the default configuration.
     pub(crate) fn own_text(&self, text: &str) {
         self.write_result(text);
     }
 
-    /// A remark for whoever watches; not shown with `--quiet`.
+    /// A note, not shown with `--quiet`.
     pub(crate) fn note(&self, text: impl Display) {
         if !self.quiet {
             self.complaint(text);
         }
     }
 
-    /// What went wrong; shown whatever was asked for.
+    /// An error message, always shown.
     pub(crate) fn complaint(&self, text: impl Display) {
         let text = text.to_string();
         let lines: String = text.lines().map(|line| format!("{}\n", printable(line))).collect();
         self.notes.write(lines.as_bytes());
     }
 
-    /// How far a long command has come; `total` is left out when the end is not known.
+    /// The progress of a long command; `total` is `None` if it is unknown.
     pub(crate) fn progress(&self, what: &str, total: Option<u64>) -> Progress {
         if self.quiet { Progress::none() } else { Progress::start(&self.notes, what, total) }
     }
 
-    /// A few lines about a long command that change while it runs; without a terminal a line every `pause` at most.
+    /// A few lines about a long command that change while it runs; without a terminal at most one line every `pause`.
     pub(crate) fn view(&self, pause: Duration) -> Progress {
         if self.quiet { Progress::none() } else { Progress::view(&self.notes, pause) }
     }
@@ -109,22 +109,22 @@ impl Output {
         &self.notes
     }
 
-    /// Whether every result was written, or the reader did not want the rest.
+    /// An error if a result could not be written, except after the reader closed the pipe.
     pub(crate) fn finish(&self) -> io::Result<()> {
         self.results.failure().map_or(Ok(()), Err)
     }
 
-    /// Whether results are read by a person at a terminal.
+    /// Whether standard output is a terminal.
     pub(crate) fn is_watched(&self) -> bool {
         self.results.is_terminal()
     }
 
-    /// How many columns the terminal has that shows the results; nothing when none does.
+    /// The number of columns of the terminal; `None` if standard output is not a terminal.
     pub(crate) fn columns(&self) -> Option<usize> {
         self.results.is_terminal().then(|| columns_of(&console::Term::stdout()))
     }
 
-    /// Whether results go nowhere any more: for who would work for hours.
+    /// Whether results are discarded, so that long work can stop.
     pub(crate) fn is_closed(&self) -> bool {
         self.results.is_quiet()
     }
@@ -138,12 +138,12 @@ impl Output {
     }
 }
 
-/// How many columns a terminal has: what it says, else what is usual.
+/// The number of columns of a terminal, or the usual number if it is unknown.
 pub(crate) fn columns_of(terminal: &console::Term) -> usize {
     terminal.size_checked().map_or(80, |(_, columns)| usize::from(columns))
 }
 
-/// Standard output as a place for bytes. What goes wrong is remembered by the stream.
+/// Standard output as a writer of bytes. Errors are stored in the stream.
 #[derive(Debug)]
 pub(crate) struct Bytes<'a>(&'a Output);
 
@@ -157,7 +157,7 @@ impl io::Write for Bytes<'_> {
     }
 }
 
-/// A value as one line of JSON that cannot steer a terminal, with its line feed.
+/// A value as one line of JSON that cannot control a terminal, with its line feed.
 pub(crate) fn json_line(value: &impl Serialize) -> io::Result<String> {
     node::json_line(value)
 }

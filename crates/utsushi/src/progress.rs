@@ -1,6 +1,6 @@
-//! How far a long command has come: a bar on a terminal, a plain line now and then elsewhere.
+//! The progress of a long command: a bar on a terminal, otherwise a plain line now and then.
 //!
-//! **Invariant:** progress goes where the notes go, never among the results.
+//! **Invariant:** progress is written to the stream of notes, never among the results.
 
 use crate::output::{Stream, columns_of};
 use base::clock::RealClock;
@@ -8,12 +8,12 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The shortest time between two plain lines, so that a log of a long run stays readable.
+/// The minimum time between two plain lines, so that a log of a long run stays readable.
 const LINE_PAUSE: Duration = Duration::from_secs(5);
-/// How often a bar is drawn anew while nothing happens, so that a person sees it is alive.
+/// How often a bar is redrawn while nothing happens, so that a person sees that the command runs.
 const BAR_TICK: Duration = Duration::from_millis(200);
 
-/// One long piece of work. What it shows is taken away when it is dropped.
+/// One long piece of work. Its output is removed when it is dropped.
 #[derive(Debug)]
 pub(crate) struct Progress(Form);
 
@@ -30,7 +30,7 @@ enum Form {
         total: Option<u64>,
         pace: Pace,
     },
-    /// Lines of someone's own: redrawn in place on a terminal, one line now and then elsewhere.
+    /// Custom lines: redrawn in place on a terminal, otherwise one line now and then.
     View {
         bar: Option<ProgressBar>,
         stream: Arc<Stream>,
@@ -44,7 +44,7 @@ impl Progress {
         Self(Form::None)
     }
 
-    /// Shows `what` on `stream`, in the form that fits it.
+    /// Shows `what` on `stream`, in the form that fits the stream.
     pub(crate) fn start(stream: &Arc<Stream>, what: &str, total: Option<u64>) -> Self {
         let stream = Arc::clone(stream);
         if !stream.is_terminal() {
@@ -56,7 +56,7 @@ impl Progress {
         Self(Form::Bar { bar, stream })
     }
 
-    /// Shows what [`Progress::show`] is given; without a terminal at most a line every `pause`.
+    /// Shows the lines of [`Progress::show`]; without a terminal at most one line every `pause`.
     pub(crate) fn view(stream: &Arc<Stream>, pause: Duration) -> Self {
         let stream = Arc::clone(stream);
         let bar = stream.is_terminal().then(view_bar);
@@ -64,12 +64,13 @@ impl Progress {
         Self(Form::View { bar, stream, pace: Pace::start(pause) })
     }
 
-    /// Shows a few lines of a view in place of those before.
+    /// Replaces the lines of a view; empty lines are left out.
     pub(crate) fn show(&self, lines: &[String]) {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).filter(|line| !line.is_empty()).collect();
         match &self.0 {
             Form::View { bar: Some(bar), .. } => {
                 let columns = columns_of(&console::Term::stderr());
-                bar.set_message(fitted(lines, columns));
+                bar.set_message(fitted(&lines, columns));
             }
             Form::View { bar: None, stream, pace } if pace.due() => {
                 stream.write(format!("{}\n", base::printable(&lines.join("; "))).as_bytes());
@@ -78,7 +79,7 @@ impl Progress {
         }
     }
 
-    /// Says how much is done, and something about it in a few words.
+    /// Shows how much is done, and a short remark.
     pub(crate) fn set(&self, done: u64, words: &str) {
         match &self.0 {
             Form::Bar { bar, .. } => {
@@ -123,10 +124,10 @@ fn view_bar() -> ProgressBar {
     bar
 }
 
-/// Lines below one another, each within the terminal: one that wraps could not be redrawn in place. The spinner and its space
-/// stand before the first.
-fn fitted(lines: &[String], columns: usize) -> String {
-    let fit = |line: &String| {
+/// Lines below one another, each within the terminal: a wrapped line could not be redrawn in place. The spinner and a space
+/// precede the first.
+fn fitted(lines: &[&str], columns: usize) -> String {
+    let fit = |line: &&str| {
         let line = base::printable(line);
         console::truncate_str(&line, columns.saturating_sub(SPINNER_COLUMNS + 1), "…").into_owned()
     };
@@ -144,7 +145,7 @@ fn plain_line(what: &str, done: u64, total: Option<u64>, words: &str) -> String 
     format!("{what}: {done}{of_total}{comma}{words}\n")
 }
 
-/// Lets one line through every `pause`; the first has to wait too, so that a short command shows none.
+/// Allows one line every `pause`; the first has to wait too, so that a short command shows none.
 #[derive(Debug)]
 struct Pace {
     clock: Arc<RealClock>,
@@ -188,7 +189,7 @@ mod tests {
 
     #[test]
     fn a_view_stays_within_the_terminal() {
-        let text = fitted(&["one".to_owned(), "x".repeat(200), "\u{1b}[2J".to_owned()], 80);
+        let text = fitted(&["one", &"x".repeat(200), "\u{1b}[2J"], 80);
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!((lines[0], lines[2]), ("one", "  \\u{1b}[2J"));
         assert!(lines[1].ends_with('…') && lines[1].chars().count() < 80, "{text}");
@@ -198,7 +199,7 @@ mod tests {
     fn without_a_terminal_a_view_is_a_line_now_and_then() {
         let stream = Arc::new(Stream::memory());
         let progress = Progress::view(&stream, Duration::ZERO);
-        progress.show(&["12s".to_owned(), "3 pages".to_owned()]);
+        progress.show(&["12s".to_owned(), String::new(), "3 pages".to_owned(), String::new()]);
         assert_eq!(stream.taken(), "12s; 3 pages\n");
     }
 

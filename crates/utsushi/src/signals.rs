@@ -1,6 +1,6 @@
-//! Ctrl-C and SIGTERM: the first asks the command to end in good order, the second ends it at once.
+//! Ctrl-C and SIGTERM: the first asks the command to stop cleanly, the second ends it immediately.
 //!
-//! Ending at once is safe: whatever was acknowledged is synced, and the next start mends the rest (M1).
+//! Ending immediately is safe: acknowledged data is synced, and the next start repairs the rest (M1).
 
 use crate::exit::Exit;
 use crate::output::Output;
@@ -8,14 +8,14 @@ use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::watch;
 
-/// Tells a command that it should end. Copies hear the same signal.
+/// Tells a command to stop. Copies receive the same signal.
 #[derive(Clone, Debug)]
 pub(crate) struct Stop(watch::Receiver<bool>);
 
 impl Stop {
-    /// Returns once the command should end.
+    /// Returns once the command should stop.
     pub(crate) async fn wait(&self) {
-        // The sender lives as long as the runtime does; without it nobody could ask any more.
+        // The sender lives as long as the runtime; without it no signal can arrive any more.
         let mut asked = self.0.clone();
         if asked.wait_for(|asked| *asked).await.is_err() {
             std::future::pending::<()>().await;
@@ -24,22 +24,22 @@ impl Stop {
 }
 
 impl Stop {
-    /// Whether the command should end.
+    /// Whether the command should stop.
     pub(crate) fn is_asked(&self) -> bool {
         *self.0.borrow()
     }
-    /// An error if the command should end, for those that have done nothing until they have done all.
+    /// An error if the command should stop, for commands without partial results.
     pub(crate) fn check(&self) -> Result<(), Stopped> {
         if self.is_asked() { Err(Stopped) } else { Ok(()) }
     }
 }
 
-/// A command was asked to end before it was done.
+/// A command was stopped before it was done.
 #[derive(Debug, thiserror::Error)]
-#[error("it was stopped before its end")]
+#[error("stopped before the end")]
 pub(crate) struct Stopped;
 
-/// Begins to listen. Until this is called both signals end the program as they end any other.
+/// Starts to listen. Until this is called both signals end the program by default.
 pub(crate) fn listen(output: &Output) -> io::Result<Stop> {
     let (interrupt, terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
     let (sender, receiver) = watch::channel(false);
@@ -49,7 +49,7 @@ pub(crate) fn listen(output: &Output) -> io::Result<Stop> {
 
 async fn hear(mut interrupt: Signal, mut terminate: Signal, sender: watch::Sender<bool>, output: Output) {
     either(&mut interrupt, &mut terminate).await;
-    output.note("stopping; once more to stop at once");
+    output.note("stopping; press Ctrl-C again to stop immediately");
     sender.send_replace(true);
     either(&mut interrupt, &mut terminate).await;
     std::process::exit(Exit::CouldNot.code().into());

@@ -1,7 +1,7 @@
-//! Times and periods as people write them on the command line.
+//! Times and periods as written on the command line.
 //!
-//! `now` and ages such as `3d ago` count from the present of the data directory, which for the simulated web is not that of this
-//! machine. So a time stays as it was written until the directory is known.
+//! `now` and ages such as `3d ago` count from the current time of the data directory, which for the simulated web is not
+//! that of this machine. So a time is kept as written until the directory is known.
 
 use crate::commands::Context;
 use anyhow::Context as _;
@@ -11,7 +11,7 @@ use base::time::TimeError;
 use base::{Period, Timestamp};
 use std::marker::PhantomData;
 
-/// The last moment at which something can be seen; [`Timestamp::MAX`] itself is infinity.
+/// The last valid time; [`Timestamp::MAX`] itself is infinity.
 pub(crate) fn latest() -> Timestamp {
     Timestamp::MAX.minus(base::Interval::from_micros(1))
 }
@@ -21,7 +21,7 @@ pub(crate) fn always() -> Period {
     Period::new(Timestamp::MIN, Timestamp::MAX).expect("time has a beginning and an end")
 }
 
-/// A moment or a period as it was written, which can be read.
+/// A moment or a period as written, already checked.
 #[derive(Clone, Debug)]
 pub(crate) struct Said<T> {
     text: String,
@@ -36,47 +36,47 @@ impl<T> Said<T> {
     pub(crate) fn as_written(&self) -> &str {
         &self.text
     }
-    /// Whether it counts from the present.
+    /// Whether it is relative to the current time.
     pub(crate) fn is_relative(&self) -> bool {
         self.text.contains("now") || self.text.contains("ago")
     }
-    /// The present from which it counts, which is said if it is not that of this machine.
+    /// The current time for it, which is reported if it is not that of this machine.
     fn present(&self, context: &Context) -> anyhow::Result<Timestamp> {
         if self.is_relative() { context.tell_present() } else { Ok(machine()) }
     }
 }
 
 impl Said<Timestamp> {
-    /// Takes a moment that can be read.
+    /// Accepts a valid moment.
     pub(crate) fn moment(text: &str) -> Result<Self, TimeError> {
         Timestamp::parse(text, machine()).map(|_| Self::new(text))
     }
-    /// The moment, by the present of the data directory.
+    /// The moment, by the current time of the data directory.
     pub(crate) fn read(&self, context: &Context) -> anyhow::Result<Timestamp> {
         self.read_at(self.present(context)?)
     }
-    /// The moment, by a present.
+    /// The moment, by a given current time.
     pub(crate) fn read_at(&self, present: Timestamp) -> anyhow::Result<Timestamp> {
         Timestamp::parse(&self.text, present).context("cannot read the time")
     }
 }
 
 impl Said<Period> {
-    /// Takes a period `FROM..TO` that can be read.
+    /// Accepts a valid period `FROM..TO`.
     pub(crate) fn period(text: &str) -> Result<Self, PeriodError> {
         match Period::parse(text, machine()) {
-            // By another present it may not be empty.
+            // By another current time it may not be empty.
             Ok(_) | Err(PeriodError::Empty(_)) if Self::new(text).is_relative() => Ok(Self::new(text)),
             other => other.map(|_| Self::new(text)),
         }
     }
-    /// The period, by a present.
+    /// The period, by a given current time.
     pub(crate) fn read_at(&self, present: Timestamp) -> anyhow::Result<Period> {
         Period::parse(&self.text, present).context("cannot read the period")
     }
 }
 
-/// The present of this machine.
+/// The current time of this machine.
 fn machine() -> Timestamp {
     RealClock::start().now()
 }
@@ -90,7 +90,7 @@ pub(crate) fn until(validity: Period) -> String {
     }
 }
 
-/// The end of a validity for programs: nothing is for ever.
+/// The end of a validity for programs: `None` is infinity.
 pub(crate) fn end(validity: Period) -> Option<String> {
     (validity.to() != Timestamp::MAX).then(|| validity.to().to_rfc3339())
 }

@@ -1,4 +1,4 @@
-//! Numbers as people read them.
+//! Numbers formatted for people.
 
 use std::collections::BTreeMap;
 

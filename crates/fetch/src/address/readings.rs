@@ -1,11 +1,11 @@
-//! What an address may lead to: itself, and the IPv4 addresses that hide inside IPv6 ones (H1).
+//! The possible destinations of an address: itself, and IPv4 addresses embedded in IPv6 ones (H1).
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Every address that a packet to `address` may end up at.
+/// Every address that a packet to `address` may arrive at.
 ///
-/// The kernel connects `::ffff:a.b.c.d` by IPv4, so that is its only reading. The other forms leave as IPv6 and are
-/// unwrapped by a gateway somewhere: there both the address and what is inside it must be fit to visit.
+/// The kernel connects `::ffff:a.b.c.d` by IPv4, so that is its only reading. The other forms are sent as IPv6 and
+/// unwrapped by a gateway: there both the address and the embedded one must be allowed.
 pub(super) fn readings(address: IpAddr) -> impl Iterator<Item = IpAddr> {
     let (outer, inner) = match address {
         IpAddr::V4(_) => (address, [None, None]),
@@ -21,20 +21,20 @@ pub(super) fn readings(address: IpAddr) -> impl Iterator<Item = IpAddr> {
 fn embedded(address: Ipv6Addr) -> [Option<Ipv4Addr>; 2] {
     let join = |high: u16, low: u16| Some(Ipv4Addr::from_bits((u32::from(high) << 16) | u32::from(low)));
     if address.is_unspecified() || address.is_loopback() {
-        // They only look like the IPv4-compatible form.
+        // These only look like the IPv4-compatible form.
         return [None, None];
     }
     match address.segments() {
-        // Teredo (RFC 4380): the server, and the client with its bits turned.
+        // Teredo (RFC 4380): the server, and the client with inverted bits.
         [0x2001, 0, high, low, _, _, client_high, client_low] => {
             [join(high, low), join(!client_high, !client_low)]
         }
-        // 6to4 (RFC 3056); the host behind it may carry an ISATAP address of its own.
+        // 6to4 (RFC 3056); the host after it may have an ISATAP address of its own.
         [0x2002, high, low, _, 0 | 0x200, 0x5efe, inner_high, inner_low] => {
             [join(high, low), join(inner_high, inner_low)]
         }
         [0x2002, high, low, ..]
-        // NAT64 (RFC 6052) and its local form (RFC 8215) as translators mostly write it.
+        // NAT64 (RFC 6052) and its local form (RFC 8215) as translators usually write it.
         | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
         | [0x64, 0xff9b, 1, _, _, _, high, low]
         // ISATAP (RFC 5214).

@@ -1,26 +1,26 @@
-//! The table of addresses that are not of the public web.
+//! The table of addresses that are not public.
 //!
-//! It follows the IANA IPv4 and IPv6 Special-Purpose Address Registries as they stood on 2026-09-15, with what other
-//! registries and RFCs withdraw from the web: multicast, addresses outside global unicast, forms that were given up.
-//! The standard library's own judgement is unstable, and tells no reasons.
+//! It follows the IANA IPv4 and IPv6 Special-Purpose Address Registries of 2026-09-15, with blocks that other
+//! registries and RFCs exclude from the web: multicast, addresses outside global unicast, deprecated forms.
+//! The standard library's own classification is unstable and gives no reasons.
 //!
-//! The registries call some special blocks globally reachable. Of these only NAT64's is visited, by what is inside: on
-//! a network without IPv4 it is how all of the IPv4 web is reached. The others are refused. Nobody has a web page at
-//! the anycast addresses, and who answers there is the nearest one, which may well be a machine of our own network;
-//! overlay identifiers are no addresses that packets travel to.
+//! The registries call some special blocks globally reachable. Of these only NAT64's is visited, judged by the embedded
+//! address: on a network without IPv4 it is how the IPv4 web is reached. The others are refused. The anycast addresses
+//! have no web pages, and the nearest machine answers there, which may be one of our own network; overlay identifiers are
+//! not addresses that packets are routed to.
 //!
-//! **Invariant:** every address lies in some row, and the first row that holds it counts.
+//! **Invariant:** every address is in some row, and the first row that contains it applies.
 
 use super::AddressRange;
 use std::net::IpAddr;
 
-/// Why an address is not public; nothing when it is. What hides inside an address is not looked at here.
+/// Why an address is not public; `None` if it is. Embedded addresses are not judged here.
 pub(super) fn why_not_public(address: IpAddr) -> Option<&'static str> {
     let row = TABLE.iter().find(|(range, _)| range.contains(address));
     row.expect("the last row of each family holds all of it").1
 }
 
-/// Blocks, each before those it lies in, and why they are not public.
+/// Blocks, each before those that contain it, and why they are not public.
 const TABLE: &[(AddressRange, Option<&str>)] = &[
     (AddressRange::v4([0, 0, 0, 0], 32), Some("this host on this network (RFC 1122)")),
     (AddressRange::v4([0, 0, 0, 0], 8), Some("this network (RFC 791)")),
@@ -54,7 +54,7 @@ const TABLE: &[(AddressRange, Option<&str>)] = &[
     (AddressRange::v6([0, 0, 0, 0, 0, 0, 0, 0], 96), Some("deprecated IPv4-compatible address (RFC 4291)")),
     (AddressRange::v6([0, 0, 0, 0, 0, 0xffff, 0, 0], 96), Some("IPv4-mapped address (RFC 4291)")),
     (AddressRange::v6([0, 0, 0, 0, 0xffff, 0, 0, 0], 96), Some("IPv4-translated address (RFC 2765)")),
-    // Judged by what is inside; the readings of an address see to that.
+    // Judged by the embedded address; the readings of an address include it.
     (AddressRange::v6([0x64, 0xff9b, 0, 0, 0, 0, 0, 0], 96), None),
     (AddressRange::v6([0x64, 0xff9b, 1, 0, 0, 0, 0, 0], 48), Some("local IPv4/IPv6 translation (RFC 8215)")),
     (AddressRange::v6([0x100, 0, 0, 0, 0, 0, 0, 0], 64), Some("discard only (RFC 6666)")),
@@ -71,7 +71,7 @@ const TABLE: &[(AddressRange, Option<&str>)] = &[
     (AddressRange::v6([0x2001, 0x30, 0, 0, 0, 0, 0, 0], 28), Some("drone entity tag (RFC 9374)")),
     (AddressRange::v6([0x2001, 0, 0, 0, 0, 0, 0, 0], 23), Some("IETF protocol assignments (RFC 2928)")),
     (AddressRange::v6([0x2001, 0xdb8, 0, 0, 0, 0, 0, 0], 32), Some("documentation (RFC 3849)")),
-    // Its relays were given up with RFC 7526: where such a packet goes is anybody's choice.
+    // Its relays were deprecated by RFC 7526: the route of such a packet is undefined.
     (AddressRange::v6([0x2002, 0, 0, 0, 0, 0, 0, 0], 16), Some("6to4 (RFC 3056)")),
     (AddressRange::v6([0x2620, 0x4f, 0x8000, 0, 0, 0, 0, 0], 48), Some("AS112 anycast (RFC 7534)")),
     (AddressRange::v6([0x3fff, 0, 0, 0, 0, 0, 0, 0], 20), Some("documentation (RFC 9637)")),

@@ -1,10 +1,10 @@
-//! The body of an answer, kept as it comes until its end, a limit, or the end of the connection.
+//! The body of a response, kept as received until its end, a limit, or the end of the connection.
 //!
-//! A body that is called chunked and is not (its first size cannot be read) is read until the connection closes, and
-//! so it is marked. When the framing is lost later, the rest until the close is kept too, and the body is marked as
-//! broken off: readers find the chunks before the loss.
+//! A body that is declared chunked but is not (its first size is invalid) is read until the connection closes and marked
+//! so. If the framing is lost later, the rest until the close is kept too, and the body is marked as truncated: readers
+//! find the chunks before the loss.
 //!
-//! **Invariant:** a body is a beginning of what the server sent after the head; what is missing has a reason.
+//! **Invariant:** a body is a prefix of what the server sent after the head; a truncation has a reason.
 
 use super::ExchangeLimits;
 use super::chunks::{Chunks, State};
@@ -13,31 +13,31 @@ use super::wire::{Got, Wire};
 use base::door::Truncation;
 use base::http::Framing;
 
-/// A body as it came.
+/// A body as received.
 #[derive(Debug)]
 pub(super) struct Body {
     pub(super) bytes: base::Body,
-    /// How its end was known in the event.
+    /// How its end was found.
     pub(super) framing: Framing,
     pub(super) truncated: Option<Truncation>,
-    /// Whether its framing turned out not to be what the head says.
+    /// Whether its framing differs from what the head declares.
     pub(super) is_in_doubt: bool,
-    /// What came of it.
+    /// The bytes received.
     pub(super) end: End,
 }
 
-/// What is known of the connection behind a body.
+/// The state of the connection after a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// It is where the framing says, and nothing came after it.
+    /// The body ended as framed, and nothing came after it.
     Clean,
     /// More came after it.
     BytesBehind,
-    /// It came with the end of the connection, or was not waited for.
+    /// The body ended with the connection, or was not read to its end.
     Closed,
 }
 
-/// Reads the body that begins with `start`.
+/// Reads the body that starts with `start`.
 pub(super) async fn read(
     wire: &mut Wire<'_>,
     start: Vec<u8>,
@@ -54,9 +54,9 @@ struct Reading<'a> {
     sink: Sink<'a>,
     framing: Framing,
     chunks: Chunks,
-    /// How many of the fresh bytes have been looked at already.
+    /// The number of new bytes already processed.
     looked_at: usize,
-    /// How much of the body the chunk framing accounts for.
+    /// The number of bytes of the body that the chunk framing covers.
     chunked_bytes: usize,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Where the body ends, if that has been read.
+    /// The end of the body, if it has been received.
     fn end(&mut self) -> Option<usize> {
         match self.framing {
             Framing::None => Some(0),
@@ -112,7 +112,7 @@ impl<'a> Reading<'a> {
         (self.chunks.state() == State::Done).then_some(self.chunked_bytes)
     }
 
-    /// How much is known to be still to come.
+    /// The number of bytes known to be missing.
     fn missing(&self) -> usize {
         match self.framing {
             Framing::Length(length) => {
@@ -128,8 +128,8 @@ impl<'a> Reading<'a> {
         if is_clean { End::Clean } else { End::BytesBehind }
     }
 
-    /// The connection was closed in good order: the end of a body without length, and of one whose last chunk has
-    /// come; too early for any other.
+    /// The connection was closed cleanly: this ends a body without a length, and one whose last chunk is complete; it is
+    /// too early for any other.
     fn closed(&self) -> Option<Truncation> {
         let is_whole = match self.framing {
             Framing::UntilClose | Framing::None => true,
@@ -139,7 +139,7 @@ impl<'a> Reading<'a> {
         (!is_whole).then_some(Truncation::Disconnect)
     }
 
-    /// The connection broke or fell silent. Once the last chunk has come, nothing is missing but trailers.
+    /// The connection broke or timed out. After the last chunk only trailers are missing.
     fn broken(&self, reason: Truncation) -> Option<Truncation> {
         let is_whole = self.framing == Framing::Chunked && self.chunks.state() == State::Last;
         (!is_whole).then_some(reason)

@@ -1,14 +1,14 @@
-//! Where a chunked body ends (RFC 9112 §7.1), found while its bytes arrive in pieces of any size.
+//! Finds the end of a chunked body (RFC 9112 §7.1) while its bytes arrive in pieces of any size.
 //!
-//! It is as lenient as [`base::http::payload`], which reads the same bytes later: a line may end in a bare line feed
-//! and a size may have blanks around it.
+//! It is as tolerant as [`base::http::payload`], which reads the same bytes later: a line may end in a bare line feed,
+//! and a size may have spaces around it.
 //!
-//! **Invariant:** each byte is looked at once; size lines and trailers are bounded.
+//! **Invariant:** each byte is read once; size lines and trailers are bounded.
 
-/// The longest line with a chunk's size and extensions.
+/// The maximum length of a line with a chunk's size and extensions.
 const SIZE_LINE_BYTES_MAX: usize = 4_096;
 
-/// How far a chunked body has come.
+/// The state of a chunked body.
 #[derive(Debug)]
 pub(super) struct Chunks {
     place: Place,
@@ -22,32 +22,32 @@ pub(super) struct Chunks {
 enum Place {
     /// Before or in the digits of a size.
     Size(Option<u64>),
-    /// Behind the digits; an extension may begin.
+    /// After the digits; an extension may follow.
     SizeEnd(u64),
     /// In the extensions of a chunk of this size.
     Extension(u64),
-    /// In a chunk, with so much of it to come.
+    /// In a chunk, with this many bytes to come.
     Data(u64),
-    /// Behind a chunk, before its line break.
+    /// After a chunk, before its line break.
     AfterData { saw_return: bool },
-    /// In the trailer section; whether the present line is empty so far.
+    /// In the trailer section; whether the current line is empty so far.
     Trailer { is_empty: bool },
-    /// Behind the end.
+    /// After the end.
     Done,
-    /// Behind something that is no chunk.
+    /// After something that is not a chunk.
     Broken,
 }
 
-/// What the bytes so far mean.
+/// The meaning of the bytes so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// There is more to come.
     Open,
-    /// The last chunk has come, its trailers not yet.
+    /// The last chunk is complete, its trailers are not.
     Last,
     /// The body has ended.
     Done,
-    /// This is not chunked at all: not even the first size can be read.
+    /// This is not chunked at all: even the first size is invalid.
     NotChunked,
     /// The framing is lost after at least one chunk.
     Broken,
@@ -68,7 +68,7 @@ impl Chunks {
         }
     }
 
-    /// Takes in the next bytes and says how many of them belong to the body.
+    /// Processes the next bytes and returns how many of them belong to the body.
     pub(super) fn feed(&mut self, bytes: &[u8]) -> usize {
         let mut rest = bytes;
         while !matches!(self.place, Place::Done | Place::Broken) {
@@ -139,7 +139,7 @@ impl Chunks {
     }
 }
 
-/// A size with one more digit, unless that is no digit or too large.
+/// A size with one more digit; `None` if it is not a digit or the size is too large.
 fn with_digit(size: Option<u64>, digit: u8) -> Option<Place> {
     let digit = char::from(digit).to_digit(16)?;
     let size = size.unwrap_or(0).checked_mul(16)?.checked_add(u64::from(digit))?;
@@ -152,7 +152,7 @@ mod tests {
     use base::Chance;
     use base::http::{Framing, payload};
 
-    /// Feeds `body` whole and byte by byte: both must agree on the state and on how much belongs to the body.
+    /// Feeds `body` at once and byte by byte: both must agree on the state and on the length of the body.
     #[track_caller]
     fn check(body: &str, state: State, bytes: usize) {
         let mut whole = Chunks::new(64);

@@ -1,6 +1,6 @@
 //! Connections: TCP, and TLS over it with the ring provider, HTTP/1.1 only.
 //!
-//! No protocol is offered by ALPN, so a server speaks HTTP/1.1.
+//! No protocol is offered by ALPN, so a server uses HTTP/1.1.
 
 use super::trust::Trust;
 use super::{ExchangeLimits, Proxy, Settings, SettingsError, Trouble, Visit};
@@ -16,15 +16,15 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout_at};
 use tokio_rustls::client::TlsStream;
 
-/// A connection that stands.
+/// An open connection.
 pub(super) enum Stream {
     /// http.
     Plain(TcpStream),
-    /// https, and whether its certificate is in doubt.
+    /// https, and whether its certificate is invalid.
     Tls(Box<TlsStream<TcpStream>>, bool),
 }
 
-/// What both kinds of connection can do.
+/// The operations of both kinds of connection.
 pub(super) trait ReadWrite: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> ReadWrite for T {}
 
@@ -43,15 +43,15 @@ impl Stream {
         }
     }
 
-    /// Whether its certificate would not do by the strict rules.
+    /// Whether its certificate fails the strict rules.
     pub(super) fn is_in_doubt(&self) -> bool {
         matches!(self, Self::Tls(_, true))
     }
 
-    /// Whether the connection is open and nothing was sent that nobody asked for.
+    /// Whether the connection is open and received no unrequested bytes.
     ///
-    /// The socket itself is asked, since the runtime may not have heard of the latest bytes yet; then the TLS layer,
-    /// which may hold some that it has decrypted already.
+    /// The socket itself is checked, because the runtime may not know of the latest bytes yet; then the TLS layer,
+    /// which may hold decrypted bytes.
     pub(super) fn is_quiet(&mut self) -> bool {
         let mut byte = [MaybeUninit::uninit(); 1];
         let socket = socket2::SockRef::from(self.tcp()).peek(&mut byte);
@@ -65,7 +65,7 @@ impl Stream {
     }
 }
 
-/// What makes connections.
+/// Opens connections.
 pub(super) struct Connector(Trust);
 
 impl std::fmt::Debug for Connector {
@@ -79,7 +79,7 @@ impl Connector {
         Trust::new(settings).map(Self)
     }
 
-    /// Connects to the visit's address, which has been judged; by way of the proxy if there is one.
+    /// Connects to the visit's address, which has been judged; through the proxy if there is one.
     pub(super) async fn connect(
         &self,
         visit: &mut Visit<'_>,
@@ -94,7 +94,7 @@ impl Connector {
         };
         let phase = if settings.proxy.is_some() { Phase::Proxy } else { Phase::Connect };
         let mut tcp = within(settings.limits.connect_time_max, visit.ends, phase, connecting).await?;
-        // Requests are small and whole: waiting to fill a packet only costs time. Refusal of the option costs nothing.
+        // Requests are small and complete: waiting to fill a packet only costs time. A failure to set the option is harmless.
         let _ = tcp.set_nodelay(true);
         visit.times.connect = begun.elapsed();
         if settings.proxy.is_some() {
@@ -129,7 +129,7 @@ fn tls_name(host: &str) -> Result<ServerName<'static>, Trouble> {
     ServerName::try_from(bare.to_owned()).map_err(refuse)
 }
 
-/// Waits for one phase, at most as long as it may take and as the visit still lasts.
+/// Waits for one phase, at most until its time limit and that of the visit.
 async fn within<T>(
     limit: Duration,
     visit_ends: Instant,
@@ -144,10 +144,10 @@ async fn within<T>(
     }
 }
 
-/// What runs out on this machine: memory, descriptors, ports, buffers, and the network itself.
+/// Resources that run out on this machine: memory, descriptors, ports, buffers, and the network itself.
 const OWN_TROUBLES: [i32; 6] = [12, 23, 24, 99, 100, 105];
 
-/// What an error of the network says about the other side, or about this machine.
+/// What a network error says about the other side, or about this machine.
 pub(super) fn cause(error: &io::Error) -> Cause {
     if error.raw_os_error().is_some_and(|code| OWN_TROUBLES.contains(&code)) {
         return Cause::Machine(error.to_string());
@@ -157,7 +157,7 @@ pub(super) fn cause(error: &io::Error) -> Cause {
         io::ErrorKind::ConnectionRefused => "connection refused".to_owned(),
         io::ErrorKind::ConnectionReset => "connection reset".to_owned(),
         io::ErrorKind::UnexpectedEof => "connection closed".to_owned(),
-        // The other side may have put its own words into a certificate (H24).
+        // The other side may have put text of its own into a certificate (H24).
         _ => base::printable(&error.to_string()).into_owned(),
     };
     if is_tls { Cause::Tls(text) } else { Cause::Broken(text) }

@@ -1,19 +1,19 @@
-//! The head of an answer, and what it says about the end of the body.
+//! The head of a response, and how it frames the body.
 //!
-//! The head is looked for by its empty line, so that a head that drips in byte by byte is parsed once and not once a
-//! byte; then `httparse` reads it, leniently: bytes, case and order stay as they came, and a line that is no field is
-//! passed over.
+//! The head is found by its empty line, so that a head that arrives byte by byte is parsed once and not once per byte;
+//! then `httparse` parses it tolerantly: bytes, case and order stay as received, and a line that is not a field is
+//! skipped.
 //!
 //! **Invariant:** the framing is derived once, here (RFC 9112 §6.3, H15):
 //!
-//! | the answer | its body | the connection afterwards |
+//! | the response | its body | the connection afterwards |
 //! |---|---|---|
 //! | to HEAD, or 1xx, 204, 304 | none, whatever the fields say | kept |
 //! | `Transfer-Encoding` ending in `chunked` | chunked | kept; closed if there is a `Content-Length` too |
 //! | any other `Transfer-Encoding` | until close | closed |
 //! | one `Content-Length` | of that length | kept |
 //! | several that agree | of that length | closed |
-//! | one that is no number, or several that differ | until close | closed |
+//! | one that is not a number, or several that differ | until close | closed |
 //! | neither field | until close | closed |
 
 use super::wire::{Got, Wire};
@@ -23,20 +23,20 @@ use base::http::{self, Framing};
 use httparse::{EMPTY_HEADER, Error, Header, ParserConfig, Response, Status};
 use std::borrow::Cow;
 
-/// The head of a final answer.
+/// The head of a final response.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Head {
-    /// Every byte, the empty line included.
+    /// Every byte, including the empty line.
     pub(super) bytes: Vec<u8>,
     pub(super) status: u16,
     pub(super) framing: Framing,
-    /// Whether the fields contradict each other, or cannot be believed, about the end of the body.
+    /// Whether the fields contradict each other, or are invalid, about the end of the body.
     pub(super) is_in_doubt: bool,
     /// Whether another request may follow, if the body ends as it should.
     pub(super) keeps_alive: bool,
 }
 
-/// Reads the final head, and what came of the body along with it. Interim answers before it are passed over.
+/// Reads the final head, and the part of the body received with it. Interim responses before it are skipped.
 pub(super) async fn read(
     wire: &mut Wire<'_>,
     head_only: bool,
@@ -54,7 +54,7 @@ pub(super) async fn read(
                 return Err(with_received(malformed(what), [bytes, buffer].concat(), limits));
             }
         };
-        // 101 is no interim answer: what follows it is another protocol, which nobody asked for.
+        // 101 is not an interim response: another protocol follows, which was not requested.
         if !(100..200).contains(&head.status) || head.status == 101 {
             return Ok((head, buffer));
         }
@@ -62,7 +62,7 @@ pub(super) async fn read(
     Err(with_received(malformed("too many interim answers"), buffer, limits))
 }
 
-/// What came and is no answer is kept as far as a head may reach.
+/// Bytes that are not a response are kept up to the maximum length of a head.
 fn with_received(trouble: Trouble, mut received: Vec<u8>, limits: &ExchangeLimits) -> Trouble {
     received.truncate(limits.head_bytes_max);
     Trouble { received, ..trouble }
@@ -72,7 +72,7 @@ fn malformed(what: &'static str) -> Trouble {
     Trouble::new(Phase::Head, Cause::Malformed(what))
 }
 
-/// Takes the next head out of `buffer`, reading as much as it needs.
+/// Takes the next head out of `buffer`, reading as much as needed.
 async fn next(
     wire: &mut Wire<'_>,
     buffer: &mut Vec<u8>,
@@ -116,19 +116,19 @@ async fn more(wire: &mut Wire<'_>, buffer: &mut Vec<u8>) -> Result<(), Trouble> 
     Err(Trouble { lost: wire.is_untouched(), ..Trouble::new(Phase::Head, cause) })
 }
 
-/// Empty lines before an answer are no part of it; their bytes count as if they were.
+/// Empty lines before a response are not part of it; their bytes count as if they were.
 fn drop_blank_start(buffer: &mut Vec<u8>) -> usize {
     let blank = buffer.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
     buffer.drain(..blank);
     blank
 }
 
-/// Whether this can still become an answer: a server that greets in another protocol is not waited for.
+/// Whether this can still become a response: a server that uses another protocol is not waited for.
 fn looks_like_http(buffer: &[u8]) -> bool {
     buffer.iter().zip(b"HTTP/1.").all(|(found, wanted)| found == wanted)
 }
 
-/// Where the head ends: behind the first empty line whose line break lies at `from` or later.
+/// The end of the head: after the first empty line whose line break is at `from` or later.
 fn end(buffer: &[u8], from: usize) -> Option<usize> {
     let rest = buffer.get(from..)?;
     memchr::memchr_iter(b'\n', rest).find_map(|at| match rest.get(at + 1..)? {
@@ -138,7 +138,7 @@ fn end(buffer: &[u8], from: usize) -> Option<usize> {
     })
 }
 
-/// Reads a whole head.
+/// Parses a complete head.
 fn parse(bytes: Vec<u8>, head_only: bool, fields_max: usize) -> Result<Head, (&'static str, Vec<u8>)> {
     match read_fields(&bytes, head_only, fields_max) {
         Ok((status, framing, clarity, keeps_alive)) => {
@@ -150,7 +150,7 @@ fn parse(bytes: Vec<u8>, head_only: bool, fields_max: usize) -> Result<Head, (&'
     }
 }
 
-/// Status, framing and how clear that is, and whether the server would keep the connection.
+/// Status, framing and its clarity, and whether the server would keep the connection.
 fn read_fields(
     bytes: &[u8],
     head_only: bool,
@@ -174,19 +174,19 @@ fn read_fields(
     Ok((status, framing, clarity, keeps_alive))
 }
 
-/// How clearly a head says where its body ends.
+/// How clearly a head frames its body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clarity {
-    /// Once, and beyond doubt.
+    /// Once and unambiguously.
     Clear,
     /// Not at all: the connection ends it.
     Close,
-    /// In more than one way, or in none that can be believed (H15).
+    /// In more than one way, or in an invalid one (H15).
     Doubt,
 }
 
-/// The head with each NUL and each carriage return inside a line replaced (RFC 9110 §5.5), for reading only. A name
-/// that held one is no name then and its line is passed over; a length or coding that held one is none we know.
+/// The head with each NUL and each carriage return inside a line replaced (RFC 9110 §5.5), for parsing only. A name
+/// that contained one is then invalid and its line is skipped; a length or coding that contained one is unknown.
 fn legible(bytes: &[u8]) -> Cow<'_, [u8]> {
     let follows = bytes.iter().skip(1).map(Some).chain([None]);
     let is_odd = |(byte, next): (&u8, Option<&u8>)| *byte == 0 || (*byte == b'\r' && next != Some(&b'\n'));
@@ -207,7 +207,7 @@ fn lenient() -> ParserConfig {
     config
 }
 
-/// How the end of the body is known, and how clearly.
+/// How the body is framed, and how clearly.
 fn framing(status: u16, head_only: bool, fields: &[Header<'_>]) -> (Framing, Clarity) {
     if head_only || matches!(status, 100..200 | 204 | 304) {
         return (Framing::None, Clarity::Clear);
@@ -247,12 +247,12 @@ fn by_length(lengths: &[&str]) -> (Framing, Clarity) {
     agreed.map_or((Framing::UntilClose, Clarity::Doubt), |length| (Framing::Length(length), clarity))
 }
 
-/// Digits and nothing else: `+5`, `0x5` and `5 bytes` are no lengths.
+/// Digits only: `+5`, `0x5` and `5 bytes` are not lengths.
 fn length(text: &str) -> Option<u64> {
     text.bytes().all(|b| b.is_ascii_digit()).then(|| text.parse().ok())?
 }
 
-/// The comma-separated values of all fields called `name`. A value that is no text counts, as one that means nothing.
+/// The comma-separated values of all fields called `name`. A value that is not text counts as an unknown value.
 fn tokens<'a>(fields: &'a [Header<'_>], name: &'a str) -> impl Iterator<Item = &'a str> {
     let named = fields.iter().filter(move |field| field.name.eq_ignore_ascii_case(name));
     named.flat_map(|field| std::str::from_utf8(field.value).unwrap_or("?").split(',').map(str::trim))

@@ -3,48 +3,48 @@
 use base::limits;
 use std::time::Duration;
 
-/// The most connections that are kept open for a next request: a quarter of the descriptors a process has by default.
+/// The maximum number of idle connections: a quarter of the descriptors a process has by default.
 const POOL_CONNECTIONS_MAX: usize = 256;
-/// How long a connection is kept without a request: longer than the usual pause between two requests to one server.
+/// How long an idle connection is kept: longer than the usual delay between two requests to one server.
 const POOL_IDLE_TIME_MAX: Duration = Duration::from_secs(30);
 const _: () = assert!(limits::SERVER_PAUSE_DEFAULT.as_seconds() < POOL_IDLE_TIME_MAX.as_secs());
 
-/// How long an exchange may take and how much it may bring (H6, H7).
+/// The limits of time and size of an exchange (H6, H7).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExchangeLimits {
     /// Time to connect.
     pub connect_time_max: Duration,
     /// Time for the TLS handshake.
     pub tls_time_max: Duration,
-    /// Time from the request to the first byte of the answer.
+    /// Time from the request to the first byte of the response.
     pub first_byte_time_max: Duration,
     /// Time without any byte.
     pub idle_time_max: Duration,
     /// Time of the whole exchange.
     pub visit_time_max: Duration,
-    /// How long an answer may be slower than `bytes_per_second_min`.
+    /// How long a response may be slower than `bytes_per_second_min`.
     pub slow_grace: Duration,
-    /// The slowest answer that is waited for, on average since its first byte.
+    /// The minimum average rate of a response since its first byte.
     pub bytes_per_second_min: u64,
-    /// The longest head, and the longest trailer section.
+    /// The maximum length of a head, and of a trailer section.
     pub head_bytes_max: usize,
-    /// The most fields in a head.
+    /// The maximum number of fields in a head.
     pub head_fields_max: usize,
-    /// The most interim answers before the final one.
+    /// The maximum number of interim responses before the final one.
     pub interim_answers_max: usize,
-    /// As much of a body as is kept.
+    /// The maximum number of bytes kept of a body.
     pub body_bytes_max: usize,
-    /// As much of one body as is kept in memory.
+    /// The maximum number of bytes of one body in memory.
     pub body_memory_each_max: usize,
-    /// The memory of all bodies in flight together.
+    /// The maximum memory of all bodies in flight.
     pub body_memory_bytes_max: usize,
-    /// The room on disk of all bodies in flight together.
+    /// The maximum disk space of all bodies in flight.
     pub body_disk_bytes_max: usize,
     /// How long a proxy may delay a request.
     pub proxy_time_max: Duration,
-    /// The most connections that are kept open.
+    /// The maximum number of idle connections.
     pub pool_connections_max: usize,
-    /// How long a connection is kept without a request.
+    /// How long an idle connection is kept.
     pub pool_idle_time_max: Duration,
 }
 

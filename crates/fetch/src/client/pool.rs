@@ -1,7 +1,7 @@
 //! Connections kept for the next request to the same server.
 //!
-//! **Invariant:** a connection serves only the address and the origin it was made for (H3), at most one is kept for
-//! each, and never more than the bound; beyond it the one unused longest is closed.
+//! **Invariant:** a connection serves only the address and the origin it was opened for (H3), at most one is kept for
+//! each, and never more than the bound; above it the least recently used one is closed.
 
 use super::connect::Stream;
 use base::url::Origin;
@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// What a connection is for.
+/// The destination of a connection.
 pub(super) type Key = (SocketAddr, Origin);
 
 pub(super) struct Pool {
@@ -30,13 +30,13 @@ impl Pool {
         Self { kept: Mutex::default(), connections_max, idle_time_max }
     }
 
-    /// The connection kept for `key`, if it is still young and quiet.
+    /// The connection kept for `key`, if it is recent and idle.
     pub(super) fn take(&self, key: &Key) -> Option<Stream> {
         let mut kept = self.lock().remove(key)?;
         (kept.since.elapsed() <= self.idle_time_max && kept.stream.is_quiet()).then_some(kept.stream)
     }
 
-    /// Keeps a connection, closing those whose time is over and, when there are too many, the oldest.
+    /// Keeps a connection; closes expired ones and, if there are too many, the oldest.
     pub(super) fn put(&self, key: Key, stream: Stream) {
         let mut kept = self.lock();
         kept.retain(|_, kept| kept.since.elapsed() <= self.idle_time_max);
@@ -47,7 +47,7 @@ impl Pool {
         }
     }
 
-    /// A panic elsewhere leaves the map whole, so its poison is no reason to stop.
+    /// A panic elsewhere leaves the map consistent, so poisoning can be ignored.
     fn lock(&self) -> MutexGuard<'_, HashMap<Key, Kept>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }

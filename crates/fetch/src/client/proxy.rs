@@ -1,10 +1,10 @@
 //! A forward proxy between the door and the web, such as the egress guard (D12).
 //!
-//! The door resolves and judges the address as ever, then asks the proxy for a tunnel to that very address, for http and
-//! https alike: the bytes of an exchange stay what they are without a proxy. A field of ours names the server, so that
-//! the guard can keep its limits per server.
+//! The door resolves and judges the address as usual, then requests a tunnel to exactly that address from the proxy, for
+//! http and https alike: the bytes of an exchange are the same as without a proxy. A header field names the server, so
+//! that the guard can apply its limits per server.
 //!
-//! **Invariant:** nothing is sent through a tunnel that the proxy has not opened by a 2xx answer with nothing behind it.
+//! **Invariant:** bytes are sent through a tunnel only after the proxy opened it by a 2xx response with nothing after it.
 
 use super::connect::cause;
 use super::{Settings, Trouble, Visit};
@@ -26,7 +26,7 @@ pub struct Proxy {
     port: u16,
 }
 
-/// Why a text names no proxy.
+/// Why a text is not the URL of a proxy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no proxy; write `http://host:port`, without a user and without a path")]
 pub struct ProxyError(String);
@@ -46,7 +46,7 @@ impl FromStr for Proxy {
     }
 }
 
-/// The text as it may be shown: who signs on to a proxy is nobody's business (H14).
+/// The text without credentials, which must not be shown (H14).
 fn without_user(text: &str) -> String {
     let shown = text.rsplit_once('@').map_or_else(|| text.to_owned(), |(_, host)| format!("…@{host}"));
     base::printable(&shown).into_owned()
@@ -63,12 +63,12 @@ impl fmt::Display for Proxy {
 }
 
 impl Proxy {
-    /// Connects to the proxy itself. It may be anywhere: whoever set it named it.
+    /// Connects to the proxy itself. Its address is not judged, because the operator configured it.
     pub(super) async fn connect(&self) -> io::Result<TcpStream> {
         TcpStream::connect((self.host.as_str(), self.port)).await
     }
 
-    /// Asks for a tunnel to the visit's address.
+    /// Requests a tunnel to the visit's address.
     pub(super) async fn open_tunnel(
         stream: &mut TcpStream,
         visit: &Visit<'_>,
@@ -96,7 +96,7 @@ fn question(visit: &Visit<'_>, settings: &Settings) -> Vec<u8> {
         .into_bytes()
 }
 
-/// Reads the head of the proxy's answer and whatever came along with it.
+/// Reads the head of the proxy's response and the bytes received with it.
 async fn answer(stream: &mut TcpStream) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(512);
     while !ends(&head) && head.len() < PROXY_HEAD_BYTES_MAX {
@@ -111,13 +111,13 @@ fn ends(head: &[u8]) -> bool {
     memchr::memmem::find(head, b"\r\n\r\n").is_some()
 }
 
-/// A 2xx with nothing behind it: whatever follows cannot be from the server, who was not asked yet.
+/// A 2xx with nothing after it: further bytes cannot be from the server, which has received no request yet.
 fn is_opened(head: &[u8]) -> bool {
     matches!(http::status(head), Some(200..300))
         && memchr::memmem::find(head, b"\r\n\r\n") == head.len().checked_sub(4)
 }
 
-/// What it means that there is no tunnel: the server could not be reached (502, 504), or the proxy does not want to.
+/// Why there is no tunnel: the server could not be reached (502, 504), or the proxy refuses.
 fn refusal(head: &[u8]) -> Trouble {
     let status = http::status(head);
     let shown = status.map_or_else(|| "no HTTP".to_owned(), |status| status.to_string());

@@ -1,7 +1,7 @@
-//! The head of a request, as it is sent.
+//! The head of a request, as sent.
 //!
-//! **Invariant:** a value that could break the head apart is never written (H16): a setting is refused when the door
-//! is built, a field of the request (an `ETag` the web gave us, perhaps) is left out, which its head then shows.
+//! **Invariant:** a value that could break the head is never written (H16): a setting is refused when the door is
+//! created, and a field of the request (such as an `ETag` from the web) is omitted, which its head then shows.
 
 use super::Settings;
 use base::door::Request;
@@ -12,7 +12,7 @@ const OWN: [&str; 4] = ["host", "connection", "content-length", "transfer-encodi
 /// The request line, the fields, the empty line.
 ///
 /// # Panics
-/// When the program itself names a field that belongs to the door, or that is no name.
+/// If the program itself passes a field that belongs to the door, or an invalid name.
 pub(super) fn head(request: &Request, settings: &Settings) -> Vec<u8> {
     let method = if request.head_only { "HEAD" } else { "GET" };
     let mut head = format!("{method} {} HTTP/1.1\r\n", request.url.target());
@@ -35,7 +35,7 @@ pub(super) fn head(request: &Request, settings: &Settings) -> Vec<u8> {
     head.into_bytes()
 }
 
-/// The fields every request carries unless it brings its own.
+/// The default fields of every request, unless it has its own.
 fn standing_fields<'a>(settings: &'a Settings, agent: &'a str) -> [(&'static str, &'a str); 4] {
     [
         ("User-Agent", agent),
@@ -56,7 +56,7 @@ fn may_be_named(name: &str) -> bool {
     is_token && !OWN.iter().any(|own| own.eq_ignore_ascii_case(name))
 }
 
-/// Whether a value stays on its line: no control character but the tab.
+/// Whether a value stays on its line: no control character except the tab.
 pub(super) fn is_field_value(value: &str) -> bool {
     value.bytes().all(|b| b == b'\t' || !b.is_ascii_control())
 }

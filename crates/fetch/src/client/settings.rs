@@ -1,4 +1,4 @@
-//! What the door is told once, before the first request.
+//! The settings of the door, fixed before the first request.
 
 use super::request::is_field_value;
 use super::{ExchangeLimits, Proxy};
@@ -6,39 +6,39 @@ use crate::{AddressPolicy, Resolver};
 use std::borrow::Cow;
 use std::path::PathBuf;
 
-/// How the door introduces itself, what it may visit and how far it goes.
+/// The identity, the allowed addresses and the limits of the door.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Who visits: the first word of `User-Agent`.
+    /// The name of the crawler: the first word of `User-Agent`.
     pub user_agent: String,
-    /// A page or an address for whoever has a question; it stands in `User-Agent`. Without it no public address is
+    /// A page or an email address for questions, sent in `User-Agent`. Without it no public address is
     /// visited (D18).
     pub contact: Option<String>,
-    /// `Accept`; left out when empty, like the next two.
+    /// `Accept`; omitted if empty, like the next two.
     pub accept: String,
     /// `Accept-Language`.
     pub accept_language: String,
     /// `Accept-Encoding`: only what [`coding`] reads.
     pub accept_encoding: String,
-    /// Whose certificates are trusted.
+    /// The trusted root certificates.
     pub roots: Roots,
-    /// Certificates that are trusted beside the roots, in PEM; empty for none.
+    /// Additional trusted certificates, in PEM; empty for none.
     pub extra_roots_pem: Vec<u8>,
-    /// What happens when a certificate is not acceptable (H26).
+    /// What happens if a certificate is not valid (H26).
     pub certificates: Certificates,
-    /// Where the servers with fixed names are.
+    /// The addresses of servers with fixed names.
     pub resolver: Resolver,
-    /// Which addresses may be visited.
+    /// The addresses that may be visited.
     pub addresses: AddressPolicy,
-    /// What stands between the door and the web, if anything does.
+    /// The proxy between the door and the web, if any.
     pub proxy: Option<Proxy>,
-    /// Where bodies lie that are too large for memory; the system's place for temporary files without it.
+    /// The directory for bodies too large for memory; the default is the system's directory for temporary files.
     pub spool: Option<PathBuf>,
-    /// How long an exchange may take and how much it may bring.
+    /// The limits of an exchange.
     pub limits: ExchangeLimits,
 }
 
-/// Whose certificates are trusted.
+/// The trusted root certificates.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Roots {
     /// Those that browsers trust, as compiled in.
@@ -48,13 +48,13 @@ pub enum Roots {
     System,
 }
 
-/// What happens when a certificate is not acceptable.
+/// What happens if a certificate is not valid.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Certificates {
     /// The visit fails.
     #[default]
     Strict,
-    /// The visit goes on and its answer is marked: an archive may want what a browser would warn of.
+    /// The visit continues and its response is marked: an archive may want what a browser would warn of.
     Marked,
 }
 
@@ -79,11 +79,11 @@ impl Default for Settings {
     }
 }
 
-/// Why a door cannot be built.
+/// Why a door cannot be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SettingsError {
-    /// A setting would break the request apart.
+    /// A setting would break the request.
     #[error("`{name}` cannot be sent: `{value}` holds a control character; remove it")]
     Field {
         /// The name of the field.
@@ -94,28 +94,28 @@ pub enum SettingsError {
     /// The extra roots are not PEM.
     #[error("cannot read the extra root certificates; give certificates in PEM")]
     RootsPem(#[source] rustls::pki_types::pem::Error),
-    /// The extra roots hold no certificate at all.
+    /// The additional roots contain no certificate.
     #[error("the extra root certificates hold no certificate; give at least one in PEM")]
     RootsEmpty,
-    /// The system's roots are nowhere to be found.
+    /// The system's roots cannot be found.
     #[error(
         "cannot find the certificates that this system trusts; install `ca-certificates`, name a file in `SSL_CERT_FILE`, or use the bundled ones"
     )]
     RootsSystem,
-    /// An extra root is no certificate, or TLS cannot be set up.
+    /// An additional root is not a certificate, or TLS cannot be set up.
     #[error("cannot set up TLS; check the extra root certificates")]
     Tls(#[source] rustls::Error),
 }
 
 impl Settings {
-    /// What is said in `User-Agent`.
+    /// The value of `User-Agent`.
     pub(super) fn introduction(&self) -> Cow<'_, str> {
         match &self.contact {
             Some(contact) => Cow::Owned(format!("{} (+{contact})", self.user_agent)),
             None => Cow::Borrowed(&self.user_agent),
         }
     }
-    /// Refuses values that would break a request apart.
+    /// Refuses values that would break a request.
     pub(super) fn check(&self) -> Result<(), SettingsError> {
         let fields = [
             ("User-Agent", &self.introduction().into_owned()),

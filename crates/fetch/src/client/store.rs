@@ -1,10 +1,10 @@
-//! Where a body lies while it comes: in memory within a budget, on disk beyond it (D15).
+//! Stores a body while it arrives: in memory within a budget, on disk above it (D15).
 //!
-//! **Invariant:** all bodies in flight together, from their first byte until whoever archives them drops them, take no
-//! more memory than `body_memory_bytes_max`, nor more room on disk than `body_disk_bytes_max`, what one read brings
-//! aside. Nobody waits for either:
-//! without memory a body goes to disk at once, without disk it is cut off. So a thousand servers that never end their
-//! bodies take nothing from the others but speed.
+//! **Invariant:** all bodies in flight together, from their first byte until they are archived and dropped, take at most
+//! `body_memory_bytes_max` of memory and `body_disk_bytes_max` of disk space, plus one read each. No body waits for
+//! either: without memory it goes to disk at once,
+//! without disk space it is truncated. So a thousand servers with endless bodies cost the others nothing but
+//! speed.
 
 use base::Body;
 use std::fs::File;
@@ -13,16 +13,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What is gathered before it is written to disk; each body on disk has as much memory beside the budget, and what one
-/// read brings.
+/// The number of bytes buffered before a write to disk; each body on disk has this much memory outside the budget, plus
+/// one read.
 const SPILL_BYTES: usize = 128 * 1024;
 
-/// Room for the bodies of one door.
+/// The storage for the bodies of one door.
 #[derive(Debug)]
 pub(super) struct Store {
     memory: Arc<Budget>,
     disk: Arc<Budget>,
-    /// What one body may take of the memory.
+    /// The maximum memory of one body.
     memory_each_max: usize,
     directory: PathBuf,
 }
@@ -38,18 +38,18 @@ impl Store {
         }
     }
 
-    /// A place for a body that begins with `start`.
+    /// Storage for a body that starts with `start`.
     pub(super) fn sink(&self, start: Vec<u8>) -> Sink<'_> {
         let (memory, disk) = (Grant::none(&self.memory), Grant::none(&self.disk));
         Sink { store: self, fresh: start, spilled: 0, file: None, memory, disk }
     }
 }
 
-/// A number of bytes that is shared.
+/// A shared number of bytes.
 #[derive(Debug)]
 struct Budget(AtomicUsize);
 
-/// A part of a budget, given back when it is dropped.
+/// A part of a budget, returned when it is dropped.
 #[derive(Debug)]
 struct Grant {
     budget: Arc<Budget>,
@@ -61,7 +61,7 @@ impl Grant {
         Self { budget: Arc::clone(budget), bytes: 0 }
     }
 
-    /// Makes the part `bytes` large at least, if the budget has as much.
+    /// Grows the part to at least `bytes`, if the budget allows.
     fn grow_to(&mut self, bytes: usize) -> bool {
         let Some(more) = bytes.checked_sub(self.bytes).filter(|more| *more > 0) else { return true };
         let taken = self
@@ -80,13 +80,13 @@ impl Drop for Grant {
     }
 }
 
-/// A body that is coming.
+/// A body that is being received.
 #[derive(Debug)]
 pub(super) struct Sink<'a> {
     store: &'a Store,
-    /// What came last and is not on disk yet; everything, while nothing is.
+    /// The last bytes, not on disk yet; all bytes while nothing is on disk.
     pub(super) fresh: Vec<u8>,
-    /// How many bytes lie on disk before it.
+    /// The number of bytes on disk before them.
     spilled: usize,
     file: Option<File>,
     memory: Grant,
@@ -98,7 +98,7 @@ pub(super) struct Sink<'a> {
 pub(super) enum Room {
     /// It can.
     Left,
-    /// There is no room for more, in the budget or on the disk.
+    /// There is no space for more, in the budget or on the disk.
     Spent,
 }
 
@@ -107,12 +107,12 @@ impl Sink<'_> {
         self.spilled + self.fresh.len()
     }
 
-    /// Cuts what lies behind `length`, which is never less than what is on disk already.
+    /// Truncates to `length`, which is never less than what is on disk.
     pub(super) fn truncate(&mut self, length: usize) {
         self.fresh.truncate(length.saturating_sub(self.spilled));
     }
 
-    /// Brings what came within its budget: to disk, if it is too much for memory.
+    /// Fits the received bytes into the budget: moves them to disk if they are too many for memory.
     pub(super) async fn settle(&mut self) -> Room {
         let fits = self.file.is_none()
             && self.fresh.capacity() <= self.store.memory_each_max
@@ -124,7 +124,7 @@ impl Sink<'_> {
         if self.disk.grow_to(self.len()) { self.spill().await } else { self.cut() }
     }
 
-    /// Writes what came last to disk, away from the threads that serve the network.
+    /// Writes the last bytes to disk, outside of the network threads.
     async fn spill(&mut self) -> Room {
         let (file, bytes) = (self.file.take(), std::mem::take(&mut self.fresh));
         let (directory, length) = (self.store.directory.clone(), self.spilled);
@@ -134,7 +134,7 @@ impl Sink<'_> {
                 Err(error) => return (None, bytes, Err(error)),
             };
             let written = file.write_all(&bytes).or_else(|error| {
-                // What lies behind the last whole piece is none of the body.
+                // Bytes after the last complete write are not part of the body.
                 file.set_len(length as u64).and(Err(error))
             });
             (Some(file), bytes, written)
@@ -153,7 +153,7 @@ impl Sink<'_> {
         Room::Left
     }
 
-    /// Leaves what there is room for: what is on disk already, or what memory was granted.
+    /// Keeps what there is space for: the bytes on disk, or what memory was granted.
     fn cut(&mut self) -> Room {
         let left = if self.file.is_some() { 0 } else { self.memory.bytes };
         self.fresh.truncate(left);
@@ -161,7 +161,7 @@ impl Sink<'_> {
         Room::Spent
     }
 
-    /// The body, and whether it is all there.
+    /// The body, and whether it is complete.
     pub(super) async fn finish(mut self) -> (Body, bool) {
         let is_spilling = match self.file {
             Some(_) => !self.fresh.is_empty(),
@@ -169,7 +169,7 @@ impl Sink<'_> {
         };
         let mut is_whole = true;
         if is_spilling {
-            // A last piece is written even when the budget is spent: it is bounded, and the body is done.
+            // The last bytes are written even if the budget is spent: they are bounded, and the body is done.
             self.disk.grow_to(self.len());
             is_whole = self.spill().await == Room::Left;
         }

@@ -1,7 +1,7 @@
-//! Whose certificates are believed (H26): name, validity and chain, judged strictly.
+//! Verifies certificates (H26): name, validity and chain, by strict rules.
 //!
-//! In the marked way the handshake accepts any certificate whose key signs it; then the certificate is judged by the
-//! same strict rules, and what they would refuse is a mark on the answer.
+//! In marked mode the handshake accepts any certificate whose key signs it; then the certificate is judged by the same
+//! strict rules, and a failure marks the response.
 
 use super::{Certificates, Roots, Settings, SettingsError};
 use rustls::client::WebPkiServerVerifier;
@@ -15,20 +15,20 @@ use tokio::net::TcpStream;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
 
-/// Where systems keep the certificates they trust, in one file.
+/// Where systems store their trusted certificates, in one file.
 const SYSTEM_FILES: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
     "/etc/ssl/ca-bundle.pem",
     "/etc/ssl/cert.pem",
 ];
-/// Names another such file.
+/// The variable that names another such file.
 const SYSTEM_VARIABLE: &str = "SSL_CERT_FILE";
 
-/// What makes TLS connections, and judges whom they are with.
+/// Opens TLS connections and judges their certificates.
 pub(super) struct Trust {
     pub(super) connector: TlsConnector,
-    /// Judges after the handshake; absent where the handshake itself was strict.
+    /// Judges after the handshake; `None` if the handshake itself was strict.
     afterwards: Option<Arc<WebPkiServerVerifier>>,
 }
 
@@ -52,7 +52,7 @@ impl Trust {
         Ok(Self { connector: TlsConnector::from(Arc::new(config)), afterwards })
     }
 
-    /// Whether the other side's certificate would not do by the strict rules.
+    /// Whether the peer's certificate fails the strict rules.
     pub(super) fn doubts(&self, stream: &TlsStream<TcpStream>, name: &ServerName<'_>) -> bool {
         let Some(strict) = &self.afterwards else { return false };
         let Some([own, others @ ..]) = stream.get_ref().1.peer_certificates() else { return true };
@@ -74,9 +74,9 @@ fn roots(settings: &Settings) -> Result<RootCertStore, SettingsError> {
     if is_missing { Err(SettingsError::RootsEmpty) } else { Ok(roots) }
 }
 
-/// What the system trusts. Systems hold a few certificates that no strict reader takes; those are passed over.
+/// The roots of the system. Systems contain a few certificates that strict parsers refuse; those are skipped.
 fn system_roots() -> Result<RootCertStore, SettingsError> {
-    // A file that was named counts alone: others would be trusted by mistake.
+    // A named file is used alone: others would be trusted by mistake.
     let files = match std::env::var_os(SYSTEM_VARIABLE) {
         Some(named) => vec![PathBuf::from(named)],
         None => SYSTEM_FILES.map(PathBuf::from).to_vec(),
@@ -87,7 +87,7 @@ fn system_roots() -> Result<RootCertStore, SettingsError> {
     if roots.is_empty() { Err(SettingsError::RootsSystem) } else { Ok(roots) }
 }
 
-/// Accepts any certificate; the signatures of the handshake are checked all the same.
+/// Accepts any certificate; the signatures of the handshake are still checked.
 #[derive(Debug)]
 struct Anyone(Arc<WebPkiServerVerifier>);
 

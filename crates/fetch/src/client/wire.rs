@@ -1,7 +1,7 @@
-//! Reading and writing within the limits of time (H6).
+//! Reading and writing within the time limits (H6).
 //!
-//! **Invariant:** every wait has an end: the first byte, the time between bytes, the average rate and the whole visit
-//! are each bounded, and the earliest bound counts.
+//! **Invariant:** every wait is bounded by four limits: the first byte, the time between bytes, the average rate and the
+//! whole visit. The earliest one applies.
 
 use super::connect::{Stream, cause};
 use super::{ExchangeLimits, Trouble, Visit};
@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::time::{Instant, timeout_at};
 
-/// As much as is made room for at once, at least and at most.
+/// The minimum and maximum size of a read buffer.
 const READ_BYTES: usize = 16 * 1024;
 const READ_BYTES_MAX: usize = 256 * 1024;
 
@@ -19,22 +19,22 @@ pub(super) struct Wire<'a> {
     stream: Stream,
     limits: &'a ExchangeLimits,
     visit_ends: Instant,
-    /// How long the first byte may take, a proxy's delay included.
+    /// The time limit for the first byte, a proxy's delay included.
     first_byte_time_max: Duration,
     sent: Instant,
     first_byte: Option<Instant>,
     received: u64,
 }
 
-/// What reading brought.
+/// The result of a read.
 pub(super) enum Got {
     /// More bytes.
     More,
-    /// The other side has closed in good order.
+    /// The other side closed cleanly.
     End,
     /// The connection broke.
     Broken(Cause),
-    /// Nothing, or too little, came in this time.
+    /// No bytes, or too few, arrived in this time.
     TimeOut(Duration),
 }
 
@@ -68,7 +68,7 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Appends what comes next to `into`; `expected` says how much that is, if that is known.
+    /// Appends the next bytes to `into`; `expected` is their number, if known.
     pub(super) async fn more(&mut self, into: &mut Vec<u8>, expected: usize) -> Got {
         into.reserve(expected.clamp(READ_BYTES, READ_BYTES_MAX));
         let (ends, limit) = self.patience();
@@ -84,7 +84,7 @@ impl<'a> Wire<'a> {
         }
     }
 
-    /// Until when the next byte is waited for, and the limit that says so.
+    /// The deadline of the next byte, and the limit that sets it.
     fn patience(&self) -> (Instant, Duration) {
         let limits = self.limits;
         let visit = (self.visit_ends, limits.visit_time_max);
@@ -92,19 +92,19 @@ impl<'a> Wire<'a> {
             return earlier(visit, (self.sent + self.first_byte_time_max, self.first_byte_time_max));
         };
         let idle = (Instant::now() + limits.idle_time_max, limits.idle_time_max);
-        // The moment at which the average since the first byte falls below the slowest rate, were nothing to come.
+        // The time at which the average since the first byte falls below the minimum rate if nothing arrives.
         let paid_for = self.received.checked_div(limits.bytes_per_second_min).map(Duration::from_secs);
         let slow =
             paid_for.map_or(visit, |time| (first_byte + time.max(limits.slow_grace), limits.slow_grace));
         earlier(visit, earlier(idle, slow))
     }
 
-    /// How long the first byte took; nothing when none came.
+    /// The time until the first byte; `None` if none arrived.
     pub(super) fn first_byte_time(&self) -> Duration {
         self.first_byte.map_or(Duration::ZERO, |at| at.saturating_duration_since(self.sent))
     }
 
-    /// Whether nothing has come back yet.
+    /// Whether nothing has been received yet.
     pub(super) fn is_untouched(&self) -> bool {
         self.first_byte.is_none()
     }

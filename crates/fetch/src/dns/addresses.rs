@@ -1,4 +1,4 @@
-//! From a name to its addresses: both kinds at once, along its aliases.
+//! From a name to its addresses: both families at once, following aliases.
 
 use super::message::{ALIASES_MAX, Kind, Reply};
 use super::name::Name;
@@ -9,32 +9,32 @@ use std::pin::pin;
 use std::time::Duration;
 use tokio::time::{Instant, timeout};
 
-/// An answer is used this long at least, whatever it says: who flips faster is not followed (H3, D6).
+/// The minimum lifetime of an answer, whatever it says: faster changes are not followed (H3, D6).
 const LIFETIME_MIN: Duration = Duration::from_secs(60);
-/// An answer is used this long at most.
+/// The maximum lifetime of an answer.
 const LIFETIME_MAX: Duration = Duration::from_secs(24 * 60 * 60);
-/// That there is no such name is believed this long at most: new servers are to be found the same day.
+/// The maximum lifetime of the absence of a name: new servers should be found the same day.
 const NOTHING_LIFETIME_MAX: Duration = Duration::from_secs(60 * 60);
-/// How long a failure of the name servers is remembered: it may be over soon, and must not be asked about ever again
-/// until then.
+/// How long a failure of the name servers is cached: it may be over soon, but must not be retried on every
+/// visit.
 const FAILURE_LIFETIME: Duration = Duration::from_secs(30);
-/// How long the other kind of address is waited for once one kind settled the matter: some servers never answer when
-/// asked for IPv6.
+/// How long to wait for the other family once one has a result: some servers never answer queries for
+/// IPv6.
 const OTHER_KIND_WAIT: Duration = Duration::from_secs(2);
 const _: () = assert!(LIFETIME_MIN.as_secs() < NOTHING_LIFETIME_MAX.as_secs());
 const _: () = assert!(NOTHING_LIFETIME_MAX.as_secs() < LIFETIME_MAX.as_secs());
 
-/// What the name servers know of a name.
+/// What the name servers say about a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Finding {
-    /// Addresses, never none, best first.
+    /// Addresses, at least one, best first.
     Addresses(Vec<IpAddr>),
     NoSuchName,
-    /// They did not say; what they did instead.
+    /// They did not answer; what happened instead.
     Failure(String),
 }
 
-/// Looks a name up. The duration is how long the finding holds.
+/// Resolves a name. The duration is the lifetime of the result.
 pub(super) async fn find(
     servers: &Servers,
     name: &Name,
@@ -66,7 +66,7 @@ async fn other_kind(reply: &Followed, other: impl Future<Output = Followed>) -> 
     }
 }
 
-/// Asks for a name, and again for what it is an alias of until that is no alias.
+/// Resolves a name, following aliases.
 async fn follow(servers: &Servers, name: &Name, kind: Kind, ends: Instant) -> Followed {
     let mut name = name.clone();
     let mut links_before = 0;
@@ -89,7 +89,7 @@ async fn follow(servers: &Servers, name: &Name, kind: Kind, ends: Instant) -> Fo
     Err("the aliases of the name lead too far or in circles".to_owned())
 }
 
-/// Makes one finding of the answers, in their order. Addresses win over their absence, absence over failure if the
+/// Combines the answers, in their order. Addresses win over absence, and absence over failure if the
 /// name itself is said to be absent.
 fn combine(answers: impl IntoIterator<Item = Followed>) -> (Finding, Duration) {
     let mut found = Vec::new();
@@ -110,7 +110,7 @@ fn combine(answers: impl IntoIterator<Item = Followed>) -> (Finding, Duration) {
         }
     }
     if !found.is_empty() {
-        // What failed is asked for again soon.
+        // Failures are retried soon.
         let longest = if failures.is_empty() { LIFETIME_MAX } else { LIFETIME_MIN };
         return (Finding::Addresses(found), lifetime(seconds_min, longest));
     }

@@ -1,8 +1,8 @@
-//! A table of names that cannot grow beyond its bound.
+//! A table of names with a bounded size.
 //!
-//! Entries live in two generations. What is put in or found is young; when half of the bound is young, the old
-//! generation is thrown away and the young one is old. So whatever was used within the last half bound of new names is
-//! still there, what nobody uses is gone without a search for it, and every step takes the same short time.
+//! Entries live in two generations. Inserted or found entries are young; when half of the bound is young, the old
+//! generation is discarded and the young one becomes old. So an entry used within the last half bound of new names is
+//! still there, unused ones disappear without a search, and every step takes constant time.
 //!
 //! **Invariant:** there are never more entries than the bound.
 
@@ -30,7 +30,7 @@ impl<K: Eq + Hash + Clone, V> Bounded<K, V> {
         }
     }
 
-    /// The entry of `key`, which is young from now on.
+    /// The entry of `key`, which becomes young.
     pub(super) fn get(&mut self, key: &K) -> Option<&V> {
         if let Some((key, value)) = self.old.remove_entry(key) {
             self.insert(key, value);

@@ -1,10 +1,10 @@
-//! One look-up for all who ask for the same name at the same time.
+//! One look-up for all callers with the same name at the same time.
 //!
-//! The look-up is a task of its own, so that it goes on when the first who asked is gone. It ends when it is answered,
-//! when its time is over, or when nobody waits for it any more.
+//! The look-up is a separate task, so that it continues when its first caller is gone. It ends when it is answered, when
+//! its time is over, or when no caller waits for it any more.
 //!
-//! **Invariant:** a name has at most one look-up under way, and a look-up that ends in any way, be it a panic, leaves
-//! neither its name nor its place in the zone behind.
+//! **Invariant:** a name has at most one running look-up, and a look-up that ends in any way, even by a panic, releases
+//! its name and its slot in the zone.
 
 use super::addresses::{self, Finding};
 use super::bounded::Bounded;
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
 
-/// What all look-ups share.
+/// The state shared by all look-ups.
 pub(super) struct Shared {
     settings: Settings,
     servers: Servers,
@@ -36,7 +36,7 @@ struct State {
     zones: Zones,
 }
 
-/// What is known of a name, and until when.
+/// The result for a name, and its expiry.
 #[derive(Clone, Debug)]
 pub(super) struct Known {
     pub(super) addresses: Result<Arc<[IpAddr]>, Cause>,
@@ -66,13 +66,13 @@ impl Shared {
         self.counts.stats(state.zones.look_ups(), state.cache.len())
     }
 
-    /// A panic elsewhere leaves the tables whole, so its poison is no reason to stop.
+    /// A panic elsewhere leaves the tables consistent, so poisoning can be ignored.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// What is known of `name`, from memory, from the look-up under way, or from one that begins now.
+/// The result for `name`: from the cache, from the running look-up, or from a new one.
 pub(super) async fn join(shared: &Arc<Shared>, name: Name) -> Result<Known, Cause> {
     let mut waiting = match begin(shared, name)? {
         Begun::Known(known) => return Ok(known),
@@ -114,7 +114,7 @@ impl Shared {
     }
 }
 
-/// A look-up under way.
+/// A running look-up.
 struct Flight {
     shared: Arc<Shared>,
     name: Name,
@@ -135,7 +135,7 @@ impl Flight {
         }
     }
 
-    /// Whether nobody waits; from then on nobody can join either.
+    /// Whether no caller waits; from then on none can join either.
     fn is_abandoned(&self) -> bool {
         let mut state = self.shared.lock();
         let is_abandoned = self.sender.receiver_count() == 0;
@@ -148,7 +148,7 @@ impl Flight {
 
     async fn look_up(&self, ticket: Ticket, begun: Instant) -> Known {
         let Shared { settings, turns, servers, .. } = &*self.shared;
-        // Who waited longest for its turn still has half of the time to ask.
+        // A look-up that waited as long as possible still has half of the time for its queries.
         let turn_ends = begun + settings.look_up_time_max / 2;
         let Ok(_turn) = timeout_at(turn_ends, turns.wait(ticket)).await else {
             let why =
@@ -161,7 +161,7 @@ impl Flight {
         self.keep(finding, now, now + lifetime)
     }
 
-    /// Remembers a finding. A look-up that had no turn found nothing, and is not remembered.
+    /// Caches a result. A look-up that was never sent has no result and is not cached.
     fn keep(&self, finding: Finding, now: Instant, until: Instant) -> Known {
         let failed = matches!(finding, Finding::Failure(_));
         let count = if failed { &self.shared.counts.failed } else { &self.shared.counts.answered };
@@ -185,7 +185,7 @@ impl Flight {
 impl Drop for Flight {
     fn drop(&mut self) {
         let mut state = self.shared.lock();
-        // Once abandoned, the name may have a new look-up under way, which is not this one's to end.
+        // Once abandoned, the name may have a new look-up, which must not be ended here.
         if state.flights.get(&self.name).is_some_and(|sender| sender.same_channel(&self.sender)) {
             state.flights.remove(&self.name);
         }

@@ -1,10 +1,10 @@
-//! The messages of the name system: one question out, one answer in (RFC 1035, EDNS 6891).
+//! DNS messages: one question out, one answer in (RFC 1035, EDNS 6891).
 //!
-//! **Invariant:** reading is total and linear: any bytes are an answer, a stranger's, or a broken one, and nothing is
-//! read twice but a name that others point to, whose hops and length are bounded.
+//! **Invariant:** parsing is total and linear: any bytes are an answer, a foreign message or a malformed one, and nothing
+//! is read twice except a name that others point to, whose hops and length are bounded.
 //!
-//! **Invariant:** only what answers the question is believed: addresses of the asked name, or of a name its aliases
-//! in this very message lead to. Whatever else a message holds is passed over and never kept (H3).
+//! **Invariant:** only records that answer the question are accepted: addresses of the requested name, or of a name that
+//! its aliases in this message lead to. All other records are skipped and never stored (H3).
 
 mod reader;
 
@@ -12,20 +12,20 @@ use super::name::Name;
 use reader::{Data, Reader, Record};
 use std::net::IpAddr;
 
-/// How long an answer over UDP may be: what passes every network unfragmented (DNS flag day 2020).
+/// The maximum length of an answer over UDP: passes every network without fragmentation (DNS flag day 2020).
 const PAYLOAD_BYTES: u16 = 1_232;
-/// As many records of an answer as are read: a hundred times what any name of the web has.
+/// The maximum number of records read of an answer: a hundred times what any name of the web has.
 const RECORDS_MAX: u16 = 256;
-/// As many addresses as are kept of a name, of each kind.
+/// The maximum number of addresses kept of a name, per family.
 pub(super) const ADDRESSES_MAX: usize = 16;
-/// The most aliases from a name to its addresses.
+/// The maximum number of aliases from a name to its addresses.
 pub(super) const ALIASES_MAX: usize = 8;
 
 const CLASS_INTERNET: u16 = 1;
 const TYPE_OPTIONS: u16 = 41;
 const HEAD_BYTES: usize = 12;
 
-/// What is asked for.
+/// The requested record type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     /// IPv4 addresses.
@@ -43,22 +43,22 @@ impl Kind {
     }
 }
 
-/// One question as it is sent, and what its answer is compared with.
+/// A question as sent, to which its answer is compared.
 #[derive(Clone, Debug)]
 pub(super) struct Query {
-    /// What nobody else can know.
+    /// A random number that an attacker cannot know.
     pub(super) id: u16,
-    /// The name in wire form; the case of its letters is at random unless the server cannot keep it.
+    /// The name in wire form; its letters have random case unless the server does not preserve it.
     pub(super) name: Vec<u8>,
     pub(super) kind: Kind,
-    /// Whether a longer answer than 512 bytes is asked for.
+    /// Whether answers longer than 512 bytes are allowed.
     pub(super) extended: bool,
 }
 
 impl Query {
     pub(super) fn encode(&self) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + self.name.len() + 16);
-        // Flags: a plain query, recursion desired. Counts: one question, and the options behind it.
+        // Flags: a plain query, recursion desired. Counts: one question, and the options after it.
         for word in [self.id, 0x0100, 1, 0, 0, u16::from(self.extended)] {
             bytes.extend(word.to_be_bytes());
         }
@@ -75,18 +75,18 @@ impl Query {
     }
 }
 
-/// What bytes are to the one who asked.
+/// How bytes relate to a query.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Message {
-    /// No answer to this question: another id, another question, no answer at all.
+    /// Not an answer to this question: another id, another question, or not an answer.
     Stray,
-    /// An answer, but for the case of the letters, which someone changed.
+    /// An answer, except that the case of the letters was changed.
     OtherCase,
-    /// The answer does not fit; it is to be asked for over TCP.
+    /// The answer does not fit; retry over TCP.
     Truncated,
-    /// The server does not answer, with its code.
+    /// The server refuses, with its code.
     Refusal(u8),
-    /// The answer cannot be read.
+    /// The answer is malformed.
     Broken(&'static str),
     /// The answer.
     Reply(Reply),
@@ -95,15 +95,15 @@ pub(super) enum Message {
 /// An answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Reply {
-    /// Addresses, never none; what is known is known for `seconds`.
+    /// Addresses, at least one; valid for `seconds`.
     Addresses { addresses: Vec<IpAddr>, seconds: u32 },
-    /// None of this kind, or not even the name.
+    /// No address of this family, or no such name.
     Nothing { exists: bool, seconds: u32 },
-    /// The name is another's alias, `links` aliases away, of which this message says nothing.
+    /// The name is an alias, `links` aliases away, of a name without records in this message.
     Alias { to: Vec<u8>, links: usize, seconds: u32 },
 }
 
-/// Reads what came as an answer to `query`.
+/// Parses a message received for `query`.
 pub(super) fn read(bytes: &[u8], query: &Query) -> Message {
     let mut reader = Reader::new(bytes);
     let Some(head) = reader.words::<6>() else { return Message::Stray };
@@ -113,7 +113,7 @@ pub(super) fn read(bytes: &[u8], query: &Query) -> Message {
     if id != query.id || !is_answer || opcode != 0 {
         return Message::Stray;
     }
-    // A server that cannot read a question may leave it out. Only its refusal is believed then.
+    // A server that cannot parse a question may omit it. Only its refusal is accepted then.
     if questions == 0 && !matches!(code, NO_ERROR | NO_SUCH_NAME) {
         return Message::Refusal(code);
     }
@@ -133,10 +133,10 @@ pub(super) fn read(bytes: &[u8], query: &Query) -> Message {
 
 const NO_ERROR: u8 = 0;
 const NO_SUCH_NAME: u8 = 3;
-/// The code of a server that cannot read the question, such as one older than its options.
+/// The code of a server that cannot parse the question, such as one that predates its options.
 pub(super) const FORMAT_ERROR: u8 = 1;
 
-/// What an answer says the question was.
+/// The question repeated in an answer.
 enum Echo {
     Same,
     OtherCase,
@@ -160,7 +160,7 @@ fn reply(reader: &mut Reader<'_>, counts: [u16; 2], query: &Query, exists: bool)
     let [answers, authorities] = counts;
     let read = records(reader, answers);
     let Ok(answer) = read else { return Message::Broken("it ends in the middle of a record") };
-    // Behind an answer that is not read to its end nothing can be found.
+    // After a record that cannot be read, nothing can be found.
     let authority = if answers > RECORDS_MAX { Ok(Vec::new()) } else { records(reader, authorities) };
     let Ok(authority) = authority else { return Message::Broken("it ends in the middle of a record") };
     let Some(chain) = Chain::follow(&answer, query) else {
@@ -175,7 +175,7 @@ fn reply(reader: &mut Reader<'_>, counts: [u16; 2], query: &Query, exists: bool)
     nothing(chain, &authority, exists)
 }
 
-/// What an answer without addresses means: it depends on who vouches for there being none.
+/// The meaning of an answer without addresses: it depends on who asserts that there are none.
 fn nothing(chain: Chain, authority: &[Record], exists: bool) -> Message {
     let start = authority.iter().find_map(|record| match record.data {
         Data::Start { minimum } => Some(minimum.min(record.seconds)),
@@ -198,7 +198,7 @@ fn records(reader: &mut Reader<'_>, count: u16) -> Result<Vec<Record>, reader::B
     (0..count.min(RECORDS_MAX)).map(|_| reader.record()).collect()
 }
 
-/// The way from the asked name over its aliases, as far as one message shows it.
+/// The chain from the requested name over its aliases, as far as one message shows it.
 struct Chain {
     end: Vec<u8>,
     links: usize,
@@ -207,7 +207,7 @@ struct Chain {
 }
 
 impl Chain {
-    /// Nothing when there are too many aliases, or they go in circles.
+    /// `None` if there are too many aliases, or they form a cycle.
     fn follow(answer: &[Record], query: &Query) -> Option<Self> {
         let mut chain =
             Self { end: query.name.to_ascii_lowercase(), links: 0, seconds: u32::MAX, kind: query.kind };
@@ -242,7 +242,7 @@ fn alias<'a>(answer: &'a [Record], name: &[u8]) -> Option<(&'a [u8], u32)> {
     })
 }
 
-/// Gives every letter of a name in wire form the case that a random bit says. Lengths are no letters: none exceeds 63.
+/// Sets the case of every letter of a name in wire form by a random bit. Lengths are not letters: none exceeds 63.
 pub(super) fn mix_case(name: &Name, random: &[u8]) -> Vec<u8> {
     let mut wire = name.to_wire();
     for (place, byte) in wire.iter_mut().enumerate() {

@@ -1,7 +1,7 @@
-//! Names that may be asked for.
+//! Valid host names.
 //!
 //! **Invariant:** a [`Name`] is lower case, without a trailing dot, at most 253 bytes of labels of 1 to 63 letters,
-//! digits, hyphens and underscores, and no address: what is sent is never malformed, and one name has one form.
+//! digits, hyphens and underscores, and not an address: a query is never malformed, and one name has one form.
 
 use base::server::registrable_domain;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ const NAME_BYTES_MAX: usize = 253;
 /// The longest label.
 pub(super) const LABEL_BYTES_MAX: usize = 63;
 
-/// Names below these, and these, exist on no network that is the web (RFC 6761, 6762, 7686). They are never sent:
-/// a query for them tells a stranger something and is answered at most by someone who should not. `test` and
-/// `example` are left to the server, which knows what they are in its network.
+/// These names, and names below them, do not exist on the public web (RFC 6761, 6762, 7686). They are never sent:
+/// a query for them leaks information, and any answer would be wrong. `test` and `example` are left to the server, which
+/// knows what they are in its network.
 const NEVER_ASKED: [&str; 4] = ["localhost", "invalid", "onion", "local"];
 
 /// A name that can be sent.
@@ -21,16 +21,16 @@ const NEVER_ASKED: [&str; 4] = ["localhost", "invalid", "onion", "local"];
 pub(super) struct Name(Arc<str>);
 
 impl Name {
-    /// Reads a host; nothing when it is an address or cannot be a name of the web.
+    /// Parses a host; `None` if it is an address or cannot be a name of the web.
     pub(super) fn parse(host: &str) -> Option<Self> {
         let bare = host.strip_suffix('.').unwrap_or(host);
         let is_name = (1..=NAME_BYTES_MAX).contains(&bare.len()) && bare.split('.').all(is_label);
-        // What ends in a number is an address, or meant to be one (WHATWG URL).
+        // A host that ends in a number is an address, or meant to be one (WHATWG URL).
         let last = bare.rsplit('.').next().unwrap_or_default();
         (is_name && !is_number(last)).then(|| Self(bare.to_ascii_lowercase().into()))
     }
 
-    /// Reads the name that a message holds, its labels each behind their length.
+    /// Parses the name in a message, each label preceded by its length.
     pub(super) fn from_wire(wire: &[u8]) -> Option<Self> {
         let mut text = String::with_capacity(wire.len());
         let mut rest = wire;
@@ -43,7 +43,7 @@ impl Name {
         Self::parse(&text)
     }
 
-    /// The name as a message holds it.
+    /// The name in wire form.
     pub(super) fn to_wire(&self) -> Vec<u8> {
         let mut wire = Vec::with_capacity(self.0.len() + 2);
         for label in self.0.split('.') {
@@ -58,12 +58,12 @@ impl Name {
         &self.0
     }
 
-    /// What is bounded together: the registrable domain; a name above those stands for itself.
+    /// The unit of limits: the registrable domain; a name above those is its own unit.
     pub(super) fn zone(&self) -> &str {
         registrable_domain(&self.0).unwrap_or(&self.0)
     }
 
-    /// Whether the name must not be asked for on a network.
+    /// Whether the name must not be sent to a server.
     pub(super) fn is_never_asked(&self) -> bool {
         NEVER_ASKED.contains(&self.0.rsplit('.').next().unwrap_or_default())
     }

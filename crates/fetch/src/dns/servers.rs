@@ -1,12 +1,12 @@
-//! Asks the name servers one question: over UDP, again after silence, the next one after a refusal, over TCP when the
-//! answer does not fit.
+//! Sends one question to the name servers: over UDP, again after silence, to the next server after a refusal, over TCP if
+//! the answer does not fit.
 //!
-//! What keeps a stranger from answering in a server's stead: a fresh socket for every try, whose port the kernel picks
-//! at random and whose peer is checked; a random id; and letters of random case, which a server sends back as they
-//! came. An answer that fails in any of these is passed over and the right one waited for. Some servers lose the case
-//! of the letters: then the try runs out and the same server is asked once more in lower case; one that did so
-//! [`CASE_LOSSES_MAX`] times, never having kept the case in between, is asked in lower case from then on.
-//! Whoever sends so much that he may be guessing drives the question to TCP, where guessing does not help.
+//! Protection against forged answers: a new socket for every try, whose port the kernel chooses at random and whose peer
+//! is checked; a random id; and letters of random case, which a server sends back unchanged. An answer that fails any of
+//! these checks is skipped, and the right one is awaited. Some servers change the case of the letters: then the try times
+//! out, and the same server is queried once more in lower case; a server that did so [`CASE_LOSSES_MAX`] times without
+//! preserving the case in between is queried in lower case from then on.
+//! If so many datagrams arrive that they may be guesses, the question is repeated over TCP, where guessing does not help.
 //!
 //! **Invariant:** every wait ends with its try and with the look-up, and a question has one socket at a time.
 
@@ -26,20 +26,20 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpStream, UdpSocket};
 use tokio::time::{Instant, timeout_at};
 
-/// The longest datagram that is read: more than is asked for, since some servers do not listen.
+/// The maximum length of a datagram: more than requested, because some servers ignore the request.
 const DATAGRAM_BYTES_MAX: usize = 4_096;
-/// How many datagrams that answer nothing are borne in one try.
+/// The maximum number of unrelated datagrams in one try.
 const STRAYS_MAX: usize = 64;
-/// How often a server loses the case of letters before it is known to.
+/// How often a server may change the case of letters before it is queried in lower case.
 const CASE_LOSSES_MAX: u32 = 3;
-/// How often the time of a try doubles at most.
+/// The maximum number of times that the time of a try doubles.
 const DOUBLINGS_MAX: u32 = 4;
 
-/// The servers, and what was learned of them.
+/// The servers and their learned properties.
 #[derive(Debug)]
 pub(super) struct Servers {
     servers: Vec<Server>,
-    /// The one that answered last. It is asked first, so that a dead one costs one try and not one each look-up.
+    /// The server that answered last. It is queried first, so that a dead one costs one try and not one per look-up.
     first: AtomicUsize,
     try_time: Duration,
     attempts: u32,
@@ -55,18 +55,18 @@ struct Server {
     is_old: AtomicBool,
 }
 
-/// How a question is put to a server.
+/// How a question is sent to a server.
 #[derive(Clone, Copy)]
 struct Manner {
     mixed_case: bool,
     extended: bool,
 }
 
-/// Why a try came to nothing.
+/// Why a try failed.
 #[derive(Debug)]
 enum Trouble {
     Silence,
-    /// Silence but for an answer in letters of another case.
+    /// No answer except one with changed case.
     OtherCase,
     Truncated,
     Strays,
@@ -77,7 +77,7 @@ enum Trouble {
 }
 
 impl Trouble {
-    /// Whether asking the same server again may help.
+    /// Whether querying the same server again may help.
     const fn may_pass(&self) -> bool {
         matches!(self, Self::Silence | Self::OtherCase)
     }
@@ -103,7 +103,7 @@ impl Servers {
         }
     }
 
-    /// The first answer that any server gives before `ends`, or else what each of them did.
+    /// The first answer of any server before `ends`, or else the failure of each.
     pub(super) async fn ask(&self, name: &Name, kind: Kind, ends: Instant) -> Result<Reply, String> {
         let mut troubles = BTreeMap::new();
         for attempt in 0..self.attempts {
@@ -133,7 +133,7 @@ impl Servers {
         self.servers.iter().enumerate().cycle().skip(first).take(self.servers.len())
     }
 
-    /// One try. A server that lost the case or could not read the options is asked once more without them.
+    /// One try. A server that changed the case or could not parse the options is queried once more without them.
     async fn ask_one(
         &self,
         server: &Server,
@@ -185,7 +185,7 @@ impl Servers {
                 return Err(silence);
             };
             let (length, from) = received?;
-            // The kernel passes on only what comes from the server, but for the moment before it knew of it.
+            // The kernel passes on only datagrams from the server, except before the socket was connected.
             let is_from_server = (from.ip(), from.port()) == (server.ip(), server.port());
             match message::read(buffer.get(..length).unwrap_or_default(), query) {
                 _ if !is_from_server => {}
@@ -198,7 +198,7 @@ impl Servers {
         Err(Trouble::Strays)
     }
 
-    /// Each message stands behind its length.
+    /// Each message is preceded by its length.
     async fn ask_tcp(&self, server: SocketAddr, query: &Query) -> Result<Reply, Trouble> {
         let mut stream = TcpStream::connect(server).await?;
         let question = query.encode();
@@ -219,7 +219,7 @@ impl Server {
         }
     }
 
-    /// What an answer to a question in this manner says about the server.
+    /// What an answer to a question in this form shows about the server.
     fn learn(&self, manner: Manner) {
         if manner.mixed_case {
             self.case_losses.store(0, Ordering::Relaxed);
@@ -238,7 +238,7 @@ fn reply(message: Message) -> Result<Reply, Trouble> {
     })
 }
 
-/// The kernel chooses the port, at random.
+/// The kernel chooses a random port.
 fn any_port(server: SocketAddr) -> SocketAddr {
     match server {
         SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),

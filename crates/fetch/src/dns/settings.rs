@@ -1,8 +1,8 @@
-//! Which name servers are asked, how long and how often, and how much is kept.
+//! The name servers, timeouts, retries and cache sizes.
 //!
-//! What the system knows is read from `/etc/resolv.conf`: `nameserver` lines and the options `timeout` and `attempts`.
-//! `search` and `ndots` are left aside on purpose: a crawled name is absolute, and `www.example.jp` must never become
-//! `www.example.jp.office.example`.
+//! The settings of the system are read from `/etc/resolv.conf`: `nameserver` lines and the options `timeout` and
+//! `attempts`. `search` and `ndots` are ignored on purpose: a crawled name is absolute, and `www.example.jp` must never
+//! become `www.example.jp.office.example`.
 
 use super::message::Kind;
 use std::io::{self, Read};
@@ -10,49 +10,49 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, SocketAddrV6};
 use std::time::Duration;
 
 const PATH: &str = "/etc/resolv.conf";
-/// More of the file is not read: it is written by hand or by a network manager, a few lines long.
+/// The maximum number of bytes read of the file, which has a few lines.
 const FILE_BYTES_MAX: u64 = 64 * 1024;
-/// The most servers that are asked: with more, the time of a look-up is over before the last one is reached.
+/// The maximum number of servers: with more, the time of a look-up ends before the last one is reached.
 pub(super) const SERVERS_MAX: usize = 8;
 /// The port of name servers.
 const PORT: u16 = 53;
 /// The bounds of every time.
 const TIME_MIN: Duration = Duration::from_millis(1);
 const TIME_MAX: Duration = Duration::from_secs(5 * 60);
-/// The bounds resolv.conf(5) sets to its own options.
+/// The bounds that resolv.conf(5) sets for its own options.
 const TIMEOUT_SECONDS_MAX: u64 = 30;
 const ATTEMPTS_MAX: u32 = 5;
 
-/// How names are looked up.
+/// How names are resolved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// The name servers, asked in this order; the first eight count. They must look names up for
-    /// others: this is no resolver that walks down from the root.
+    /// The name servers, queried in this order; the first eight are used. They must be recursive: this
+    /// resolver does not start from the root.
     pub servers: Vec<SocketAddr>,
-    /// Which kinds of address are asked for, and which come first.
+    /// Which address families are queried, and which come first.
     pub families: Families,
-    /// How long one server is waited for at the first attempt; every further attempt waits twice as long.
+    /// How long to wait for one server at the first attempt; every further attempt waits twice as long.
     pub try_time: Duration,
-    /// How often every server is asked before the look-up fails.
+    /// How often every server is queried before the look-up fails.
     pub attempts: u32,
-    /// How long a look-up may take altogether, half of it at most waiting for its turn.
+    /// The maximum time of a look-up, of which at most half is spent waiting for a slot.
     pub look_up_time_max: Duration,
-    /// The most queries on their way for one registrable domain (H27).
+    /// The maximum number of running queries for one registrable domain (H27).
     pub zone_queries_max: usize,
-    /// The most look-ups of one registrable domain that wait for their turn; one more is refused at once.
+    /// The maximum number of waiting look-ups of one registrable domain; further ones are refused at once.
     pub zone_waiting_max: usize,
-    /// The most queries on their way in all: each is a socket.
+    /// The maximum number of running queries in total: each is a socket.
     pub queries_max: usize,
-    /// The most look-ups under way or waiting in all; one more is refused at once.
+    /// The maximum number of running or waiting look-ups in total; further ones are refused at once.
     pub look_ups_max: usize,
-    /// The most answers that are remembered.
+    /// The maximum number of cached answers.
     pub cache_entries_max: usize,
 }
 
-/// Which kinds of address are asked for, and which come first in an answer.
+/// Which address families are queried, and which come first in an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Families {
-    /// Both, IPv4 first: it is what every server of the web has.
+    /// Both, IPv4 first: every server of the web has it.
     #[default]
     Ipv4ThenIpv6,
     /// Both, IPv6 first.
@@ -72,7 +72,7 @@ impl Families {
             Self::Ipv6 => (Kind::Aaaa, None),
         }
     }
-    /// How many queries a look-up has on their way at once.
+    /// The number of simultaneous queries of a look-up.
     pub(super) const fn queries(self) -> u32 {
         match self {
             Self::Ipv4 | Self::Ipv6 => 1,
@@ -81,7 +81,7 @@ impl Families {
     }
 }
 
-/// Asks the name server of this machine.
+/// Uses the name server of this machine.
 impl Default for Settings {
     fn default() -> Self {
         Self {
@@ -103,7 +103,7 @@ impl Settings {
     /// The settings of this system, from `/etc/resolv.conf`; without the file, the name server of this machine.
     ///
     /// # Errors
-    /// When the file is there and cannot be read.
+    /// If the file exists and cannot be read.
     pub fn from_system() -> io::Result<Self> {
         let mut text = Vec::new();
         match std::fs::File::open(PATH) {
@@ -114,8 +114,8 @@ impl Settings {
         Ok(Self::parse(&String::from_utf8_lossy(&text)))
     }
 
-    /// The settings that the text of a `resolv.conf` describes. Lines that say nothing of use are passed over, as
-    /// resolv.conf(5) has it; without any server, the one of this machine is asked.
+    /// The settings in the text of a `resolv.conf`. Irrelevant lines are ignored, as in
+    /// resolv.conf(5); without any server, that of this machine is used.
     ///
     /// ```
     /// let settings = fetch::dns::Settings::parse("nameserver 192.0.2.1\nsearch office.example\n");
@@ -139,7 +139,7 @@ impl Settings {
         settings
     }
 
-    /// The same with times that can be waited for: none that is nothing, none that never ends.
+    /// The same with times within bounds.
     pub(super) fn within_reason(mut self) -> Self {
         self.look_up_time_max = self.look_up_time_max.clamp(TIME_MIN, TIME_MAX);
         self.try_time = self.try_time.clamp(TIME_MIN, TIME_MAX);
@@ -158,8 +158,8 @@ impl Settings {
     }
 }
 
-/// One server as the file names it. The scope of a link-local address is kept when it is a number; the name of an
-/// interface is left to the system's route.
+/// One server as written in the file. The scope of a link-local address is kept if it is a number; the name of an
+/// interface is ignored, and the system chooses the route.
 fn server(text: &str) -> Option<SocketAddr> {
     let (address, scope) = text.split_once('%').unwrap_or((text, ""));
     match address.parse().ok()? {

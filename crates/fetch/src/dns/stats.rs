@@ -1,33 +1,33 @@
-//! What the look-ups did so far, in numbers.
+//! Counters of the look-ups.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What the look-ups did so far.
+/// Counters of the look-ups so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DnsStats {
-    /// Queries sent, repetitions included.
+    /// Queries sent, retries included.
     pub queries: u64,
-    /// Look-ups answered from memory.
+    /// Look-ups answered from the cache.
     pub cache_hits: u64,
-    /// Look-ups that joined one under way for the same name.
+    /// Look-ups that joined a running one for the same name.
     pub joined: u64,
-    /// Look-ups that the name servers answered, be it that there is no such name.
+    /// Look-ups that the name servers answered, including that a name does not exist.
     pub answered: u64,
     /// Look-ups that the name servers did not answer.
     pub failed: u64,
-    /// Look-ups that had no turn: too many were waiting before them.
+    /// Look-ups refused because too many were waiting.
     pub refused: u64,
-    /// Look-ups that ended because nobody waited for them any more.
+    /// Look-ups cancelled because no caller waited for them any more.
     pub abandoned: u64,
-    /// Datagrams that answered nothing that was asked.
+    /// Datagrams that matched no query.
     pub strays: u64,
-    /// Look-ups under way or waiting for their turn now.
+    /// Look-ups running or waiting now.
     pub waiting: usize,
-    /// Answers in memory now, their lifetime over or not.
+    /// Answers in the cache now, expired or not.
     pub cached: usize,
 }
 
-/// The counters behind [`DnsStats`].
+/// The counters of [`DnsStats`].
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     pub(super) queries: Count,

@@ -1,11 +1,11 @@
-//! Who may ask when: bounds for each registrable domain, and for all together (H27).
+//! Limits on look-ups per registrable domain and in total (H27).
 //!
-//! A look-up takes its turn in its zone first and among all zones then, so that whoever waits for a slow zone holds
-//! nothing that others need. A zone that failed lately is in trouble: it has one look-up at a time, and all
-//! such zones together have a quarter of what there is, so that not even many dead zones stall the living ones.
+//! A look-up takes a slot of its zone first and then one of all zones, so that a look-up that waits for a slow zone holds
+//! nothing that others need. A zone that failed recently is in trouble: it has one look-up at a time, and all such zones
+//! together have a quarter of all slots, so that even many dead zones do not stall the others.
 //!
-//! **Invariant:** a zone is held in memory only while it has look-ups, and these are bounded in each zone and in all;
-//! the zones in trouble are held in a table with a bound.
+//! **Invariant:** a zone is in memory only while it has look-ups, which are bounded per zone and in total; the table of
+//! zones in trouble is bounded.
 
 use super::bounded::Bounded;
 use super::settings::Settings;
@@ -16,14 +16,14 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::Instant;
 
-/// How long a zone counts as in trouble after a look-up that failed, unless one succeeds.
+/// How long a zone is in trouble after a failed look-up, unless one succeeds.
 const TROUBLE_TIME: Duration = Duration::from_secs(5 * 60);
-/// The most zones in trouble that are remembered.
+/// The maximum number of zones in trouble that are stored.
 const TROUBLED_ZONES_MAX: usize = 16_384;
-/// The share of all queries that zones in trouble may have together.
+/// The share of all queries for all zones in trouble.
 const TROUBLED_SHARE: usize = 4;
 
-/// The zones that have look-ups now.
+/// The zones with look-ups now.
 #[derive(Debug)]
 pub(super) struct Zones {
     zones: HashMap<Arc<str>, Zone>,
@@ -46,7 +46,7 @@ struct ExchangeLimits {
     look_up_queries: u32,
 }
 
-/// Turns among all zones.
+/// Slots among all zones.
 #[derive(Debug)]
 pub(super) struct Turns {
     all: Arc<Semaphore>,
@@ -54,7 +54,7 @@ pub(super) struct Turns {
     look_up_queries: u32,
 }
 
-/// A place in the line of a zone.
+/// A slot in the queue of a zone.
 #[derive(Debug)]
 pub(super) struct Ticket {
     zone: Arc<Semaphore>,
@@ -62,7 +62,7 @@ pub(super) struct Ticket {
     is_troubled: bool,
 }
 
-/// What is given back when it is dropped.
+/// Released when it is dropped.
 pub(super) type Turn = [Option<OwnedSemaphorePermit>; 3];
 
 impl Zones {
@@ -80,7 +80,7 @@ impl Zones {
         Self { zones: HashMap::new(), troubled: Bounded::new(TROUBLED_ZONES_MAX), look_ups: 0, limits }
     }
 
-    /// A place in the line of `zone`, or why there is none. Whoever has one must [`Zones::leave`].
+    /// A slot in the queue of `zone`, or why there is none. The caller must [`Zones::leave`].
     pub(super) fn enter(&mut self, zone: &str, now: Instant) -> Result<Ticket, String> {
         if self.look_ups >= self.limits.look_ups {
             return Err(format!("{} names are being looked up already", self.look_ups));
@@ -96,7 +96,7 @@ impl Zones {
         }
         entry.look_ups += 1;
         self.look_ups += 1;
-        // In trouble a look-up takes all that the zone has, so that it is alone.
+        // In trouble, a look-up takes all slots of the zone, so that it is alone.
         let ExchangeLimits { zone_queries, look_up_queries, .. } = self.limits;
         let zone_queries = if is_troubled { zone_queries } else { look_up_queries };
         Ok(Ticket { zone: entry.turns.clone(), zone_queries, is_troubled })
@@ -137,7 +137,7 @@ impl Turns {
         }
     }
 
-    /// Waits for a turn in the zone, then among the troubled if it is one of them, then among all.
+    /// Waits for a slot of the zone, then for one among zones in trouble if it is one of them, then for one among all.
     pub(super) async fn wait(&self, ticket: Ticket) -> Turn {
         let zone = take(ticket.zone, ticket.zone_queries).await;
         let troubled = match ticket.is_troubled {
@@ -148,7 +148,7 @@ impl Turns {
     }
 }
 
-/// Nobody closes these, so there is always something to take.
+/// These are never closed, so acquiring cannot fail.
 async fn take(from: Arc<Semaphore>, queries: u32) -> Option<OwnedSemaphorePermit> {
     from.acquire_many_owned(queries).await.ok()
 }

@@ -10,7 +10,7 @@ mod zones;
 use base::Interval;
 use base::door::Cause;
 use fetch::Dns;
-use fetch::dns::{Answer, Settings};
+use fetch::dns::{ResolvedAddresses, Settings};
 use name_server::NameServer;
 use std::time::Duration;
 
@@ -34,7 +34,7 @@ fn dns(server: &NameServer) -> Dns {
     Dns::new(settings(&[server]))
 }
 
-async fn look_up(dns: &Dns, host: &str) -> Result<Answer, Cause> {
+async fn look_up(dns: &Dns, host: &str) -> Result<ResolvedAddresses, Cause> {
     tokio::time::timeout(OVER, dns.look_up(host)).await.expect("every look-up ends in time")
 }
 

@@ -5,7 +5,7 @@
 
 use base::chance::hash;
 use fetch::AddressPolicy;
-use fetch::address::{ForbiddenAddress, is_public};
+use fetch::address::{RefusedAddress, is_public};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// What no special-purpose registry lists and is refused all the same.
@@ -193,7 +193,7 @@ fn whatever_the_registries_call_unreachable_is_refused_with_their_rfc() {
             Ok(()) => assert!(block.public, "{own} of {block:?} passes"),
             // The kernel reads it as IPv4, NAT64 is judged by what is inside.
             Err(_) if ["::ffff:0:0/96", "64:ff9b::/96"].contains(&block.text) => {}
-            Err(ForbiddenAddress { why, .. }) => {
+            Err(RefusedAddress { why, .. }) => {
                 let told = block.rfcs.iter().any(|rfc| why.ends_with(&format!("(RFC {rfc})")));
                 assert!(told, "{own} of {block:?}: {why}");
             }

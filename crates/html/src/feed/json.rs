@@ -5,7 +5,7 @@ use crate::{ENTRIES_MAX, date};
 use base::PageUrl;
 use serde_json::Value;
 
-/// Reads a JSON Feed; none when the text is none.
+/// Reads a JSON Feed; `None` if the text is not one.
 pub(super) fn read(url: &PageUrl, text: &str) -> Option<Feed> {
     // The parser refuses to go deeper than 128 levels, so nesting is bounded (H9).
     let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}')).ok()?;

@@ -1,4 +1,4 @@
-//! One block of text: what stands between two tags that break a line.
+//! One block of text: the text between two tags that break a line.
 
 use super::{digest, run};
 use crate::reference::in_text;
@@ -8,18 +8,18 @@ use memchr::{memchr, memchr_iter};
 #[derive(Debug, Default)]
 pub(super) struct Block {
     text: String,
-    /// A blank is due before the next character.
+    /// A space is due before the next character.
     space: bool,
-    /// How many of its bytes stand in links.
+    /// The number of its bytes inside links.
     pub(super) linked: usize,
     /// It was cut, and the next block is the rest of it.
     pub(super) goes_on: bool,
 }
 
-/// What there is in a block.
+/// The contents of a block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Weight {
-    /// Letters; those of CJK scripts, which say twice as much, count twice.
+    /// Letters; those of CJK scripts count twice.
     pub(super) letters: usize,
     /// ASCII digits.
     pub(super) digits: usize,
@@ -35,7 +35,7 @@ impl Block {
         &self.text
     }
 
-    /// Adds text as a page writes it. White space of any length, also across several texts, is one blank.
+    /// Adds text as written. White space of any length, also across several texts, becomes one space.
     pub(super) fn push(&mut self, text: &str, in_link: bool) {
         let before = self.text.len();
         let bytes = text.as_bytes();
@@ -58,7 +58,7 @@ impl Block {
         }
     }
 
-    /// Most text that is to be folded is wrapped at some width, and its lines need no folding.
+    /// Most text with line breaks is wrapped at some width, and its lines need no folding.
     fn push_lines(&mut self, text: &str) {
         let mut rest = text;
         loop {
@@ -92,12 +92,12 @@ impl Block {
         self.space = false;
     }
 
-    /// A blank is due, as between the cells of a table.
+    /// A space is due, as between the cells of a table.
     pub(super) fn part(&mut self) {
         self.space = true;
     }
 
-    /// Cuts the block after so many bytes, or a little earlier, and gives what stands behind.
+    /// Cuts the block at or shortly before this many bytes, and returns the rest.
     pub(super) fn split_off(&mut self, bytes: usize) -> Self {
         let text = self.text.split_off(self.text.floor_char_boundary(bytes));
         let linked = self.linked.saturating_sub(self.text.len());
@@ -117,8 +117,8 @@ impl Block {
         Weight { letters: latin + others + wide, digits, chars: ascii + others }
     }
 
-    /// Writes the text without digits and addresses to `bare`, and that of a short block without the names of
-    /// months, blanks folded again; tells whether there was any of these.
+    /// Writes the text without digits and addresses to `bare`, and that of a short block also without the names of months,
+    /// spaces folded again; returns whether there were any of these.
     pub(super) fn skeleton(&self, weight: Weight, bare: &mut Vec<u8>) -> bool {
         let bytes = self.text.as_bytes();
         let has_address = has_address(bytes);
@@ -142,7 +142,7 @@ impl Block {
         true
     }
 
-    /// Whether there is a digit, ASCII or wide.
+    /// Whether there is a digit, ASCII or full-width.
     pub(super) fn has_digit(&self, weight: Weight) -> bool {
         let bytes = self.text.as_bytes();
         weight.digits > 0 || (weight.chars != bytes.len() && has_wide_digit(bytes))
@@ -153,16 +153,16 @@ impl Block {
     }
 }
 
-/// How many letters there are, those of CJK scripts twice.
+/// The number of letters; those of CJK scripts count twice.
 pub(super) fn letters(bytes: &[u8]) -> usize {
     let run::Count { latin, others, wide, .. } = run::count(bytes);
     latin + others + wide
 }
 
-/// Blocks that are longer do not stand over a calendar.
+/// Longer blocks are not the heading of a calendar.
 const LABEL_BYTES_MAX: usize = 256;
 
-/// Appends bytes without digits; a blank never comes first or behind another.
+/// Appends bytes without digits; a space is never first or after another space.
 fn push_bare(bare: &mut Vec<u8>, bytes: &[u8]) {
     let mut rest = bytes;
     while let Some(at) = run::digit_in(rest) {
@@ -192,7 +192,7 @@ fn push_blank(bare: &mut Vec<u8>) {
     }
 }
 
-/// Whether one of ０ to ９ is there.
+/// Whether the text contains one of ０ to ９.
 fn has_wide_digit(bytes: &[u8]) -> bool {
     let behind = |at: usize| bytes.get(at + 1..at + 3);
     memchr_iter(0xEF, bytes).any(|at| matches!(behind(at), Some([0xBC, 0x90..=0x99])))

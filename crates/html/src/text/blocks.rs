@@ -1,17 +1,16 @@
-//! The blocks of a page, one after the other, as its tags and texts come.
+//! The blocks of a page, built from its tags and texts in order.
 //!
-//! **Invariant:** a block that is handed on is not empty and has at most [`BLOCK_BYTES_MAX`] bytes; nothing hidden is in
-//! one.
+//! **Invariant:** a block passed on is not empty, has at most [`BLOCK_BYTES_MAX`] bytes and contains nothing hidden.
 
 use super::block::Block;
 use super::zone::Zones;
 use crate::token::name::{Attribute, element};
 use crate::token::{Name, Tokenizer};
 
-/// A block that is longer is cut.
+/// Longer blocks are cut.
 pub(super) const BLOCK_BYTES_MAX: usize = 64 * 1024;
 
-/// What is open in the middle of a page. Every function hands the blocks that end on to `done`.
+/// The open state in the middle of a page. Every function passes finished blocks to `done`.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
     zones: Zones,
@@ -23,7 +22,7 @@ impl Blocks {
     /// A tag opens an element.
     pub(super) fn start(&mut self, name: Name<'_>, tag: &Tokenizer<'_>, done: impl FnMut(&Block, &Zones)) {
         match name.key {
-            // Without a target it is the name of a place.
+            // Without a target it is an anchor name.
             element::A => self.in_link = tag.attribute(Attribute::Href).is_some(),
             element::BR => self.block.part(),
             _ => {
@@ -45,7 +44,7 @@ impl Blocks {
         self.zones.end(name.key);
     }
 
-    /// Text as the page writes it, with its character references.
+    /// Text as written, with its character references.
     pub(super) fn text(&mut self, text: &str, mut done: impl FnMut(&Block, &Zones)) {
         if self.zones.is_hidden() {
             return;
@@ -62,10 +61,10 @@ impl Blocks {
         self.push(rest, done);
     }
 
-    /// The text of an element that holds no markup: examples are shown, scripts and styles are not.
+    /// The text of an element without markup: examples are visible, scripts and styles are not.
     pub(super) fn raw(&mut self, element: u64, text: &str, done: impl FnMut(&Block, &Zones)) {
         if matches!(element, element::XMP | 0) {
-            // Ampersands here are no references, so they are written as such.
+            // Ampersands here are not references, so they are escaped.
             self.text(&text.replace('&', "&amp;"), done);
         }
     }
@@ -81,7 +80,7 @@ impl Blocks {
     fn push(&mut self, text: &str, done: impl FnMut(&Block, &Zones)) {
         self.block.push(text, self.in_link);
         if self.block.text().len() > BLOCK_BYTES_MAX {
-            // Cut where the folded text says, so that white space does not matter.
+            // Cut by the folded text, so that white space does not matter.
             let tail = self.block.split_off(BLOCK_BYTES_MAX);
             self.finish(done);
             self.block = tail;
@@ -89,7 +88,7 @@ impl Blocks {
     }
 }
 
-/// Whether an element stands on lines of its own.
+/// Whether an element starts a new line.
 fn breaks(name: Name<'_>) -> bool {
     use element::*;
     match name.key {

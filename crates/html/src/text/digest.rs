@@ -1,10 +1,10 @@
-//! A quick hash of text. Its values are stored on disk, so this file says for ever how they are made.
+//! A fast hash of text. Its values are stored on disk, so the algorithm must never change.
 //!
-//! Bytes are taken eight at a time as little-endian numbers, the last ones filled up with zeros. Each number is
-//! mixed in by one multiplication of 64 × 64 bits whose halves are joined by exclusive or; the length comes last.
+//! Bytes are taken eight at a time as little-endian numbers, the last ones padded with zeros. Each number is mixed in by
+//! one 64 × 64-bit multiplication whose halves are combined by exclusive or; the length comes last.
 //!
-//! Not for secrets, and not against those who seek two texts of one digest: whoever wrote a page that hides its
-//! own change gains nothing by it.
+//! Not for secrets, and not collision resistant against an attacker: an author who hides a change of their own page gains
+//! nothing.
 
 const START: u64 = 0x7574_7375_7368_6931;
 const FIRST: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -20,7 +20,7 @@ pub(super) fn of(bytes: &[u8]) -> u64 {
     folded(state ^ bytes.len() as u64, SECOND)
 }
 
-/// The digest of a list of digests, one more at the end.
+/// The digest of a list of digests with one more at the end.
 pub(super) fn and(list: u64, digest: u64) -> u64 {
     folded(list.rotate_left(23) ^ digest ^ SECOND, FIRST)
 }
@@ -38,7 +38,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// What is stored must be found again: never change these values.
+    /// Stored values depend on these: never change them.
     #[test]
     fn the_values_are_fixed_for_ever() {
         let found = [of(b""), of(b"a"), of("図書館は九時に開きます。".as_bytes()), and(and(0, 1), 2)];

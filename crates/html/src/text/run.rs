@@ -1,4 +1,4 @@
-//! Questions about runs of bytes, answered eight or more bytes at a time.
+//! Tests on runs of bytes, eight or more bytes at a time.
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
@@ -8,7 +8,7 @@ const fn zeros(word: u64) -> u64 {
     word.wrapping_sub(ONES) & !word & HIGHS
 }
 
-/// How many bytes there are of each kind.
+/// The number of bytes of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Count {
     pub(super) ascii: usize,
@@ -16,7 +16,7 @@ pub(super) struct Count {
     pub(super) digits: usize,
     /// First bytes of characters that are not ASCII.
     pub(super) others: usize,
-    /// First bytes of characters in scripts that say much with one: those of U+3000 and above.
+    /// First bytes of characters in dense scripts: those of U+3000 and above.
     pub(super) wide: usize,
 }
 
@@ -29,7 +29,7 @@ pub(super) fn count(bytes: &[u8]) -> Count {
     let mut last = [0; 8];
     last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
     add(&mut sum, &[last]);
-    // What filled up the last word was ASCII.
+    // The padding of the last word was ASCII.
     sum.ascii -= last.len() - rest.len();
     sum
 }
@@ -65,7 +65,7 @@ fn lanes(word: u64) -> usize {
     word.to_le_bytes().into_iter().map(usize::from).sum()
 }
 
-/// Whether text is certainly shown as it is written: no control character, no two blanks behind each other, no `&`.
+/// Whether text is certainly shown as written: no control character, no two spaces in a row, no `&`.
 pub(super) fn is_plain(text: &[u8]) -> bool {
     let (words, rest) = text.as_chunks::<8>();
     let mut last = [b'x'; 8];
@@ -81,13 +81,13 @@ pub(super) fn is_plain(text: &[u8]) -> bool {
     wrong == 0
 }
 
-/// Where the first ASCII digit stands, or the first byte of what may be a wide one.
+/// The position of the first ASCII digit, or of the first byte of a possible full-width digit.
 pub(super) fn digit_in(bytes: &[u8]) -> Option<usize> {
     let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == 0xEF;
     let (words, rest) = bytes.as_chunks::<8>();
     for (place, word) in words.iter().enumerate() {
         let number = u64::from_le_bytes(*word);
-        // Six signs stand in one row of ASCII with the digits.
+        // Six signs share a row of ASCII with the digits.
         let row = zeros((number & (ONES * 0xF0)) ^ (ONES * 0x30));
         if (row | zeros(number ^ (ONES * 0xEF))) != 0
             && let Some(at) = word.iter().position(is_digit)
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
     use base::Chance;
 
-    /// Texts of all lengths over few letters, so that everything meets everything.
+    /// Texts of all lengths over few letters, so that all combinations occur.
     fn texts() -> impl Iterator<Item = Vec<u8>> {
         let mut chance = Chance::new(3);
         (0..20_000).map(move |n| {
@@ -118,7 +118,7 @@ mod tests {
             let is_shown = |byte: &u8| *byte >= b' ' && *byte != b'&';
             let plain = text.iter().all(is_shown) && !text.windows(2).any(|pair| pair == b"  ");
             assert!(plain || !is_plain(&text), "{text:?}");
-            // A false alarm is allowed, and only costs time: `!` looks like a blank behind a blank.
+            // A false positive is allowed and only costs time: `!` looks like a space after a space.
             if !text.contains(&b'!') && plain {
                 assert!(is_plain(&text), "{text:?}");
             }

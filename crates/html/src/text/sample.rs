@@ -1,27 +1,27 @@
-//! A few pieces of a long text, spread over all of it, without knowing how long it will be.
+//! A few pieces of a long text, spread over all of it, without knowing its length in advance.
 
-/// The most that a sample holds, in bytes.
+/// The maximum size of a sample, in bytes.
 const SAMPLE_BYTES_MAX: usize = 8 * 1024;
 /// The size of a piece: a sentence or two.
 const PIECE_BYTES: usize = 255;
 /// Pieces are joined by a line break each.
 const PIECES_MAX: usize = SAMPLE_BYTES_MAX / (PIECE_BYTES + 1);
 
-/// Gathers a sample: every nth piece, where n doubles whenever there are too many.
+/// Collects a sample: every nth piece, where n doubles whenever there are too many.
 #[derive(Debug, Default)]
 pub(super) struct Sample {
-    /// The pieces that were kept, a line break behind each.
+    /// The pieces kept, each followed by a line break.
     text: String,
-    /// How many these are.
+    /// The number of pieces kept.
     kept: usize,
-    /// How many pieces there were.
+    /// The number of pieces seen.
     seen: usize,
     /// One less than n, which is a power of two.
     mask: usize,
 }
 
 impl Sample {
-    /// Adds a block of the text, which holds no line break.
+    /// Adds a block of the text, which contains no line break.
     pub(super) fn add(&mut self, mut block: &str) {
         while !block.is_empty() {
             let (piece, rest) = block.split_at(block.floor_char_boundary(PIECE_BYTES));
@@ -46,7 +46,7 @@ impl Sample {
         self.mask = self.mask * 2 + 1;
     }
 
-    /// The pieces, one a line.
+    /// The pieces, one per line.
     pub(super) fn finish(mut self) -> String {
         self.text.pop();
         self.text

@@ -1,25 +1,26 @@
-//! A block without what changes by itself: dates, times of day, ages, counters.
+//! A block without the parts that change by themselves: dates, times of day, ages, counters.
 //!
 //! "Last updated: 2026-03-31 09:00" and "最終更新: 2026年3月31日(火) 9時" are labels whose words stay; so are "1,234 views" and
-//! "3 minutes ago". A number goes with the word or unit behind it, names of months and days go, and the signs between.
+//! "3 minutes ago". A number is removed with the word or unit after it; names of months and days are removed, and the
+//! signs between them.
 //!
-//! **Invariant:** what is written depends on the text alone; a text without any number or age is left as it is.
+//! **Invariant:** the result depends on the text alone; a text without any number or age stays as it is.
 
 use memchr::memmem;
 
 /// What remains of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Steady {
-    /// All of it: there is nothing in it that changes by itself.
+    /// All of it: no part changes by itself.
     Whole,
-    /// What was written.
+    /// The part that was written.
     Words,
     /// Nothing.
     Nothing,
 }
 
-/// Whether a line tells when a page was made or changed, or how often it was seen. One without digits does so only if it
-/// tells an age.
+/// Whether a line says when a page was created or changed, or how often it was viewed. A line without digits does so only
+/// if it contains an age.
 pub(super) fn is_stamp(text: &str, has_digit: bool) -> bool {
     if !has_digit {
         return has_age(text);
@@ -30,10 +31,10 @@ pub(super) fn is_stamp(text: &str, has_digit: bool) -> bool {
             && WIDE_STAMPS.iter().any(|known| memmem::find(text.as_bytes(), known.as_bytes()).is_some())
 }
 
-/// A line that is longer tells more than an age.
+/// Longer lines contain more than an age.
 const AGE_BYTES_MAX: usize = 40;
 
-/// Whether a word tells how long ago something was: a label with one changes although it has no digits.
+/// Whether a word says how long ago something was: a label with such a word changes although it has no digits.
 fn has_age(text: &str) -> bool {
     if text.len() > AGE_BYTES_MAX {
         return false;
@@ -43,17 +44,17 @@ fn has_age(text: &str) -> bool {
     words.any(is_age) || !text.is_ascii() && text.chars().any(|sign| matches!(sign, '昨' | '今' | '本'))
 }
 
-/// A short word in small letters.
+/// A short word in lower case.
 struct Lower {
     bytes: [u8; WORD_BYTES_MAX],
     length: usize,
 }
 
-/// Longer words are not known here.
+/// Longer words are not in the list.
 const WORD_BYTES_MAX: usize = 10;
 
 impl Lower {
-    /// The word; nothing of a longer one.
+    /// The word; empty if it is longer.
     fn of(word: &[u8]) -> Self {
         let mut bytes = [0; WORD_BYTES_MAX];
         let length = if word.len() <= WORD_BYTES_MAX { word.len() } else { 0 };
@@ -110,7 +111,7 @@ const WIDE_STAMPS: [&str; 13] = [
     "©",
 ];
 
-/// Writes what of a text does not change by itself.
+/// Writes the part of a text that does not change by itself.
 pub(super) fn write(text: &str, has_digit: bool, out: &mut Vec<u8>) -> Steady {
     if !has_digit && !has_age(text) {
         return Steady::Whole;
@@ -127,7 +128,7 @@ pub(super) fn write(text: &str, has_digit: bool, out: &mut Vec<u8>) -> Steady {
     if out.is_empty() { Steady::Nothing } else { Steady::Words }
 }
 
-/// Writes a word; tells whether the next one belongs to a number.
+/// Writes a word; returns whether the next one belongs to a number.
 fn write_ascii(word: &str, after_number: bool, out: &mut Vec<u8>) -> bool {
     let is_last = word.ends_with([':', '.', ';', ')']);
     let word = word.trim_matches(|sign: char| sign.is_ascii_punctuation());
@@ -143,7 +144,7 @@ fn write_ascii(word: &str, after_number: bool, out: &mut Vec<u8>) -> bool {
     false
 }
 
-/// Names of months, days and units of time, and what stands around them.
+/// Names of months, days and units of time, and the words around them.
 fn is_of_time(word: &Lower) -> bool {
     matches!(
         word.text(),
@@ -232,7 +233,7 @@ fn is_of_time(word: &Lower) -> bool {
     )
 }
 
-/// Writes a word of another script, in which numbers and their units stand among the letters.
+/// Writes a word of another script, in which numbers and their units are mixed with the letters.
 fn write_wide(word: &str, after_number: bool, out: &mut Vec<u8>) -> bool {
     let (mut rest, mut after_number, mut is_written) = (word, after_number, false);
     while let Some(sign) = rest.chars().next() {
@@ -260,20 +261,20 @@ fn write_wide(word: &str, after_number: bool, out: &mut Vec<u8>) -> bool {
     after_number
 }
 
-/// Words for the time of day and for days near by.
+/// Words for the time of day and for nearby days.
 const PHRASES: [&str; 8] = ["午前", "午後", "昨日", "一昨日", "今日", "本日", "たった今", "今朝"];
-/// What stands behind a number that counts time, people or visits.
+/// Words that follow a number of time units, people or visits.
 const UNITS: &str = "年月日時分秒週間前後頃か月ヶカヵケ回人件名位票個";
 
 fn is_weekday(sign: char) -> bool {
     "月火水木金土日祝".contains(sign)
 }
-/// Signs of wide scripts.
+/// Signs of full-width scripts.
 fn is_sign(sign: char) -> bool {
     matches!(sign, '\u{3000}'..='\u{303f}' | '\u{ff00}'..='\u{ff0f}' | '\u{ff1a}'..='\u{ff20}' | '\u{2000}'..='\u{206f}' | '·' | '・')
 }
 
-/// Whether a letter stands alone in brackets, as that of a weekday does.
+/// Whether a letter is alone in brackets, as that of a weekday is.
 fn is_alone(word: &str, this: &str, behind: &str) -> bool {
     let before = word.len() - behind.len() - this.len();
     let opens = word.get(..before).is_some_and(|before| before.ends_with(['(', '（', '[', '［']));

@@ -1,12 +1,12 @@
-//! The whole visible text of a page, a line a block.
+//! The whole visible text of a page, one block per line.
 
 use super::block::Block;
 use super::blocks::Blocks;
 use crate::token::{Token, Tokenizer};
 use crate::{TEXT_BYTES_MAX, charset};
 
-/// The visible text of a page from a host under this top-level domain: its white space folded, each block on a line of
-/// its own, at most [`TEXT_BYTES_MAX`] bytes.
+/// The visible text of a page from a host under this top-level domain: white space folded, one block per line, at most
+/// [`TEXT_BYTES_MAX`] bytes.
 ///
 /// ```
 /// let html = b"<title>Hi</title><p>One <b>two</b>\n  three<p hidden>no<p>four &amp; five";
@@ -18,7 +18,7 @@ pub fn visible_text(domain: Option<&str>, content_type: Option<&str>, bytes: &[u
     walk(&charset::text(charset, bytes)).0
 }
 
-/// The same of a page that is text already; also tells how many bytes were looked at.
+/// The same for a decoded page; also returns how many bytes were read.
 fn walk(text: &str) -> (String, usize) {
     let mut tag = Tokenizer::html(text);
     let (mut blocks, mut lines, mut raw) = (Blocks::default(), Lines::default(), 0);
@@ -39,13 +39,13 @@ fn walk(text: &str) -> (String, usize) {
     (lines.text, tag.work)
 }
 
-/// Gathers blocks.
+/// Collects blocks.
 #[derive(Default)]
 struct Lines {
     text: String,
-    /// The next block is the rest of the last.
+    /// The next block continues the last one.
     goes_on: bool,
-    /// A block did not fit, and none is added behind the gap.
+    /// A block did not fit, and none is added after the gap.
     is_full: bool,
 }
 

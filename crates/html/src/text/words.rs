@@ -1,14 +1,14 @@
-//! The words of a page by which one tells whether it says anything new (H10).
+//! The words of a page, used to tell whether it contains anything new (H10).
 //!
 //! A word is a run of letters, digits and `_`, so `_mm512_abs_epi16` is one. Numbers, dates, ordinals and random
-//! identifiers are not counted: they differ on every page of a calendar, and say nothing. Where a script has no blanks
-//! between words, a word is what stands between two punctuation marks.
+//! identifiers are not counted: they differ on every page of a calendar and carry no information. In a script without
+//! spaces between words, a word is the text between two punctuation marks.
 //!
-//! **Invariant:** at most [`WORDS_MAX`] words of a page are told.
+//! **Invariant:** at most [`WORDS_MAX`] words of a page are returned.
 
 use super::digest;
 
-/// The maximum number of words of a page that are looked at, repeated ones included.
+/// The maximum number of words read of a page, repeated ones included.
 pub const WORDS_MAX: usize = 2_048;
 /// Longer ASCII words are encoded data.
 const WORD_BYTES_MAX: usize = 64;
@@ -35,7 +35,7 @@ impl Words {
     }
 }
 
-/// A hash of the words of a text in their order; 0 when there is none.
+/// A hash of the words of a text in order; 0 if there are none.
 pub(super) fn in_order(text: &str) -> u32 {
     half(counted(text).fold(0, |all, word| digest::and(all, digest::of(word.as_bytes()))))
 }
@@ -60,7 +60,7 @@ fn counts(word: &str) -> bool {
     is_word && bytes.len() <= WORD_BYTES_MAX && !is_hex && alternations(bytes) <= ALTERNATIONS_MAX
 }
 
-/// How often a digit follows something else, or something else a digit.
+/// How often the text switches between digits and other characters.
 fn alternations(bytes: &[u8]) -> usize {
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
     bytes.windows(2).filter(|pair| is_digit(pair.first()) != is_digit(pair.last())).count()

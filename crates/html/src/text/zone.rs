@@ -1,16 +1,16 @@
 //! Which part of a page is open: hidden, frame (navigation, adverts …) or core (`main`, `article`).
 //!
-//! There is no tree. A zone remembers the name of the element that opened it and counts the elements of this name,
-//! so that wrongly nested tags of other names do not matter.
+//! There is no tree. A zone stores the name of the element that opened it and counts the elements of this name, so
+//! wrongly nested tags of other names do not matter.
 
 use crate::token::name::{Attribute, element, key, keys};
 use crate::token::{Name, Tokenizer};
 
-/// What a part of a page is for.
+/// The purpose of a part of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Hidden,
-    /// By the name of its element, or only by what it calls itself.
+    /// By the name of its element, or only by its class or id.
     Frame {
         by_name: bool,
     },
@@ -20,7 +20,7 @@ enum Kind {
 /// An open element.
 #[derive(Clone, Copy, Debug, Default)]
 struct Open {
-    /// The key of its name; 0 when none is open.
+    /// The key of its name; 0 if none is open.
     key: u64,
     depth: u32,
 }
@@ -32,7 +32,7 @@ impl Open {
     fn start(&mut self, key: u64) {
         *self = Self { key, depth: 1 };
     }
-    /// Elements that need no end tag are closed by the next of their name.
+    /// Elements without a required end tag are closed by the next of their name.
     fn saw_start(&mut self, key: u64) {
         if self.is_open() && key == self.key {
             if ends_at_the_next(key) { *self = Self::default() } else { self.depth += 1 }
@@ -66,16 +66,16 @@ impl Zones {
     pub(super) fn is_hidden(&self) -> bool {
         self.hidden.is_open()
     }
-    /// The part is for finding one's way, for selling or for consent, not for reading.
+    /// The part is for navigation, advertising or consent, not for reading.
     pub(super) fn is_frame(&self) -> bool {
         self.frame.is_open()
     }
-    /// The page itself says that this is what it is for.
+    /// The page itself marks this as its main content.
     pub(super) fn is_core(&self) -> bool {
         self.core.is_open()
     }
 
-    /// The page says so by `main`, of which there is one.
+    /// The page marks it by `main`, of which there is one.
     pub(super) fn is_main(&self) -> bool {
         self.main.is_open()
     }
@@ -99,8 +99,8 @@ impl Zones {
 
     fn start_core(&mut self, key: u64) {
         let is_main = key != element::ARTICLE;
-        // What holds the core is no frame, whatever it is called. An article may be a card of a list, and what a frame
-        // holds behind the first is one.
+        // An element that contains the core is not a frame, whatever its name. An article may be a card of a list, and a later
+        // one inside a frame is.
         let holds_core = is_main || (!self.is_named && !self.had_core);
         if !self.core.is_open() {
             if holds_core {
@@ -156,7 +156,7 @@ fn by_attributes(tag: &Tokenizer<'_>) -> Option<Kind> {
     names.into_iter().flatten().any(names_a_frame).then_some(Kind::Frame { by_name: false })
 }
 
-/// Whether a class or an id calls itself an advert, a notice or the like: `left-ad`, `cookie_notice`, `AdBanner`.
+/// Whether a class or an id names an advert, a notice or the like: `left-ad`, `cookie_notice`, `AdBanner`.
 fn names_a_frame(names: &str) -> bool {
     let names = names.as_bytes().get(..NAMES_BYTES_MAX).unwrap_or(names.as_bytes());
     names.split(|byte| !byte.is_ascii_alphanumeric()).any(|word| match key(word) {
@@ -168,7 +168,7 @@ fn names_a_frame(names: &str) -> bool {
     })
 }
 
-/// As much of a class as is looked at.
+/// The maximum number of bytes read of a class.
 const NAMES_BYTES_MAX: usize = 256;
 
 keys! {

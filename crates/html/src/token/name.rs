@@ -1,6 +1,6 @@
-//! The names of elements and attributes that matter, as numbers that compare in one step.
+//! The names of relevant elements and attributes, as numbers that compare in one step.
 
-/// The name in lower case in one number: its bytes when it has at most eight, and 0 when it is longer.
+/// The name in lower case as one number: its bytes if it has at most eight, otherwise 0.
 pub(crate) const fn key(name: &[u8]) -> u64 {
     if name.len() > KEY_BYTES_MAX {
         return 0;
@@ -16,7 +16,7 @@ pub(crate) const fn key(name: &[u8]) -> u64 {
 /// The longest name that has a key.
 pub(crate) const KEY_BYTES_MAX: usize = 8;
 
-/// What a byte adds to a key. NUL would be lost in front, and no name that matters has a 1.
+/// What a byte adds to a key. A leading NUL would be lost, and no relevant name contains a 1.
 pub(crate) const fn letter(byte: u8) -> u8 {
     if byte == 0 { 1 } else { byte.to_ascii_lowercase() }
 }
@@ -73,11 +73,11 @@ pub(crate) enum Attribute {
     XlinkHref,
 }
 
-/// How many attributes are kept.
+/// The number of attributes kept.
 pub(crate) const ATTRIBUTES: usize = Attribute::XlinkHref as usize + 1;
 
 impl Attribute {
-    /// The attribute of this name and key, if it matters.
+    /// The attribute with this name and key, if it is relevant.
     pub(crate) fn named(name: &[u8], key_of_name: u64) -> Option<Self> {
         keys! {
             CLASS b"class" CONTENT b"content" DATA b"data" DATA_SRC b"data-src" HIDDEN b"hidden" HREF b"href" HREFLANG b"hreflang" ID b"id"
@@ -106,7 +106,7 @@ impl Attribute {
             _ => return None,
         })
     }
-    /// The attribute of a name that is too long for a key.
+    /// The attribute whose name is too long for a key.
     fn with_long_name(name: &[u8]) -> Option<Self> {
         const LONG: [(&[u8], Attribute); 5] = [
             (b"http-equiv", Attribute::HttpEquiv),

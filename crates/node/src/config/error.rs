@@ -15,12 +15,12 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
-    /// The file can be read and does not say anything we can do.
+    /// The file can be read, but its contents are wrong.
     #[error("cannot use the configuration `{}`: {}", path.display(), listed(problems))]
     Invalid {
         /// The file.
         path: PathBuf,
-        /// All that is wrong with it, in its order.
+        /// All problems, in the order of the file.
         problems: Vec<Problem>,
     },
 }
@@ -29,7 +29,7 @@ impl Error {
     /// What a person can do about it.
     pub fn advice(&self) -> String {
         match self {
-            Self::Read { .. } => "name a file that can be read with `--config`, or leave it out".to_owned(),
+            Self::Read { .. } => "name a readable file with `--config`, or omit the flag".to_owned(),
             Self::Invalid { .. } => {
                 "correct the file; `utsushi config --default` shows every setting with its range".to_owned()
             }
@@ -37,14 +37,14 @@ impl Error {
     }
 }
 
-/// One thing that is wrong with a file.
+/// One problem of a file.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The line, counted from 1.
     pub line: usize,
     /// The column in characters, counted from 1.
     pub column: usize,
-    /// What is wrong and what would be right.
+    /// What is wrong and what is allowed.
     pub what: String,
 }
 

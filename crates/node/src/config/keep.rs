@@ -1,10 +1,10 @@
-//! What defines a crawl is kept with its data directory, so that a later run need not be told again (D18).
+//! Stores the settings that define a crawl in its data directory, so that later runs need not repeat them (D18).
 //!
-//! The file `crawl.toml` in the data directory holds the settings that were given to `utsushi crawl`, by flags or by a file
-//! that was named with `--config`. They count for every later command on the directory, over `utsushi.toml`; what this run
-//! is given counts over them, and a crawl then keeps it instead.
+//! The file `crawl.toml` in the data directory contains the settings that were given to `utsushi crawl`, by flags or by a
+//! file named with `--config`. They apply to every later command on the directory and override `utsushi.toml`; settings of
+//! the current run override them, and a crawl then stores those instead.
 //!
-//! **Invariant:** the new file is whole and durable before it takes the place of the old one.
+//! **Invariant:** the new file is complete and durable before it replaces the old one.
 
 use super::{Config, Error, SETTINGS, SettingOrigin, is_absent, read};
 use base::disk::{Disk as _, Open, RealDisk};
@@ -37,7 +37,7 @@ const HEAD: &str = "\
 ";
 
 impl Config {
-    /// Takes over what an earlier crawl on the data directory kept.
+    /// Applies the settings that an earlier crawl stored in the data directory.
     pub(super) fn apply_kept(&mut self, data: &Path) -> Result<(), Error> {
         let path = data.join(FILE_NAME);
         let text = match read(&path) {
@@ -56,13 +56,13 @@ impl Config {
         }
         Ok(())
     }
-    /// Settings of `utsushi.toml` that do not count because the crawl keeps others, and where they stand.
+    /// Settings of `utsushi.toml` that are overridden by stored ones, and their origin.
     pub fn overridden(&self) -> &[(&'static str, SettingOrigin)] {
         &self.overridden
     }
 
-    /// Keeps what defines the crawl with its data directory, as far as this run, a file that was `named`, or an earlier
-    /// crawl said it. Tells the file if that changed.
+    /// Stores the settings that define the crawl in its data directory: those of this run, of a file that was `named`, or of
+    /// an earlier crawl. Returns the file if it changed.
     pub fn keep(&self, data: &Path, named: Option<&Path>) -> io::Result<Option<PathBuf>> {
         let is_said = |key: &str| match self.origin(key) {
             SettingOrigin::Flag(_) | SettingOrigin::Kept { .. } => true,
@@ -71,7 +71,7 @@ impl Config {
         };
         self.write_kept(data, is_said)
     }
-    /// Forgets settings that were kept. Tells the file if that changed.
+    /// Removes stored settings. Returns the file if it changed.
     pub fn forget(&self, data: &Path, keys: &[String]) -> io::Result<Option<PathBuf>> {
         let stays = |key: &str| {
             matches!(self.origin(key), SettingOrigin::Kept { .. })

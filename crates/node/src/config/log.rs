@@ -1,4 +1,4 @@
-//! `[log]`: what is logged and in which form.
+//! `[log]`: what is logged and in which format.
 
 use std::fmt;
 use std::str::FromStr;
@@ -58,13 +58,13 @@ fn is_directive(text: &str) -> bool {
     named && LEVELS.contains(&level)
 }
 
-/// The form of log lines.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogFormat {
     /// For people.
     #[default]
     Text,
-    /// One object a line.
+    /// One object per line.
     Json,
 }
 

@@ -1,4 +1,4 @@
-//! Every setting: its key, how it is read and how it is shown.
+//! Every setting: its key, how it is parsed and how it is shown.
 
 use super::Config;
 use super::value::{
@@ -15,10 +15,10 @@ use toml::de::DeValue;
 
 const MIB: u64 = 1024 * 1024;
 const GIB: u64 = 1024 * MIB;
-/// A thousand servers, each asked every ten seconds, need less than a hundredth of it.
+/// A thousand servers with one request every ten seconds need less than a hundredth of it.
 const REQUESTS_PER_DAY_MAX: u64 = 1_000_000_000;
 
-/// A page is not looked at more often than this on average.
+/// The minimum average time between two visits of a page.
 const EVERY_MIN: Interval = Interval::from_minutes(1);
 
 /// The settings in the order of `default.toml`.
@@ -149,9 +149,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "fetch.allow_addresses",
-        take: |c, v| {
-            list(v, "ranges of addresses such as \"10.0.0.0/8\"").map(|l| c.fetch.allow_addresses = l)
-        },
+        take: |c, v| list(v, "address ranges such as \"10.0.0.0/8\"").map(|l| c.fetch.allow_addresses = l),
         show: |c| quoted_list(&c.fetch.allow_addresses),
     },
     Setting {
@@ -200,7 +198,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "filter.languages",
-        take: |c, v| sentences(v, "codes of languages such as \"ja\"").map(|l| c.filter.languages = l),
+        take: |c, v| sentences(v, "language codes such as \"ja\"").map(|l| c.filter.languages = l),
         show: |c| quoted_list(&c.filter.languages),
     },
     Setting {
@@ -358,7 +356,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "guard.allow_addresses",
         take: |c, v| {
-            list(v, "blocks of addresses, such as [\"192.168.7.0/24\", \"fd00::/8\"]")
+            list(v, "address ranges, such as [\"192.168.7.0/24\", \"fd00::/8\"]")
                 .map(|blocks| c.guard.allow_addresses = blocks)
         },
         show: |c| {
@@ -424,7 +422,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "sim.seed",
-        // What TOML can write: its whole numbers are signed.
+        // The maximum that TOML can represent: its whole numbers are signed.
         take: |c, v| whole(v, 0..=i64::MAX.unsigned_abs()).map(|n| c.sim.seed = n),
         show: |c| c.sim.seed.to_string(),
     },
@@ -442,7 +440,7 @@ pub const SETTINGS: &[Setting] = &[
 
 /// One setting.
 pub struct Setting {
-    /// Section and name, with a dot between.
+    /// Section and name, separated by a dot.
     pub key: &'static str,
     take: fn(&mut Config, &DeValue<'_>) -> Result<(), Unfit>,
     /// The value as TOML.
@@ -450,7 +448,7 @@ pub struct Setting {
 }
 
 impl Setting {
-    /// Puts the value of `entry` into `config`; gives the key, or what is wrong with the value.
+    /// Puts the value of `entry` into `config`; returns the key, or what is wrong with the value.
     pub(super) fn apply(&self, config: &mut Config, entry: &Entry<'_>) -> Result<&'static str, String> {
         let (key, given) = (self.key, &entry.source);
         (self.take)(config, entry.value.get_ref()).map(|()| key).map_err(|unfit| match unfit {
@@ -483,7 +481,7 @@ pub(super) fn find(key: &str) -> Result<&'static Setting, String> {
     })
 }
 
-/// The known key that looks most like `key`: as a whole, or by its name in another section.
+/// The known key most similar to `key`: as a whole, or by its name in another section.
 fn nearest(key: &str) -> Option<&'static str> {
     let name = |key: &str| key.rsplit('.').next().unwrap_or_default().to_owned();
     let distance = |known: &str| {

@@ -80,17 +80,17 @@ fn what_is_wrong_with_an_entry_of_a_list_is_told() {
         &["`crawl.agreed`: `a.jp fast`", "`www.example.jp pause=1s width=2`"],
     );
     refused("[crawl]\naliases = [\"a.jp\"]", &["`crawl.aliases`: `a.jp`", "`www.example.jp = example.jp`"]);
-    refused("[crawl]\naliases = [\"a.jp = A.jp\"]", &["is one name"]);
+    refused("[crawl]\naliases = [\"a.jp = A.jp\"]", &["has the same name twice"]);
     refused("[crawl]\nrules = [3]", &["`crawl.rules` cannot be `[3]`; it is a list of sentences"]);
-    refused("[filter]\nlanguages = [\"japanese\"]", &["`japanese` is no code of a language"]);
-    refused("[filter]\ntypes = [\"html\"]", &["`html` is no media type"]);
+    refused("[filter]\nlanguages = [\"japanese\"]", &["`japanese` is not a language code"]);
+    refused("[filter]\ntypes = [\"html\"]", &["`html` is not a media type"]);
     refused("[metrics]\nlisten = \"9090\"", &["`metrics.listen` cannot be", "127.0.0.1:9090"]);
     refused("[crawl]\nrequisites = 1", &["`crawl.requisites` is true or false"]);
 }
 
 #[test]
 fn broken_toml_is_refused_with_its_place() {
-    refused("[crawl]\npause = \"1s", &["line 2, column", "this is no TOML"]);
+    refused("[crawl]\npause = \"1s", &["line 2, column", "this is not TOML"]);
     refused("[crawl\n", &["line 1, column"]);
     refused("[sim]\nseed = 1\nseed = 2\n", &["line 3, column 1", "duplicate key"]);
 }

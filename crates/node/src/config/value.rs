@@ -1,4 +1,4 @@
-//! TOML as entries with their places, and entries as values of a type and in a range.
+//! TOML as entries with their positions, and entries as values of a type within a range.
 
 use super::Problem;
 use super::log::{LogFilter, LogFormat};
@@ -13,7 +13,7 @@ use std::str::FromStr;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-/// As much of a wrong value as a message shows.
+/// The maximum number of characters of a wrong value shown in a message.
 const SHOWN_CHARS_MAX: usize = 60;
 /// The port of name servers.
 const DNS_PORT: u16 = 53;
@@ -21,11 +21,11 @@ const UNITS: [(&str, u64); 4] = [("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 <
 
 /// One `key = value` of a file.
 pub(super) struct Entry<'a> {
-    /// Section and name, with a dot between.
+    /// Section and name, separated by a dot.
     pub(super) key: String,
     /// The value.
     pub(super) value: Spanned<DeValue<'a>>,
-    /// The value as it stands in the file, made fit to print.
+    /// The value as written in the file, made printable.
     pub(super) source: String,
     /// The line of the key, counted from 1.
     pub(super) line: usize,
@@ -48,17 +48,17 @@ impl Entry<'_> {
     }
 }
 
-/// Why a value does not fit, each with what would.
+/// Why a value is refused, each with what is allowed.
 pub(super) enum Unfit {
     /// It has another type.
     Type(String),
-    /// It lies outside the range, or cannot be read.
+    /// It is outside the range, or cannot be parsed.
     Value(String),
-    /// An entry of a list cannot be read: why, in a whole sentence.
+    /// An entry of a list cannot be parsed: why, as a sentence.
     Entry(String),
 }
 
-/// All entries of a file, those of sections under their full key.
+/// All entries of a file; those of sections under their full key.
 pub(super) fn entries(text: &str) -> Result<Vec<Entry<'_>>, Problem> {
     let table = DeTable::parse(text).map_err(|error| syntax_problem(text, &error))?;
     let mut found = Vec::new();
@@ -95,7 +95,7 @@ fn shown(text: &str, span: Range<usize>) -> String {
 
 fn syntax_problem(text: &str, error: &toml::de::Error) -> Problem {
     let (line, column) = place(text, error.span().map_or(text.len(), |span| span.start));
-    Problem { line, column, what: format!("this is no TOML: {}", error.message().replace('\n', ", ")) }
+    Problem { line, column, what: format!("this is not TOML: {}", error.message().replace('\n', ", ")) }
 }
 
 /// Line and column of an offset, both counted from 1.
@@ -154,7 +154,7 @@ fn in_units(number: u64) -> String {
     unit.map_or_else(|| number.to_string(), |(name, factor)| format!("{}{name}", number / factor))
 }
 
-/// A text that may stand in a field of an HTTP request.
+/// A text that may be used in a field of an HTTP request.
 pub(super) fn header_text(value: &DeValue<'_>) -> Result<String, Unfit> {
     let allowed = || "1 to 256 printable ASCII characters".to_owned();
     let DeValue::String(text) = value else { return Err(Unfit::Type(allowed())) };
@@ -163,10 +163,10 @@ pub(super) fn header_text(value: &DeValue<'_>) -> Result<String, Unfit> {
     if fits && trimmed { Ok(text.to_string()) } else { Err(Unfit::Value(allowed())) }
 }
 
-/// What the crawler calls itself: a name that robots files can address, and whatever follows it.
+/// The name of the crawler: a product token, optionally followed by a version.
 pub(super) fn agent(value: &DeValue<'_>) -> Result<String, Unfit> {
     let allowed = || {
-        "a name of letters, - and _, with / and a version behind it if you like: 1 to 256 printable ASCII characters"
+        "a name of letters, - and _, optionally followed by / and a version: 1 to 256 printable ASCII characters"
             .to_owned()
     };
     let text = header_text(value).map_err(|unfit| match unfit {
@@ -178,9 +178,9 @@ pub(super) fn agent(value: &DeValue<'_>) -> Result<String, Unfit> {
     if is_name { Ok(text) } else { Err(Unfit::Value(allowed())) }
 }
 
-/// Whom to ask about the crawl: a page, an address of mail, or nobody.
+/// The contact for the crawl: a page, an email address, or none.
 pub(super) fn contact(value: &DeValue<'_>) -> Result<Option<String>, Unfit> {
-    let allowed = || "the URL of a page, an address of mail, or \"\" for none".to_owned();
+    let allowed = || "the URL of a page, an email address, or \"\" for none".to_owned();
     let DeValue::String(text) = value else { return Err(Unfit::Type(allowed())) };
     if text.is_empty() {
         return Ok(None);
@@ -197,7 +197,7 @@ pub fn parse_contact(text: &str) -> Option<String> {
     (is_printable && (is_page() || is_mail())).then(|| text.to_owned())
 }
 
-/// A list of texts, each of which `T` can read.
+/// A list of texts, each parsed as `T`.
 pub(super) fn list<T: FromStr>(value: &DeValue<'_>, what: &str) -> Result<Vec<T>, Unfit> {
     let allowed = || format!("a list of {what}");
     let DeValue::Array(entries) = value else { return Err(Unfit::Type(allowed())) };
@@ -208,7 +208,7 @@ pub(super) fn list<T: FromStr>(value: &DeValue<'_>, what: &str) -> Result<Vec<T>
     entries.iter().map(read).collect::<Option<_>>().ok_or_else(|| Unfit::Value(allowed()))
 }
 
-/// A list of texts, each of which `T` can read or say what is wrong with.
+/// A list of texts, each parsed as `T`, which says what is wrong with it.
 pub(super) fn sentences<T>(value: &DeValue<'_>, what: &str) -> Result<Vec<T>, Unfit>
 where
     T: FromStr<Err: Display>,
@@ -222,13 +222,13 @@ where
     entries.iter().map(read).collect()
 }
 
-/// Yes or no.
+/// True or false.
 pub(super) fn flag(value: &DeValue<'_>) -> Result<bool, Unfit> {
     let DeValue::Boolean(is_so) = value else { return Err(Unfit::Type("true or false".to_owned())) };
     Ok(*is_so)
 }
 
-/// An agreed exception, and the text that it was read from.
+/// An agreed exception, and the text it was parsed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Agreement {
     text: String,
@@ -250,12 +250,12 @@ impl Display for Agreement {
     }
 }
 
-/// Another name of a server, and the name it is known by.
+/// Another name of a server, and its main name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ServerAlias {
     /// The other name.
     pub other: ServerName,
-    /// The name it is known by.
+    /// The main name.
     pub server: ServerName,
 }
 
@@ -265,12 +265,12 @@ impl FromStr for ServerAlias {
     fn from_str(text: &str) -> Result<Self, String> {
         let refuse = |why: &str| {
             let text = base::printable(text);
-            format!("`{text}` {why}; write it as `www.example.jp = example.jp`, the name that counts last")
+            format!("`{text}` {why}; write it as `www.example.jp = example.jp`, the name to use last")
         };
-        let (other, server) = text.split_once('=').ok_or_else(|| refuse("are no two names"))?;
-        let read = |name: &str| ServerName::parse(name.trim()).map_err(|_| refuse("names no server"));
+        let (other, server) = text.split_once('=').ok_or_else(|| refuse("does not contain two names"))?;
+        let read = |name: &str| ServerName::parse(name.trim()).map_err(|_| refuse("does not name a server"));
         let alias = Self { other: read(other)?, server: read(server)? };
-        if alias.other == alias.server { Err(refuse("is one name")) } else { Ok(alias) }
+        if alias.other == alias.server { Err(refuse("has the same name twice")) } else { Ok(alias) }
     }
 }
 
@@ -280,7 +280,7 @@ impl Display for ServerAlias {
     }
 }
 
-/// A name server: an address, and the port unless it is the usual one.
+/// A name server: an address, and a port unless it is the default.
 pub(super) struct NameServer(pub(super) SocketAddr);
 
 impl FromStr for NameServer {
@@ -349,7 +349,7 @@ pub(super) fn log_filter(value: &DeValue<'_>) -> Result<LogFilter, Unfit> {
     text.parse().map_err(|_| Unfit::Value(allowed()))
 }
 
-/// The form of log lines.
+/// The format of log lines.
 pub(super) fn log_form(value: &DeValue<'_>) -> Result<LogFormat, Unfit> {
     let allowed = || "\"text\" or \"json\"".to_owned();
     let DeValue::String(text) = value else { return Err(Unfit::Type(allowed())) };

@@ -1,4 +1,4 @@
-//! The end of a command that asks.
+//! The client side of the control socket.
 
 use super::name::Name;
 use super::{ControlRequest, End, TIME_MAX};
@@ -11,16 +11,16 @@ use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, Buf
 use tokio::net::UnixStream;
 use tokio::time::timeout;
 
-/// A little more than the other side takes at most.
+/// A little more than the server's limit.
 const PATIENCE: Duration = TIME_MAX.saturating_mul(3);
-/// The longest answer: every server of a large crawl.
+/// The maximum length of an answer: every server of a large crawl.
 const ANSWER_BYTES_MAX: u64 = 256 * 1024 * 1024;
 
 /// Why there is no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum ControlError {
-    /// Nobody serves the socket.
-    #[error("it takes no orders")]
+    /// No process serves the socket.
+    #[error("it accepts no commands")]
     Deaf(#[source] io::Error),
     /// The connection broke, or took too long.
     #[error("it does not answer")]
@@ -28,18 +28,18 @@ pub enum ControlError {
     /// It runs an older version that does not know the request.
     #[error("it runs an older version of utsushi, which cannot do this while it crawls")]
     Unsupported,
-    /// It was understood and could not be done.
+    /// The request was understood but failed.
     #[error("{0}")]
     CouldNot(String),
 }
 
-/// Whether somebody serves the socket of a data directory, and lets us in.
+/// Whether a process serves the socket of a data directory and accepts a connection.
 pub async fn is_reachable(directory: &Path) -> bool {
     let Ok(name) = Name::of_control(directory) else { return false };
     UnixStream::connect(name.path()).await.is_ok()
 }
 
-/// Puts a question to the process that writes to a data directory.
+/// Sends a request to the process that writes to a data directory.
 pub async fn ask(directory: &Path, request: &ControlRequest) -> Result<Vec<Value>, ControlError> {
     let question = json_line(request).map_err(ControlError::Lost)?;
     let connect = async { UnixStream::connect(Name::of_control(directory)?.path()).await };
@@ -55,7 +55,7 @@ pub async fn ask(directory: &Path, request: &ControlRequest) -> Result<Vec<Value
     read(&answer)
 }
 
-/// Asks for something that may take long. `on_object` hears each object as it comes.
+/// Sends a request that may take long. `on_object` receives each object as it arrives.
 pub async fn ask_long(
     directory: &Path,
     request: &ControlRequest,
@@ -83,12 +83,12 @@ pub async fn ask_long(
     }
 }
 
-/// Why a request was refused. A version that does not know a request says so in the words of its parser.
+/// Why a request was refused. An older version that does not know a request reports the error of its parser.
 fn refused(why: String) -> ControlError {
     if why.contains("unknown variant") { ControlError::Unsupported } else { ControlError::CouldNot(why) }
 }
 
-/// The objects of an answer, if it came whole and says that all was done.
+/// The objects of an answer, if it is complete and successful.
 fn read(answer: &str) -> Result<Vec<Value>, ControlError> {
     let cut = || ControlError::Lost(io::ErrorKind::UnexpectedEof.into());
     let strange = |error: serde_json::Error| ControlError::Lost(error.into());

@@ -1,6 +1,6 @@
-//! The name by which the socket is bound and reached, however deep its directory lies.
+//! The path by which the socket is bound and reached, however deep its directory is.
 //!
-//! The system takes no name of a socket that is longer than 107 bytes. A longer one is reached through the open directory.
+//! A Unix socket path has at most 107 bytes. A longer one is reached through the open directory.
 
 use super::FILE_NAME;
 use std::fs::File;
@@ -8,10 +8,10 @@ use std::io;
 use std::os::fd::AsRawFd as _;
 use std::path::{Path, PathBuf};
 
-/// As much as fits into `sun_path`, its last byte, which is nought, aside.
+/// The length of `sun_path` without its terminating zero.
 const NAME_BYTES_MAX: usize = 107;
 
-/// A name of the socket, good as long as this lives.
+/// A path of the socket, valid as long as this lives.
 #[derive(Debug)]
 pub(super) struct Name {
     path: PathBuf,
@@ -19,7 +19,7 @@ pub(super) struct Name {
 }
 
 impl Name {
-    /// The name of `file` in a directory.
+    /// The path of `file` in a directory.
     pub(super) fn of(directory: &Path, file: &str) -> io::Result<Self> {
         let path = directory.join(file);
         if path.as_os_str().len() <= NAME_BYTES_MAX {
@@ -29,11 +29,11 @@ impl Name {
         let path = PathBuf::from(format!("/proc/self/fd/{}/{file}", open.as_raw_fd()));
         Ok(Self { path, _directory: Some(open) })
     }
-    /// The name of the socket in a data directory.
+    /// The path of the socket in a data directory.
     pub(super) fn of_control(directory: &Path) -> io::Result<Self> {
         Self::of(directory, FILE_NAME)
     }
-    /// The name as a path.
+    /// The path.
     pub(super) fn path(&self) -> &Path {
         &self.path
     }

@@ -1,4 +1,4 @@
-//! The end of the process that writes.
+//! The server side of the control socket.
 
 use super::name::Name;
 use super::{
@@ -20,13 +20,13 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-/// The name until only its owner may use it.
+/// The name of the socket until its permissions are set.
 const UNFINISHED_NAME: &str = "control.tmp";
 /// Maximum number of objects of a long answer between the handler and the client.
 const LINES_MAX: usize = 64;
-/// How many clients wait to be heard.
+/// The maximum number of clients that wait to be accepted.
 const BACKLOG: i32 = 64;
-/// How long to wait after a client could not be let in, for want of files.
+/// How long to wait after a client could not be accepted because too many files are open.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The socket, served until this is dropped, and then removed.
@@ -37,7 +37,7 @@ pub struct ControlServer {
 }
 
 impl ControlServer {
-    /// Serves the socket in a data directory that this process writes to; one that a process left behind is replaced.
+    /// Serves the socket in a data directory that this process writes to; a stale one is replaced.
     pub fn serve<A, F>(directory: &Path, answer: A) -> io::Result<Self>
     where
         A: Fn(ControlRequest, ControlLines) -> F + Send + Sync + 'static,
@@ -52,12 +52,12 @@ impl ControlServer {
 impl Drop for ControlServer {
     fn drop(&mut self) {
         self.task.abort();
-        // A socket that stays behind harms nobody: the next writer replaces it.
+        // A stale socket does no harm: the next writer replaces it.
         let _ = std::fs::remove_file(&self.path);
     }
 }
 
-/// A socket of which only the owner has a name at any moment.
+/// A socket that only the owner can reach at any time.
 fn open(directory: &Path) -> io::Result<StdListener> {
     let name = Name::of(directory, UNFINISHED_NAME)?;
     match std::fs::remove_file(name.path()) {
@@ -66,7 +66,7 @@ fn open(directory: &Path) -> io::Result<StdListener> {
     }
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
-    // The file gets the mode that the socket has when it is bound.
+    // The file gets the mode of the socket when it is bound.
     fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
     bind(&socket, &SocketAddrUnix::new(name.path())?)?;
     listen(&socket, BACKLOG)?;
@@ -89,7 +89,7 @@ where
         let answer = Arc::clone(&answer);
         tokio::spawn(async move {
             let Ok(_place) = place else {
-                let why = format!("{CLIENTS_MAX} clients are being served; ask again in a moment");
+                let why = format!("{CLIENTS_MAX} clients are connected; try again in a moment");
                 return send(stream, Err(why)).await;
             };
             serve(stream, &*answer).await;
@@ -97,7 +97,7 @@ where
     }
 }
 
-/// Hears one question and answers it.
+/// Reads one request and answers it.
 async fn serve<A, F>(stream: UnixStream, answer: &A)
 where
     A: Fn(ControlRequest, ControlLines) -> F,
@@ -107,7 +107,7 @@ where
     let request = match timeout(TIME_MAX, hear(&mut reader)).await {
         Ok(Some(Ok(request))) => request,
         Ok(Some(Err(why))) => return send(reader.into_inner(), Err(why)).await,
-        // The client left without a question, or never came to its end.
+        // The client left without a complete request.
         Ok(None) | Err(_) => return,
     };
     let mut stream = reader.into_inner();
@@ -134,7 +134,7 @@ where
             }
             _ = heartbeat.tick(), if is_long => "\n".to_owned(),
         };
-        // A client that has left ends what is done for it alone: its lines have no receiver any more.
+        // When a client leaves, work done only for it ends: its lines have no receiver any more.
         match timeout(TIME_MAX, stream.write_all(text.as_bytes())).await {
             Ok(Ok(())) => {}
             _ => return,
@@ -142,22 +142,22 @@ where
     }
 }
 
-/// The question of a client; nothing if it left.
+/// The request of a client; `None` if it left.
 async fn hear(reader: &mut BufReader<UnixStream>) -> Option<Result<ControlRequest, String>> {
     let mut line = Vec::new();
     reader.take(LINE_BYTES_MAX).read_until(b'\n', &mut line).await.ok()?;
     match line.last()? {
         b'\n' => {
-            Some(serde_json::from_slice(&line).map_err(|error| format!("the question is none: {error}")))
+            Some(serde_json::from_slice(&line).map_err(|error| format!("the request is not valid: {error}")))
         }
         _ if line.len() as u64 >= LINE_BYTES_MAX => {
-            Some(Err(format!("the question is longer than {LINE_BYTES_MAX} bytes")))
+            Some(Err(format!("the request is longer than {LINE_BYTES_MAX} bytes")))
         }
         _ => None,
     }
 }
 
-/// Sends an answer. A client that does not take it loses the rest.
+/// Sends an answer. A client that does not read it loses the rest.
 async fn send(mut stream: UnixStream, answer: ControlAnswer) {
     let (objects, end) = match answer {
         Ok(objects) => (objects, End::Done),

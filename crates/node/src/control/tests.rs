@@ -75,7 +75,10 @@ async fn nonsense_is_told_so() {
     let _control = parrot(place.path());
     for question in ["{}\n", "explain\n", "{\"do\":\"dance\"}\n", "{\"do\":\"explain\"}\n", "\u{0}\n"] {
         let answer = say(place.path(), question.as_bytes()).await;
-        assert!(answer.starts_with("{\"end\":\"could not\",\"why\":\"the question is none: "), "{answer}");
+        assert!(
+            answer.starts_with("{\"end\":\"could not\",\"why\":\"the request is not valid: "),
+            "{answer}"
+        );
     }
     let long = [b"{\"do\":\"explain\",\"url\":\"".as_slice(), &vec![b'x'; 1 << 20]].concat();
     let answer = say(place.path(), &long).await;
@@ -95,7 +98,7 @@ async fn so_many_clients_and_no_more() {
         clients.push(client);
     }
     let answer = say(place.path(), b"").await;
-    assert!(answer.contains("16 clients are being served"), "{answer}");
+    assert!(answer.contains("16 clients are connected"), "{answer}");
     drop(clients.pop());
 }
 
@@ -119,7 +122,7 @@ async fn an_older_version_is_told_from_a_refusal() {
         let (mut stream, _) = listener.accept().await.unwrap();
         let mut question = [0; 16];
         stream.read_exact(&mut question).await.unwrap();
-        let why = "the question is none: unknown variant `import`, expected one of `add`";
+        let why = "the request is not valid: unknown variant `import`, expected one of `add`";
         let end = serde_json::json!({ "end": "could not", "why": why });
         stream.write_all(format!("{end}\n").as_bytes()).await.unwrap();
     });

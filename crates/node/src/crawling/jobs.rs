@@ -30,7 +30,7 @@ enum Work {
     Import { files: Vec<PathBuf>, lines: ControlLines },
 }
 
-/// Hands a request to the crawl and waits for the result. A takedown is done even if the client leaves; an import stops.
+/// Passes a request to the crawl and waits for the result. A takedown is done even if the client leaves; an import stops.
 pub(super) async fn give(
     jobs: &mpsc::Sender<Job>,
     request: ControlRequest,
@@ -39,7 +39,7 @@ pub(super) async fn give(
     let work = match request {
         ControlRequest::Takedown { target, reason } => {
             let target =
-                parse_target(&target).ok_or_else(|| format!("`{target}` names no page or server"))?;
+                parse_target(&target).ok_or_else(|| format!("`{target}` is not a page or server"))?;
             Work::Takedown { target, reason }
         }
         ControlRequest::Import { files } => Work::Import { files, lines },
@@ -84,7 +84,7 @@ impl Work {
                 let should_stop = || lines.is_closed() || stopping.load(Ordering::Relaxed);
                 let mut report = |event: &_| {
                     if let Ok(object) = serde_json::to_value(event) {
-                        // A client that has left hears nothing, and the import stops.
+                        // A client that has left receives nothing, and the import stops.
                         let _ = lines.blocking_send(json!({ "import": object }));
                     }
                 };

@@ -7,27 +7,27 @@ use std::path::{Path, PathBuf};
 /// A data directory that cannot be used as asked.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A reader found nothing.
-    #[error("cannot read the data directory `{}`: there is none", path.display())]
+    /// The directory does not exist.
+    #[error("cannot read the data directory `{}`: it does not exist", path.display())]
     Absent {
         /// The directory.
         path: PathBuf,
     },
-    /// A reader found a directory in which nothing was written yet.
-    #[error("cannot read the data directory `{}`: it holds nothing yet", path.display())]
+    /// The directory is empty.
+    #[error("cannot read the data directory `{}`: it is empty", path.display())]
     Empty {
         /// The directory.
         path: PathBuf,
     },
-    /// Something else is there.
+    /// The path is not a directory.
     #[error("cannot use `{}` as a data directory: it is not a directory", path.display())]
     NotADirectory {
         /// The directory.
         path: PathBuf,
     },
-    /// A directory with other people's files.
+    /// The directory contains foreign files.
     #[error(
-        "cannot use `{}` as a data directory: it holds `{}` and no `FORMAT`, so it is not one of ours",
+        "cannot use `{}` as a data directory: it contains `{}` but no `FORMAT`, so utsushi did not create it",
         path.display(), base::printable(entry)
     )]
     Foreign {
@@ -36,9 +36,9 @@ pub enum Error {
         /// The first foreign file.
         entry: String,
     },
-    /// A later program made it.
+    /// It was created by a later version.
     #[error(
-        "cannot use the data directory `{}`: it has format {version}, and this program knows formats up to {known}",
+        "cannot use the data directory `{}`: it has format {version}, and this program supports formats up to {known}",
         path.display()
     )]
     Newer {
@@ -49,7 +49,7 @@ pub enum Error {
         /// The newest format that this program knows.
         known: i64,
     },
-    /// `FORMAT` cannot be made out.
+    /// `FORMAT` cannot be parsed.
     #[error("cannot use the data directory `{}`: its file `FORMAT` is damaged: {reason}", path.display())]
     Damaged {
         /// The directory.
@@ -58,16 +58,16 @@ pub enum Error {
         reason: String,
     },
     /// Simulated and public web must not mix.
-    #[error("cannot write to the data directory `{}`: it holds the {held} web, not the {wanted} one", path.display())]
+    #[error("cannot write to the data directory `{}`: it contains the {held} web, not the {wanted} one", path.display())]
     OtherWeb {
         /// The directory.
         path: PathBuf,
         /// The web that it holds.
         held: WebKind,
-        /// The web that was to be written.
+        /// The web to be written.
         wanted: WebKind,
     },
-    /// Someone else writes to it.
+    /// Another process writes to it.
     #[error("cannot write to the data directory `{}`: it is in use by {owner}", path.display())]
     InUse {
         /// The directory.
@@ -75,7 +75,7 @@ pub enum Error {
         /// The process that writes to it.
         owner: LockOwner,
     },
-    /// There is too little room to begin.
+    /// There is too little free space to start.
     #[error(
         "cannot write to the data directory `{}`: the disk is full: {free} bytes are free, {needed} are needed",
         path.display()
@@ -88,7 +88,7 @@ pub enum Error {
         /// Bytes that must be free.
         needed: u64,
     },
-    /// The machine does not let us read.
+    /// It cannot be read.
     #[error("cannot read the data directory `{}`", path.display())]
     Read {
         /// The directory.
@@ -96,7 +96,7 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
-    /// The machine does not let us write.
+    /// It cannot be written.
     #[error("cannot write to the data directory `{}`", path.display())]
     Write {
         /// The directory.
@@ -118,7 +118,7 @@ impl Error {
     pub fn advice(&self) -> String {
         match self {
             Self::Absent { .. } => {
-                "name another with `--data`, or make one with `utsushi crawl URL` or `utsushi demo`"
+                "name another with `--data`, or create one with `utsushi crawl URL` or `utsushi demo`"
                     .to_owned()
             }
             Self::Empty { .. } => {
@@ -135,7 +135,7 @@ impl Error {
                     .to_owned()
             }
             Self::OtherWeb { .. } => {
-                "name another directory with `--data`; each web has one of its own".to_owned()
+                "name another directory with `--data`; each web needs its own".to_owned()
             }
             Self::InUse { owner, .. } => owner.advice(),
             Self::Full { .. } => "free some space, name a directory on another disk with `--data`, or lower \
@@ -155,7 +155,7 @@ fn machine_advice(source: &io::Error) -> String {
         io::ErrorKind::PermissionDenied => "get permission for that directory, or name another with `--data`",
         io::ErrorKind::NotADirectory => "one of its parents is a file: name another directory with `--data`",
         io::ErrorKind::StorageFull => "free some space, or name a directory on another disk with `--data`",
-        _ => "mend that, or name another directory with `--data`",
+        _ => "correct that, or name another directory with `--data`",
     }
     .to_owned()
 }

@@ -1,7 +1,7 @@
-//! The writer lock (D1, M8): a lock of the operating system on the file `lock`, which says who holds it.
+//! The writer lock (D1, M8): a lock of the operating system on the file `lock`, which names its holder.
 //!
-//! The lock ends with the process, even when it is killed; what the file says then is stale and harms nobody,
-//! because only the lock is asked whether someone writes.
+//! The lock ends with the process, even if it is killed; the contents of the file are then stale and harmless, because
+//! only the lock decides whether there is a writer.
 
 use super::Error;
 use base::Timestamp;
@@ -14,9 +14,9 @@ use std::time::Duration;
 
 /// The name of the file.
 pub(super) const FILE_NAME: &str = "lock";
-/// Ten times what the file has ever taken.
+/// Ten times the usual size of the file.
 const FILE_BYTES_MAX: u64 = 4096;
-/// A reader that asks who writes holds the lock for an instant; so often a writer tries again.
+/// A reader that checks for a writer holds the lock for an instant; a writer tries again this many times.
 const TRIES: u32 = 10;
 /// The time between two tries.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
@@ -27,7 +27,7 @@ pub(super) struct Lock {
     _held: File,
 }
 
-/// Who writes to a directory, as far as the lock file says.
+/// The writer of a directory, as far as the lock file says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(default)]
 pub struct LockOwner {
@@ -39,20 +39,20 @@ pub struct LockOwner {
     pub since: Option<String>,
 }
 
-/// Commands that take orders.
+/// Commands that accept orders.
 const CRAWLING: [&str; 2] = ["crawl", "demo"];
 
 impl LockOwner {
-    /// Whether it crawls, and so takes orders.
+    /// Whether it crawls, and so accepts orders.
     pub fn is_crawling(&self) -> bool {
         self.command.as_deref().is_some_and(|command| CRAWLING.contains(&command))
     }
-    /// What a person can do who wanted to write too.
+    /// What another writer can do.
     pub fn advice(&self) -> String {
         match (self.pid, self.command.as_deref()) {
             // It does not end by itself.
             (Some(pid), Some("crawl")) => format!(
-                "stop the crawl first with `kill {pid}`, which loses nothing; `utsushi crawl` goes on with it afterwards"
+                "stop the crawl first with `kill {pid}`, which loses nothing; `utsushi crawl` continues it afterwards"
             ),
             (Some(pid), _) => format!(
                 "wait until it has ended, stop it with `kill {pid}`, or name another directory with `--data`"
@@ -79,7 +79,7 @@ impl fmt::Display for LockOwner {
 }
 
 impl Lock {
-    /// Takes the lock, or says who holds it.
+    /// Takes the lock, or returns its holder.
     pub(super) fn take(directory: &Path, command: &str, now: Timestamp) -> Result<Self, Error> {
         let path = directory.join(FILE_NAME);
         let fail = |source| Error::write(directory, source);
@@ -94,9 +94,9 @@ impl Lock {
     }
 }
 
-/// Who holds the lock now, if anyone does.
+/// The current holder of the lock, if there is one.
 ///
-/// The question is put with a shared lock, given back at once: many may ask, and a writer that starts meanwhile
+/// The check takes a shared lock and releases it at once: many may check, and a writer that starts meanwhile
 /// tries again.
 pub(super) fn owner(directory: &Path) -> io::Result<Option<LockOwner>> {
     let mut file = match File::open(directory.join(FILE_NAME)) {
@@ -130,7 +130,7 @@ fn sign(file: &mut File, command: &str, now: Timestamp) -> io::Result<()> {
     file.write_all(text.as_bytes())
 }
 
-/// What the file says; a holder that has not signed yet is unknown.
+/// The contents of the file; a holder that has not written it yet is unknown.
 fn said_by(file: &mut File) -> LockOwner {
     let mut text = String::new();
     let read = file.take(FILE_BYTES_MAX).read_to_string(&mut text);

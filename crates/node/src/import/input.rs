@@ -1,4 +1,4 @@
-//! Files of others, recognised by their content and not by their names.
+//! Input files, recognised by their content and not by their names.
 //!
 //! **Invariant:** names inside a package are shown and never followed (H17). Reading continues after damage.
 
@@ -15,7 +15,7 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 /// This many bytes identify an ARC file.
 const ARC_BEGIN_BYTES: u64 = 16;
 
-/// What a file of others is.
+/// The format of an input file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Warc,
@@ -35,9 +35,9 @@ pub(super) struct Input {
 /// A step through all files.
 #[derive(Debug)]
 pub(super) enum Step {
-    /// A file begins, `from` bytes after the beginning of the first.
+    /// A file starts, `from` bytes after the start of the first.
     File { name: String, from: u64 },
-    /// The same of a file within the last one.
+    /// The same for a file inside the last one.
     Part { name: String, from: u64 },
     /// A record was read.
     Record(Record),
@@ -48,7 +48,7 @@ pub(super) enum Step {
 }
 
 impl Input {
-    /// Opens a file and finds out what it is.
+    /// Opens a file and detects its format.
     pub(super) fn open(path: &Path) -> io::Result<Self> {
         let mut file = File::open(path)?;
         let metadata = file.metadata()?;
@@ -58,7 +58,7 @@ impl Input {
         let form = match Form::of(&mut file)? {
             Some(form) => form,
             None if metadata.len() == 0 => return Err(io::Error::other("it is empty")),
-            None => return Err(io::Error::other("it has no whole record of a WARC, WACZ or ARC file")),
+            None => return Err(io::Error::other("it has no complete record of a WARC, WACZ or ARC file")),
         };
         Ok(Self { path: path.to_owned(), file, form, bytes: metadata.len() })
     }
@@ -87,7 +87,7 @@ impl Form {
     }
 }
 
-/// Whether the file begins as ARC files do, compressed or not.
+/// Whether the file starts like an ARC file, compressed or not.
 fn is_arc(file: &mut File) -> io::Result<bool> {
     let mut file = BufReader::new(file);
     if !file.fill_buf()?.starts_with(&GZIP) {
@@ -119,7 +119,7 @@ fn has_record(file: &File) -> io::Result<bool> {
 /// Nothing receives the steps any more.
 struct Gone;
 
-/// Where the steps go.
+/// The receiver of the steps.
 struct Steps<'a>(&'a SyncSender<Step>);
 
 impl Steps<'_> {
@@ -181,7 +181,7 @@ fn read_warc(file: impl Read + Seek, steps: &Steps<'_>) -> Result<(), Gone> {
     }
 }
 
-/// Where an error is, and what it is.
+/// The position of an error, and its description.
 fn told(error: &warc::Error) -> (u64, String) {
     match error {
         warc::Error::Damaged { offset, what } => (*offset, format!("the record is damaged: {what}")),
@@ -218,7 +218,7 @@ fn read_wacz(file: File, name: &str, from: u64, spool: &Path, steps: &Steps<'_>)
     };
     let warcs = package.warcs();
     if warcs.is_empty() {
-        return steps.damaged(0, "the package holds no WARC file");
+        return steps.damaged(0, "the package contains no WARC file");
     }
     let mut done = 0;
     for entry in warcs {

@@ -72,7 +72,7 @@ pub struct ImportSummary {
     pub others: u64,
     /// Captures that were in the archive already.
     pub known: u64,
-    /// Captures that were taken down and stay out.
+    /// Captures under a takedown, not imported.
     pub taken_down: u64,
     /// Captures that cannot be imported, by reason.
     pub unfit: BTreeMap<String, u64>,
@@ -195,7 +195,7 @@ impl<'a> Tally<'a> {
         self.accounts().known += records;
     }
 
-    /// A capture was taken down and stays out.
+    /// A capture is under a takedown and is not imported.
     pub(super) fn taken_down(&mut self, records: u64) {
         self.summary.taken_down += 1;
         self.accounts().taken_down += records;

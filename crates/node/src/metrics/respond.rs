@@ -2,8 +2,8 @@
 //!
 //! **Invariant:** a client costs a bounded amount of memory and time, and there are never more than [`CLIENTS_MAX`].
 //!
-//! **Invariant:** a client is never kept waiting for others. When all places are taken, the oldest connection of the
-//! address that has the most is closed, so slow clients push out each other and not a scraper.
+//! **Invariant:** a client never waits for others. When all slots are taken, the oldest connection of the address with
+//! the most connections is closed, so slow clients displace each other and not a scraper.
 
 use std::collections::HashMap;
 use std::io;
@@ -33,7 +33,7 @@ pub struct MetricsServer {
 }
 
 impl MetricsServer {
-    /// Answers every scrape with what `tell` tells then.
+    /// Answers every scrape with the current result of `tell`.
     pub async fn start<T, F>(listen: SocketAddr, tell: T) -> io::Result<Self>
     where
         T: Fn() -> F + Send + Sync + 'static,
@@ -78,7 +78,7 @@ where
 struct Clients(Vec<(IpAddr, AbortHandle)>);
 
 impl Clients {
-    /// Takes in a client, and closes another connection if there are too many.
+    /// Adds a client, and closes another connection if there are too many.
     fn add(&mut self, address: IpAddr, task: AbortHandle) {
         self.0.retain(|(_, task)| !task.is_finished());
         if self.0.len() >= CLIENTS_MAX
@@ -88,7 +88,7 @@ impl Clients {
         }
         self.0.push((address, task));
     }
-    /// The oldest connection of the address that has the most.
+    /// The oldest connection of the address with the most connections.
     fn oldest_of_most(&self) -> Option<usize> {
         let mut counts: HashMap<IpAddr, usize> = HashMap::new();
         self.0.iter().for_each(|(address, _)| *counts.entry(*address).or_default() += 1);
@@ -112,7 +112,7 @@ where
     timeout(ANSWER_TIME_MAX, answering).await?
 }
 
-/// The head of a request: nothing if the client left, and nothing in it if it is too long.
+/// The head of a request: `None` if the client left, and empty if it is too long.
 async fn hear(stream: &mut TcpStream) -> io::Result<Option<Option<Vec<u8>>>> {
     let mut head = Vec::new();
     while !is_whole(&head) {
@@ -135,7 +135,7 @@ enum Wish {
     Other(&'static str),
 }
 
-/// What the first line of a request asks for.
+/// The path in the first line of a request.
 fn wish(head: &[u8]) -> Wish {
     let line = head.split(|byte| *byte == b'\n').next().unwrap_or_default();
     let line = std::str::from_utf8(line).unwrap_or_default();

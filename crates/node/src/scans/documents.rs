@@ -78,7 +78,7 @@ impl<'a> DocumentFinder<'a> {
 
     /// The wanted versions, by key.
     fn versions(&self) -> Result<Box<dyn Iterator<Item = Result<Version, Error>>>, Error> {
-        let walk = Error::archive("walk through the index");
+        let walk = Error::archive("read the index");
         let versions: Box<dyn Iterator<Item = _>> = match &self.wanted {
             Wanted::Chosen(choice) => Box::new(self.reader.snapshot(choice).map_err(&walk)?),
             Wanted::Changed { earlier, later } => Box::new(Changed {

@@ -1,11 +1,11 @@
-//! What one line of an opt-out list means.
+//! The meaning of one line of an opt-out list.
 
 use base::AddressRange;
 use base::url::UrlError;
 use base::{PageUrl, ServerName, UrlKey};
 use std::net::IpAddr;
 
-/// Whom a line leaves alone.
+/// What a line excludes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Entry {
     /// A host, on every port.
@@ -14,13 +14,13 @@ pub(super) enum Entry {
     Server(Box<str>),
     /// A domain and everything below.
     Domain(Box<str>),
-    /// Pages whose [`plain`] key begins so.
+    /// Pages whose [`plain`] key has this prefix.
     Prefix(Box<[u8]>),
     /// Addresses.
     Network(Network),
 }
 
-/// Why a line means nothing.
+/// Why a line has no meaning.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Why {
     #[error("is more than one word; write one entry a line, and `#` before a comment")]
@@ -61,14 +61,14 @@ impl Entry {
 
     fn domain(text: &str) -> Result<Self, Why> {
         let name = ServerName::parse(text).map_err(Why::Url)?;
-        // `.192.0.2.1` and `.example.org:80` name no domain.
+        // `.192.0.2.1` and `.example.org:80` are not domains.
         if name.port().is_some() || name.address().is_some() || text.contains(':') {
             return Err(Why::Domain);
         }
         Ok(Self::Domain(name.host().into()))
     }
 
-    /// A server or the beginning of a URL, with its scheme or without.
+    /// A server or the prefix of a URL, with or without its scheme.
     fn page(text: &str) -> Result<Self, Why> {
         let url = with_any_scheme(text).map_err(Why::Url)?;
         if url.target() != "/" {
@@ -83,7 +83,7 @@ impl Entry {
     }
 }
 
-/// Reads a URL that may lack its scheme; the port that is https's own then means https.
+/// Parses a URL that may lack its scheme; the default port of https then means https.
 fn with_any_scheme(text: &str) -> Result<PageUrl, UrlError> {
     if text.contains("://") {
         return PageUrl::parse(text);
@@ -92,7 +92,7 @@ fn with_any_scheme(text: &str) -> Result<PageUrl, UrlError> {
     if url.server().port() == Some(443) { PageUrl::parse(&format!("https://{text}")) } else { Ok(url) }
 }
 
-/// A bare address, or something that begins as one and has bits behind a slash.
+/// A bare address, or an address followed by a slash and a number of bits.
 fn is_range(text: &str) -> bool {
     let network = text.split_once('/').map_or(text, |(network, _)| network);
     let bits = text.split_once('/').map_or("", |(_, bits)| bits);
@@ -109,7 +109,7 @@ pub(super) struct Network {
 
 impl Network {
     fn read(text: &str) -> Result<Self, Why> {
-        // Read as every other range of addresses is.
+        // Parsed like every other address range.
         text.parse::<AddressRange>().map_err(|_| Why::AddressRange)?;
         let (network, bits) = text.split_once('/').unwrap_or((text, ""));
         let address: IpAddr = network.parse().map_err(|_| Why::AddressRange)?;
@@ -117,7 +117,7 @@ impl Network {
         Ok(Self::of(address, bits.map_err(|_| Why::AddressRange)?))
     }
 
-    /// The network of so many bits, or as many as there are, around an address. IPv4 inside IPv6 is IPv4.
+    /// The network of this many bits around an address, at most as many as the address has. IPv4 inside IPv6 is IPv4.
     fn of(address: IpAddr, bits: u8) -> Self {
         let shortened = if address.is_ipv6() && address.to_canonical().is_ipv4() && bits <= 128 {
             bits.saturating_sub(96)
@@ -134,18 +134,18 @@ impl Network {
         Self { is_v6, bits, start: address & mask }
     }
 
-    /// What two networks must have in common for an address to be asked about once for both.
+    /// Networks with an equal value share one look-up of an address.
     pub(super) fn kind(&self) -> (bool, u8) {
         (self.is_v6, self.bits)
     }
-    /// The network of a kind that an address lies in, if it can lie in one.
+    /// The network of this kind that contains an address, if one can.
     pub(super) fn around(address: IpAddr, (is_v6, bits): (bool, u8)) -> Option<Self> {
         let address = address.to_canonical();
         (address.is_ipv6() == is_v6).then(|| Self::of(address, bits))
     }
 }
 
-/// A key with every escape undone and slashes in a row taken as one: the form in which prefixes are compared.
+/// A key with every escape decoded and repeated slashes merged: the form in which prefixes are compared.
 pub(super) fn plain(key: &UrlKey) -> Vec<u8> {
     let mut plain: Vec<u8> = Vec::with_capacity(key.as_str().len());
     let mut rest = key.as_str().as_bytes();

@@ -1,4 +1,4 @@
-//! `utsushi add`: takes pages into the crawl, whether it runs or not.
+//! `utsushi add`: adds pages to the crawl, running or not.
 
 use super::remove::{Groups, direct};
 use super::{Context, seeds};
@@ -22,41 +22,41 @@ Examples:
   utsushi --data ~/web add --now https://example.org/news/
   utsushi --data ~/web add --now --prefix https://example.org/news/
 
-With `--now` the pages are visited before all others of their servers, as soon as the delay between requests allows, also
-when they are known and not due. `--prefix` and `--server` name known pages; without `--now` they take up again what
+With `--now` the pages are visited before all others of their servers, as soon as the delay between requests allows, even
+if they are known and not due. `--prefix` and `--server` select known pages; without `--now` they restore pages that
 `utsushi remove` removed.
 
-Exit codes: 0 all are in the crawl, and durably; 1 some will not be visited; 2 could not.";
+Exit codes: 0 all pages were added durably; 1 some will not be visited; 2 failed.";
 
-/// Of so many pages at most it is told what becomes of each.
+/// Maximum number of pages that are reported one by one.
 const TOLD_MAX: usize = 100;
 
-/// Add pages to the crawl, whether it runs or not
+/// Add pages to the crawl, running or not
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 #[command(group = clap::ArgGroup::new("role").multiple(false))]
 pub(crate) struct Args {
-    /// The pages
+    /// URLs of the pages
     #[arg(value_name = "URL")]
     urls: Vec<String>,
-    /// A file with further pages, one a line; `-` for standard input
+    /// File with more pages, one per line; `-` for standard input
     #[arg(long = "seeds", value_name = "FILE")]
     file: Option<PathBuf>,
     #[command(flatten)]
     groups: Groups,
-    /// Visit them before all others, even if they are known and not due
+    /// Visit the pages before all others, even if they are known and not due
     #[arg(long)]
     now: bool,
-    /// They are feeds: polled at their own pace, once a day at least, for the pages they announce
+    /// Treat the pages as feeds: poll them at least once a day for the pages they announce
     #[arg(long, group = "role")]
     feed: bool,
-    /// They are front pages of news sites: looked at once a day at least, for their links
+    /// Treat the pages as front pages of news sites: visit them at least once a day for their links
     #[arg(long, group = "role")]
     news: bool,
-    /// They are sitemaps: read for the pages they list
+    /// Treat the pages as sitemaps: read them for the pages they list
     #[arg(long, group = "role")]
     sitemap: bool,
-    /// How much sooner than other pages, from -100 to 100; 0 is plain
+    /// Priority over other pages, from -100 to 100; higher is sooner
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     #[arg(value_parser = clap::value_parser!(i8).range(-100..=100))]
     priority: i8,
@@ -73,16 +73,16 @@ impl Args {
     }
 }
 
-/// Adds the pages, and says what becomes of them.
+/// Adds the pages and reports the result.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let seeds = seeds::read(&args.urls, args.file.as_deref())?;
     seeds.tell_bad(&context.output);
     let pages = &seeds.pages;
     let groups = args.groups.selections()?;
     if pages.is_empty() && groups.is_empty() {
-        let why = anyhow::anyhow!("no page was named");
+        let why = anyhow::anyhow!("no page given");
         return Err(
-            Advised::new("cannot add anything", "name pages, or a file with `--seeds FILE`", why).into()
+            Advised::new("cannot add anything", "give URLs, or a file with `--seeds FILE`", why).into()
         );
     }
     let steering = Steering::find(&context.node, "add", Some(WebKind::Public)).await?;
@@ -97,7 +97,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
     Ok(seeds.exit(exit))
 }
 
-/// Takes up again what was removed of some groups of known pages, and lets all of them be visited now if that is meant.
+/// Restores the removed pages of some groups, and with `--now` schedules all their known pages for a visit.
 async fn add_groups(
     args: &Args,
     steering: &Steering,
@@ -109,7 +109,7 @@ async fn add_groups(
     context.output.result(&json!({ "restored": restored, "asked": asked }), || {
         let now =
             if args.now { format!(", {} to be visited now", count_of(asked, "page")) } else { String::new() };
-        format!("{} taken up again{now}", count_of(restored, "removed page"))
+        format!("{} restored{now}", count_of(restored, "removed page"))
     });
     Ok(if restored + asked > 0 { Exit::Done } else { Exit::Found })
 }
@@ -144,13 +144,11 @@ async fn add_pages(
     let added = pages.len() as u64 - left;
     let new = if is_told { (unknown.len() as u64).saturating_sub(left) } else { offered };
     let told = json!({ "added": added, "new": new, "left": left });
-    context.output.result(&told, || {
-        format!("{} in the crawl, {new} of them not known before", count_of(added, "page"))
-    });
+    context.output.result(&told, || format!("{} in the crawl, {new} of them new", count_of(added, "page")));
     Ok(if left > 0 { Exit::Found } else { Exit::Done })
 }
 
-/// Says of every page what becomes of it; how many will not be visited.
+/// Reports each page, and returns how many will not be visited.
 async fn tell_each(steering: &Steering, pages: &[PageUrl], context: &Context) -> anyhow::Result<u64> {
     let mut left = 0;
     for url in pages {

@@ -15,7 +15,7 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The shell
+    /// Name of the shell
     shell: Shell,
 }
 

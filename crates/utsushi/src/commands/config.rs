@@ -10,19 +10,19 @@ use std::path::Path;
 
 const EXAMPLES: &str = "\
 Examples:
-  utsushi config                                what is in effect, and why
-  utsushi config --default > utsushi.toml       a file to begin with
-  utsushi --config mine.toml config --json      the same for a program
-  utsushi --data ~/web config --forget crawl.scope    let the file or the default count again";
+  utsushi config                                show the settings in effect and their origin
+  utsushi config --default > utsushi.toml       create a file to edit
+  utsushi --config mine.toml config --json      the same as JSON
+  utsushi --data ~/web config --forget crawl.scope    use the file or the default again";
 
 /// Show the configuration in effect, and where each value comes from
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Print the compiled-in defaults with their explanations instead
+    /// Print the compiled-in defaults with their descriptions instead
     #[arg(long)]
     pub(crate) default: bool,
-    /// Forget a setting that an earlier crawl kept, such as `crawl.scope`; may be given several times
+    /// Remove a setting stored by an earlier crawl, such as `crawl.scope`; may be repeated
     #[arg(long, value_name = "SETTING", conflicts_with = "default")]
     forget: Vec<String>,
 }
@@ -33,7 +33,7 @@ pub(crate) fn show_default(output: &Output) -> Exit {
     Exit::Done
 }
 
-/// Prints every setting; forgets some first, if that is asked for.
+/// Prints every setting, after removing stored ones if requested.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     if args.forget.is_empty() {
         return Ok(show(context));
@@ -42,8 +42,8 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
         let is_kept = matches!(context.node.config.origin(key), SettingOrigin::Kept { .. });
         if !is_kept {
             let what = format!("cannot forget `{}`", base::printable(key));
-            let why = anyhow::anyhow!("no earlier crawl kept it");
-            let advice = "`utsushi config` shows which settings are kept";
+            let why = anyhow::anyhow!("no earlier crawl stored it");
+            let advice = "`utsushi config` shows which settings are stored";
             return Err(Advised::new(what, advice, why).into());
         }
     }
@@ -91,7 +91,7 @@ impl<'a> Described<'a> {
     }
 }
 
-/// The value of a text that is TOML of our own making.
+/// The value of a TOML text that this program wrote.
 fn value_of(shown: &str) -> Option<toml::Value> {
     let mut table: toml::Table = format!("x = {shown}").parse().ok()?;
     table.remove("x")

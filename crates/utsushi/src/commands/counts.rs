@@ -7,7 +7,7 @@ use ::crawl::CrawlReport;
 use node::held_back;
 use serde_json::{Map, Value, json};
 
-/// The widest line of a table of counts.
+/// The maximum width of a table of counts.
 #[cfg(test)]
 const COLUMNS_MAX: usize = 80;
 
@@ -28,21 +28,21 @@ pub(crate) fn to_json(r: &CrawlReport) -> Map<String, Value> {
     object
 }
 
-/// The counts for people, one a line. Counts that are 0 and mean nothing then are left out.
+/// The counts for people, one per line. Irrelevant zeros are left out.
 pub(crate) fn lines(r: &CrawlReport) -> Vec<String> {
     let mut lines = vec![line("requests", r.requests, &requests(r))];
     if r.cut_off > 0 {
-        lines.push(line("  cut off", r.cut_off, "were under way at the end"));
+        lines.push(line("  cut off", r.cut_off, "in progress at the end"));
     }
     lines.push(line("pages archived", r.pages, ""));
     let kinds = [
         ("  new", r.new, ""),
-        ("  duplicates", r.duplicates, "new, with content that is archived already"),
-        ("  changed", r.changed, "since the visit before"),
-        ("  unchanged", r.unchanged, "since the visit before"),
+        ("  duplicates", r.duplicates, "new, with content already archived"),
+        ("  changed", r.changed, "since the previous visit"),
+        ("  unchanged", r.unchanged, "since the previous visit"),
         ("  moved", r.moved, "redirects"),
         ("  gone", r.gone, "404 or 410"),
-        ("  errors", r.failed, "other error answers"),
+        ("  errors", r.failed, "other error responses"),
         ("no answer", r.unreachable, "from the server of the page"),
         ("refused", r.refused, "by robots file, opt-out list or address: not sent"),
     ];

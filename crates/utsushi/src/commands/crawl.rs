@@ -1,4 +1,4 @@
-//! `utsushi crawl`: visits the web around some pages, politely, every page at its own pace; or goes on with it.
+//! `utsushi crawl`: crawls the web politely from seed pages, every page at its own rate, or continues a crawl.
 
 mod summary;
 
@@ -28,38 +28,38 @@ const EXAMPLES: &str = "\
 Examples:
   utsushi --data ~/web crawl https://example.org/ --contact https://example.net/about-our-crawler
   utsushi --data ~/web crawl --seeds seeds.txt --scope domain --for 8h
-  utsushi --data ~/web crawl                              goes on where it was
+  utsushi --data ~/web crawl                              continue where it stopped
   utsushi --data ~/web crawl http://127.0.0.1:8080/ --allow-address 127.0.0.0/8 --once
   utsushi --data ~/web --json crawl --pages 100 | jq -r 'select(.status == 200) | .url'
 
 What defines the crawl (seeds, --scope, --pause, --allow-address, --policy, --every, --contact, --proxy, --requisites,
---language) is kept with the data directory and counts for later runs. Give a flag again to change it. `utsushi config`
-shows what is kept, and `utsushi config --forget SETTING` takes it back. A seed that is known already is visited again.
+--language) is stored in the data directory and applies to later runs. Give a flag again to change it. `utsushi config`
+shows what is stored, and `utsushi config --forget SETTING` removes it. A known seed is visited again.
 
-While it runs, `utsushi add`, `remove`, `pause`, `resume`, `status`, `servers` and `explain` speak to it. Ctrl-C ends it;
-nothing that was acknowledged is lost, however it ends.";
+While it runs, `utsushi add`, `remove`, `pause`, `resume`, `status`, `servers` and `explain` reach it. Ctrl-C ends it;
+acknowledged data is never lost, however it ends.";
 
-/// The most captures between their visit and their sync, and the bytes of their bodies.
+/// Maximum number of captures between their visit and their sync, and of bytes of their bodies.
 pub(super) const CAPTURES_MAX: usize = 1_024;
 pub(super) const BYTES_MAX: u64 = 128 * 1024 * 1024;
 
 /// Without a terminal, the time between two lines of progress.
 const LINE_PAUSE: Duration = Duration::from_secs(5);
 
-/// Crawl the web around some pages, each page at its own pace; without pages, continue
+/// Crawl the web from seed pages and revisit each page at its own rate; without seeds, continue
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Pages to begin with; without any, the crawl goes on with what it knows
+    /// Seed pages; without any, the crawl continues with the pages it knows
     #[arg(value_name = "SEED")]
     seeds: Vec<String>,
-    /// A file with further seeds, one a line; `-` for standard input
+    /// File with more seeds, one per line; `-` for standard input
     #[arg(long = "seeds", value_name = "FILE")]
     file: Option<PathBuf>,
-    /// How far to go from the seeds: `server`, `domain`, `prefix` or `any`; without it the setting `crawl.scope`
+    /// How far to go from the seeds: `server`, `domain`, `prefix` or `any`; default: the setting `crawl.scope`
     #[arg(long, value_name = "SCOPE")]
     scope: Option<Mode>,
-    /// Stop after this long, such as `30s` or `8h`
+    /// Stop after this time, such as `30s` or `8h`
     #[arg(long = "for", value_name = "TIME")]
     time: Option<Interval>,
     /// Stop after this number of archived pages; robots files and requisites do not count
@@ -68,32 +68,31 @@ pub(crate) struct Args {
     /// Print a line for each archived page to standard error
     #[arg(long)]
     verbose: bool,
-    /// Stop when nothing new is left and what failed was retried; exit code 1 if pages are held back or could not be fetched
+    /// Stop when all pages were visited and failures were retried; exit code 1 if pages are held back or failed
     #[arg(long)]
     once: bool,
-    /// How the time until the next visit is chosen; without it the setting `crawl.policy`
+    /// Policy that chooses the time until the next visit; default: the setting `crawl.policy`
     #[arg(long, value_name = "POLICY")]
     policy: Option<RevisitPolicy>,
-    /// Set how often a page is visited on average, such as `7d`; without it the setting `crawl.every`
+    /// Average time between two visits of a page, such as `7d`; default: the setting `crawl.every`
     #[arg(long, value_name = "TIME", value_parser = parse_every)]
     every: Option<Interval>,
-    /// Name a contact for the owners of servers: a page or an email address
+    /// Contact for the owners of servers: the URL of a page or an email address
     #[arg(long, value_name = "PAGE", value_parser = door::contact)]
     contact: Option<String>,
-    /// A range of addresses that may be visited although they are not public, instead of those of
-    /// `fetch.allow_addresses`; may be given several times
+    /// Allow a range of addresses that are not public; replaces the setting `fetch.allow_addresses`; may be repeated
     #[arg(long, value_name = "CIDR")]
     allow_address: Vec<AddressRange>,
-    /// The time between two requests to one server; without it the setting `crawl.pause`
+    /// Delay between two requests to one server; default: the setting `crawl.pause`
     #[arg(long, value_name = "TIME", value_parser = door::pause)]
     pause: Option<Interval>,
-    /// A forward proxy; without it the setting `fetch.proxy`
+    /// Forward proxy; default: the setting `fetch.proxy`
     #[arg(long, value_name = "URL")]
     proxy: Option<Proxy>,
-    /// Serve metrics for Prometheus on this address and port; without it the setting `metrics.listen`
+    /// Serve metrics for Prometheus on this address and port; default: the setting `metrics.listen`
     #[arg(long, value_name = "ADDRESS")]
     metrics: Option<SocketAddr>,
-    /// Serve the metrics on an address that other machines can reach
+    /// Allow metrics on an address that other machines can reach
     #[arg(long)]
     metrics_public: bool,
     /// Also fetch what pages need for display: images, style sheets, fonts, scripts. This is the default
@@ -102,7 +101,7 @@ pub(crate) struct Args {
     /// Fetch pages alone, without images, style sheets, fonts and scripts
     #[arg(long, overrides_with = "requisites")]
     no_requisites: bool,
-    /// A language whose pages lead on, instead of those of `filter.languages`; may be given several times
+    /// Language whose pages are followed; replaces the setting `filter.languages`; may be repeated
     #[arg(long, value_name = "LANGUAGE")]
     language: Vec<LanguageCode>,
 }
@@ -113,12 +112,12 @@ fn parse_every(text: &str) -> Result<Interval, String> {
     if (least..=most).contains(&every) {
         Ok(every)
     } else {
-        Err(format!("it must lie between {least} and {most}"))
+        Err(format!("it must be between {least} and {most}"))
     }
 }
 
 impl Args {
-    /// The configuration with what this run's flags say.
+    /// The configuration with the flags of this run.
     fn config(&self, mut config: Config) -> Config {
         let mut say = |is_given: bool, key, flag| {
             if is_given {
@@ -185,46 +184,46 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     Ok(seeds.exit(exit))
 }
 
-/// Without a contact only this machine, and what was allowed by name, can be visited (D18).
+/// Without a contact only this machine and explicitly allowed addresses can be visited (D18).
 fn check_contact(context: &Context) -> anyhow::Result<()> {
     let fetch = &context.node.config.fetch;
     if fetch.contact.is_some() || !fetch.allow_addresses.is_empty() {
         return Ok(());
     }
-    let why = anyhow::anyhow!("no public address is visited without saying who visits it");
+    let why = anyhow::anyhow!("public addresses are not visited without a contact");
     Err(Advised::new("cannot crawl", door::no_contact_advice(), why).into())
 }
 
-/// Keeps what this run was told with the data directory, and says so.
+/// Stores the settings of this run in the data directory, and reports it.
 fn keep(context: &Context) -> anyhow::Result<()> {
     let (config, named) = (&context.node.config, context.config_file.as_deref());
     let kept = config.keep(&context.node.data, named);
     let kept =
-        kept.with_context(|| format!("cannot keep the settings in `{}`", context.node.data.display()))?;
+        kept.with_context(|| format!("cannot store the settings in `{}`", context.node.data.display()))?;
     if let Some(path) = kept {
-        context.output.note(format!("what this crawl was told is kept in `{}`", path.display()));
+        context.output.note(format!("the settings of this crawl are stored in `{}`", path.display()));
     }
     for (key, origin) in config.overridden() {
         context.output.complaint(format!(
-            "`{key}` of {origin} does not count: an earlier run was told otherwise; `utsushi config --forget {key}` changes that"
+            "`{key}` of {origin} is overridden by an earlier run; `utsushi config --forget {key}` removes the stored value"
         ));
     }
     Ok(())
 }
 
-/// Judges pages again that were refused for a reason that may no longer hold, and links that were left as too far away.
+/// Checks refused pages again whose reason may no longer hold, and links that were out of scope.
 fn judge_again(context: &Context, data: &Path, opened: &mut OpenSchedule) -> anyhow::Result<()> {
     let (frontier, now) = (&mut opened.frontier, opened.clock.now());
     let access = door::access(&context.node.config, data);
-    let again = frontier.judge_again(&access, now).context("cannot judge refused pages again")?;
+    let again = frontier.judge_again(&access, now).context("cannot check refused pages again")?;
     if again > 0 {
         context.output.note(format!("judged again: {} refused before", count_of(again, "page")));
     }
-    if frontier.widens_scope().context("cannot note the scope")? {
+    if frontier.widens_scope().context("cannot store the scope")? {
         let progress = context.output.progress("captures searched for links", None);
         let told = |learning: &::crawl::Progress| progress.set(learning.captures, "");
         let found = ::crawl::rediscover(frontier, &opened.reader, &opened.reads, now, told);
-        found.context("cannot take up links that belong to the crawl now")?;
+        found.context("cannot add links that are now in scope")?;
     }
     Ok(())
 }
@@ -241,10 +240,8 @@ fn prepare(
     let mut opened = context.node.open_schedule(writer, 1)?;
     let clock = Arc::clone(&opened.clock);
     if seeds.is_empty() && opened.frontier.pages() == 0 {
-        let why = anyhow::anyhow!("nothing is known yet, and no page was named");
-        return Err(
-            Advised::new("cannot crawl", "name a page to begin with: `utsushi crawl URL`", why).into()
-        );
+        let why = anyhow::anyhow!("no page is known yet, and no page given");
+        return Err(Advised::new("cannot crawl", "give a seed: `utsushi crawl URL`", why).into());
     }
     keep(context)?;
     context.node.note_settings(
@@ -271,15 +268,15 @@ fn introduce(context: &Context, overview: &frontier::Overview, seeds: usize) {
     let known = count_of(overview.pages, "page");
     let seeds = count_of(seeds as u64, "seed");
     context.output.note(format!(
-        "crawling: {known} known, {seeds} named; the first request comes after a pause of {}",
+        "crawling: {known} known, {seeds} given; the first request follows after a delay of {}",
         context.node.config.crawl.pause
     ));
     if overview.paused {
-        context.output.complaint("the crawl is paused; `utsushi resume` lets it go on");
+        context.output.complaint("the crawl is paused; `utsushi resume` continues it");
     }
 }
 
-/// Until someone asks to stop, or the time is over.
+/// Waits until a stop is requested or the time is over.
 async fn ended(stop: Stop, left: Option<Duration>) {
     let over = async {
         match left {
@@ -293,12 +290,12 @@ async fn ended(stop: Stop, left: Option<Duration>) {
     }
 }
 
-/// The exit code of a crawl: 1 when it left something undone that a person should know of.
+/// The exit code of a crawl: 1 if it left something undone that a person should know.
 fn exit_of(FinishedCrawl { report, remains }: &FinishedCrawl, is_once: bool) -> Exit {
     let CrawlReport { pages, moved, gone, failed, refused, unreachable, .. } = *report;
     let is_in_vain = pages + refused + unreachable > 0 && pages == gone + failed;
     let is_incomplete = is_once && report.failing + report.held_back.total() > 0;
-    // A seed that fails is told of by its page, unless it leads elsewhere or there is nothing else.
+    // A failed seed is listed as a page, unless it redirects or there is nothing else.
     let has_content = pages > moved + gone + failed;
     let has_lost_seed =
         remains.seeds.iter().any(|seed| seed.is_lost && (!has_content || seed.target.is_some()));

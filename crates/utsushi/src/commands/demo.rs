@@ -1,8 +1,8 @@
-//! `utsushi demo`: the product at work on a simulated web, for half a minute unless told otherwise.
+//! `utsushi demo`: the product at work on a simulated web, for half a minute by default.
 //!
-//! Everything is real but the web: HTTP and HTTPS over loopback, pauses and robots rules, WARC files that are synced
-//! before anything is said of them. The simulated servers judge the crawler themselves, and at the end its findings
-//! are read back from the archive and compared with what the web knows of itself.
+//! Everything is real except the web: HTTP and HTTPS over loopback, delays and robots rules, WARC files that are synced
+//! before their captures are reported. The simulated servers check the crawler themselves, and at the end the archive is
+//! read back and compared with the ground truth of the web.
 
 mod findings;
 mod middle;
@@ -41,21 +41,21 @@ Examples:
   utsushi --data /tmp/web demo --for 10s --hostile
   utsushi demo --pages 500 --json | head";
 
-/// Pages of the demo's web and servers they are on: many servers, so that politeness does not make it dull.
+/// Pages and servers of the demo's web: many servers, so that politeness delays do not slow it down.
 const PAGES: u64 = 5_000;
 const SERVERS: u32 = 150;
 /// Without a terminal, the time between two lines of progress.
 const LINE_PAUSE: Duration = Duration::from_secs(1);
-/// Its few pages need no more log, and no larger files.
+/// Its few pages need no more log and no larger files.
 const STORE_BYTES: u32 = 4 * 1024 * 1024;
-/// A demo never needs more of a body than this.
+/// The maximum number of bytes of a body in a demo.
 const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// Crawl a simulated web on this machine, archive it, and show what was found
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// How long to crawl, such as `20s` or `5m`
+    /// Crawl for this time, such as `20s` or `5m`
     #[arg(long = "for", value_name = "TIME", default_value = "30s")]
     time: Interval,
     /// Stop after this number of archived pages
@@ -64,8 +64,8 @@ pub(crate) struct Args {
     /// Seed of the simulated web; the same seed gives the same web
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
-    /// How much faster than real time the simulated web lives, and how much shorter pauses are: 1 to 10000. At 1 the
-    /// first request comes after a full pause of ten seconds
+    /// Speed of the simulated web relative to real time, from 1 to 10000; delays between requests are shorter by the same
+    /// factor. At 1 the first request is sent after a full delay of ten seconds
     #[arg(long, value_name = "N", default_value_t = 60, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     accelerate: u32,
     /// Print a line for each archived page to standard error
@@ -88,7 +88,7 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let opened = context.node.open_schedule(&writer, args.accelerate)?;
     let clock = Arc::clone(&opened.clock);
     let known =
-        archive::files(&RealDisk, &writer.archive_path()).context("cannot read what is archived already")?;
+        archive::files(&RealDisk, &writer.archive_path()).context("cannot read the existing archive")?;
     let began = clock.now();
     let scene = Scene::set(Arc::new(Web::new(plan(args)?)), &context, Arc::clone(&clock)).await?;
     scene.introduce(args, &context.output);
@@ -136,12 +136,12 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     Ok(exit)
 }
 
-/// Shows what the schedule asks for from here on.
+/// Shows the next visits of the schedule.
 async fn show_schedule(context: &Context, writer: DirectoryWriter) -> anyhow::Result<()> {
     let steering = Steering::local(&context.node, writer)?;
     let whole = steering.ask_for::<ScheduleView>(ControlRequest::Status {}).await?.pop();
     steering.close().await?;
-    context.output.line("What comes next, in simulated time");
+    context.output.line("Next visits, in simulated time");
     for line in whole.iter().flat_map(status::outlook_lines) {
         context.output.line(format!("  {line}"));
     }
@@ -153,7 +153,7 @@ fn plan(args: &Args) -> anyhow::Result<Plan> {
     Ok(Plan { seed: args.seed, pages: PAGES, servers: SERVERS, hostile, ..Plan::default() })
 }
 
-/// The simulated web being served.
+/// The running simulated web.
 struct Scene {
     web: Arc<Web>,
     serving: RunningWeb,
@@ -168,7 +168,7 @@ impl Scene {
         };
         let serving = serve::start(Arc::clone(&web), clock as Arc<dyn Clock>, settings).await;
         let serving = serving.map_err(|error| {
-            let advice = "let the program open ports on 127.0.0.0/8 of this machine";
+            let advice = "allow the program to open ports on 127.0.0.0/8 of this machine";
             Advised::new("cannot serve the simulated web", advice, error)
         })?;
         Ok(Self { web, serving })
@@ -210,7 +210,7 @@ impl Scene {
         Ok(finished.report)
     }
 
-    /// The real door, through which only this machine can be reached, and only by the simulated web's names.
+    /// The real door, restricted to this machine and to the names of the simulated web.
     fn door(&self, context: &Context) -> anyhow::Result<WebDoor> {
         let (web, http, https) = (Arc::clone(&self.web), self.serving.http, self.serving.https);
         let resolver = Resolver::new(move |origin| {

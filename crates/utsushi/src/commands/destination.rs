@@ -1,4 +1,4 @@
-//! Where the result of a command goes: standard output, or a file that has its name only once it is whole.
+//! The destination of a result: standard output, or a file that gets its name only once it is complete.
 
 use crate::exit::Advised;
 use crate::output::Output;
@@ -7,12 +7,12 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// So much is collected before it is written.
+/// The size of the write buffer.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Where bytes go.
+/// The destination of bytes.
 pub(crate) enum Destination<'a> {
-    /// Standard output, which is no terminal.
+    /// Standard output, not a terminal.
     Stream(Box<dyn Write + Send + 'a>),
     /// A file.
     File(BufWriter<Unfinished>),
@@ -25,17 +25,13 @@ impl<'a> Destination<'a> {
             return Ok(Self::File(BufWriter::with_capacity(BUFFER_BYTES, Unfinished::create(path)?)));
         }
         let bytes = output.bytes().ok_or_else(|| {
-            let advice = "name a file with `-o FILE`, or send it through a pipe";
-            Advised::new(
-                "cannot show this on a terminal",
-                advice,
-                anyhow::anyhow!("it is not text for people"),
-            )
+            let advice = "write to a file with `-o FILE`, or use a pipe";
+            Advised::new("cannot show this on a terminal", advice, anyhow::anyhow!("it is not plain text"))
         })?;
         Ok(Self::Stream(Box::new(BufWriter::with_capacity(BUFFER_BYTES, bytes))))
     }
 
-    /// The same for lines that were made printable, which may be shown.
+    /// The same for printable lines, which may be shown on a terminal.
     pub(crate) fn open_text(output: &'a Output, path: Option<&Path>) -> anyhow::Result<Self> {
         match path {
             Some(_) => Self::open(output, path),
@@ -45,7 +41,7 @@ impl<'a> Destination<'a> {
         }
     }
 
-    /// The file, if what is written may be changed later.
+    /// The file, if the output is seekable.
     pub(crate) fn seekable(&mut self) -> Option<&mut BufWriter<Unfinished>> {
         match self {
             Self::File(file) if file.get_ref().part.is_some() => Some(file),
@@ -77,20 +73,20 @@ impl Write for Destination<'_> {
     }
 }
 
-/// A file under a name that says it is not whole yet; it vanishes if it does not become so.
+/// A file under a temporary name, removed if it is not completed.
 #[derive(Debug)]
 pub(crate) struct Unfinished {
     file: File,
     path: PathBuf,
-    /// Its name until then; none for what is no regular file, such as `/dev/null`, and is written as it is.
+    /// Its temporary name; `None` if the path is not a regular file, such as `/dev/null`, which is written directly.
     part: Option<PathBuf>,
 }
 
 impl Unfinished {
-    /// Begins the file at `path`.
+    /// Creates the file for `path`.
     pub(crate) fn create(path: &Path) -> anyhow::Result<Self> {
         let cannot = |source: io::Error| {
-            let advice = "name a file in a directory that exists and can be written to";
+            let advice = "choose a file in a directory that exists and is writable";
             Advised::new(format!("cannot write `{}`", path.display()), advice, source)
         };
         let part = match fs::metadata(path) {
@@ -106,7 +102,7 @@ impl Unfinished {
         Ok(Self { file: file.map_err(cannot)?, path: path.to_owned(), part })
     }
 
-    /// Makes it durable under its own name.
+    /// Makes it durable under its final name.
     pub(crate) fn finish(mut self) -> anyhow::Result<()> {
         let Some(part) = self.part.take() else { return Ok(()) };
         let named = self.file.sync_all().and_then(|()| fs::rename(&part, &self.path));
@@ -118,7 +114,7 @@ impl Unfinished {
     }
 }
 
-/// Not hidden, so that whoever looks for the room it takes finds it.
+/// Not hidden, so that its disk usage is easy to find.
 fn part_of(path: &Path) -> PathBuf {
     let mut name = path.file_name().unwrap_or_default().to_owned();
     name.push(format!(".{}.part", std::process::id()));

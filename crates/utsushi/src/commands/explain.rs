@@ -1,4 +1,4 @@
-//! `utsushi explain`: a page's life so far, its next visit and why, or why never (O2, D17).
+//! `utsushi explain`: the history of a page, its next visit and why, or why it is never visited (O2, D17).
 
 mod words;
 
@@ -12,14 +12,14 @@ Examples:
   utsushi --data ~/web explain https://example.org/
   utsushi --data ~/web --json explain https://example.org/ | jq -r .next_due
 
-Exit codes: 0 the page is known, 1 it is not; then it is told what would happen if it were added. A page that was taken
-down is told so, with the moment.";
+Exit codes: 0 the page is known, 1 it is not. For an unknown page the output says what would happen if it were added, and
+for a page that was taken down, when that happened.";
 
-/// Show the life of a page, its next visit and why, or why it is never visited
+/// Show the history of a page, its next visit and why, or why it is never visited
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The page
+    /// URL of the page
     #[arg(value_name = "URL")]
     url: String,
 }
@@ -40,7 +40,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
     Ok(exit)
 }
 
-/// Asks for a page's life and prints it.
+/// Requests the history of a page and prints it.
 pub(crate) async fn show(steering: &Steering, url: &str, context: &Context) -> anyhow::Result<ExplainView> {
     let life = context.node.explain(steering, url).await?;
     context.output.result(&life.page, || words::of(&life));

@@ -1,4 +1,4 @@
-//! `utsushi export`: the whole archive, or a choice of it, for others.
+//! `utsushi export`: exports the whole archive, or a part of it.
 
 use super::Context;
 use super::snapshot::{Choices, Format, Sink, in_words};
@@ -15,7 +15,7 @@ Examples:
   utsushi --data ~/web export --resolve-revisits -o for-replay.warc.gz
   utsushi --data ~/web export --during 2026-03-01..2026-04-01 -o march.warc.zst";
 
-/// What the archive notes of itself begins so; it means nothing elsewhere.
+/// The prefix of the archive's own notes, which have no meaning elsewhere.
 const OWN_NOTES: &str = "!urn:utsushi:";
 
 /// Export the whole archive, or part of it, as WARC or in another format
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     /// Choose the output format
     #[arg(long, value_name = "FORMAT", default_value = "warc")]
     format: Format,
-    /// Write every unchanged visit as a whole answer with its own date, for tools that do not resolve revisits; `warc` and
+    /// Write every unchanged visit as a full response with its own date, for tools that do not resolve revisits; `warc` and
     /// `wacz` only
     #[arg(long)]
     resolve_revisits: bool,
@@ -36,20 +36,20 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
 }
 
-/// Writes everything, or what was chosen: all visits, unless told otherwise.
+/// Writes everything or a selection; by default all visits.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let (_, reader) = context.node.reader()?;
     let sink = Sink::new(context, &reader, (args.format, args.output.as_deref()), &args.choices)?;
     let sink = if args.resolve_revisits { sink.resolving()? } else { sink };
     if args.choices.is_empty() {
-        let entries = reader.all().context("cannot walk through the index")?;
-        return sink.write(sink.watched(visits(entries)), "everything that is archived");
+        let entries = reader.all().context("cannot read the index")?;
+        return sink.write(sink.watched(visits(entries)), "the whole archive");
     }
     let choice = args.choices.or_all_visits(context)?;
     sink.write(sink.chosen(&choice)?, &in_words(&choice))
 }
 
-/// Every capture, answered or not, as one that is valid until the next answer. They come newest first, page by page.
+/// Every capture, answered or not, valid until the next answer. They come newest first, page by page.
 fn visits(
     entries: impl Iterator<Item = Result<Entry, archive::Error>>,
 ) -> impl Iterator<Item = Result<Version, archive::Error>> {
@@ -63,7 +63,7 @@ fn visits(
         {
             newer = Some((entry.key.clone(), entry.at));
         }
-        // Of two at one instant the older is valid at none; it is handed over all the same.
+        // Of two at the same time, the older one has no validity; it is passed on anyway.
         let instant = || Period::new(entry.at, entry.at.plus(Interval::from_micros(1)));
         let validity = Period::new(entry.at, end)
             .or_else(instant)

@@ -1,7 +1,7 @@
-//! `utsushi fetch`: one visit, shown in full, and why if it is refused.
+//! `utsushi fetch`: one visit, shown in full, or why it is refused.
 //!
-//! Nothing is archived. The visit is what the crawler would do: the robots file is asked for first and obeyed, requests to
-//! one server or address keep the pause, and a redirect is shown, not followed: its target is a page like any other.
+//! Nothing is archived. The visit is what the crawler would do: the robots file is fetched first and obeyed, requests to
+//! one server or address keep the delay, and a redirect is shown, not followed: its target is a page like any other.
 
 mod told;
 mod trip;
@@ -22,42 +22,43 @@ Examples:
   utsushi fetch https://example.org/private/ --robots
   utsushi fetch https://example.org/ --head --json
 
-Exit codes: 0 there was an answer, 1 refused or nobody answered, 2 could not.";
+Exit codes: 0 the server answered, 1 refused or no answer, 2 failed.";
 
 /// Visit one page and show each phase, or why it is refused; nothing is archived
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The page
+    /// URL of the page
     #[arg(value_name = "URL")]
     url: String,
-    /// Ask for the head of the answer alone
+    /// Request the head only
     #[arg(long)]
     head: bool,
-    /// Print the answer as it was received, head and body, with no coding removed; the phases go to standard error
+    /// Print the response as received, head and body, without decoding; phases go to standard error
     #[arg(long, conflicts_with = "robots")]
     raw: bool,
-    /// Show the robots file and what it says of the page; the page is not visited
+    /// Show the robots file and its decision about the page; do not visit the page
     #[arg(long, conflicts_with = "head")]
     robots: bool,
-    /// Name a contact for the owner of the server: a page or an email address; without it the setting `fetch.contact`
+    /// Contact for the owner of the server: the URL of a page or an email address; default: the setting `fetch.contact`
     #[arg(long, value_name = "PAGE", value_parser = door::contact)]
     contact: Option<String>,
-    /// A range of addresses that may be visited although they are not public; may be given several times
+    /// Allow a range of addresses that are not public; may be repeated
     #[arg(long, value_name = "CIDR")]
     allow_address: Vec<AddressRange>,
-    /// A forward proxy; without it the setting `fetch.proxy`
+    /// Forward proxy; default: the setting `fetch.proxy`
     #[arg(long, value_name = "URL")]
     proxy: Option<Proxy>,
-    /// The time between two requests to one server; without it the setting `crawl.pause`
+    /// Delay between two requests to one server; default: the setting `crawl.pause`
     #[arg(long, value_name = "TIME", value_parser = door::pause)]
     pause: Option<Interval>,
 }
 
 /// Makes the visit and shows it.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
-    let url = PageUrl::parse(&args.url)
-        .map_err(|error| Advised::new("cannot visit it", "give the whole URL, `https://` included", error))?;
+    let url = PageUrl::parse(&args.url).map_err(|error| {
+        Advised::new("cannot visit the page", "give the full URL, including `https://`", error)
+    })?;
     let config = context.config_for(args);
     let door = WebDoor::new(door::settings(&config, None)?).map_err(node::Error::Door)?;
     let agent = node::config::product_token(&config.fetch.agent).to_owned();
@@ -76,7 +77,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
 }
 
 impl Context {
-    /// The configuration with what this run's flags say.
+    /// The configuration with the flags of this run.
     fn config_for(&self, args: &Args) -> node::Config {
         let mut config = self.node.config.clone();
         config.fetch.allow_addresses.extend(&args.allow_address);
@@ -104,7 +105,7 @@ fn show(args: &Args, seen: &told::Seen<'_>, context: &Context) -> anyhow::Result
         None => {
             let whole = [exchange.response_head.as_slice(), &body].concat();
             String::from_utf8_lossy(&whole).lines().for_each(|line| output.line(line));
-            output.note("control characters are shown as escapes; a pipe gives the exact bytes");
+            output.note("control characters are shown as escapes; use a pipe for the exact bytes");
         }
     }
     Ok(())

@@ -22,16 +22,16 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The page
+    /// URL of the page
     #[arg(value_name = "URL")]
     url: String,
-    /// The moment at which the version was valid; without it, the latest one
+    /// Select the version valid at this moment; default: the latest version
     #[arg(long, value_name = "T", value_parser = Said::moment)]
     at: Option<Said<Timestamp>>,
-    /// The HTTP message as archived, head and body, with no coding removed
+    /// Print the HTTP message as archived, head and body, without decoding
     #[arg(long, conflicts_with = "head")]
     raw: bool,
-    /// The head of the HTTP message alone
+    /// Print only the head of the HTTP message
     #[arg(long)]
     head: bool,
     /// Write to this file, which appears when it is complete
@@ -53,12 +53,12 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let document = reader.document(&version.payload).context("cannot get the version")?;
     let bytes = wanted(args, &document)?;
     if version.payload.truncated {
-        context.output.note("only a part of it was received");
+        context.output.note("only a part of the page was received");
     }
     hand_out(args, &version, &bytes, context)
 }
 
-/// What was asked for of a document.
+/// The requested part of a document.
 fn wanted<'a>(args: &Args, document: &'a Document) -> anyhow::Result<Cow<'a, [u8]>> {
     if args.head {
         return Ok(Cow::Borrowed(&document.head));
@@ -68,26 +68,26 @@ fn wanted<'a>(args: &Args, document: &'a Document) -> anyhow::Result<Cow<'a, [u8
     }
     let why = match document.content() {
         Decoded::Whole(content) => return Ok(content),
-        Decoded::Unknown(coding) => format!("the coding `{coding}` is not known here"),
-        Decoded::Broken { .. } => "it breaks off, or is not in the coding that its head names".to_owned(),
-        Decoded::Capped(Cap::Layers) => "it is coded too many times over".to_owned(),
+        Decoded::Unknown(coding) => format!("the coding `{coding}` is not supported"),
+        Decoded::Broken { .. } => "it is truncated, or not in the coding that its head declares".to_owned(),
+        Decoded::Capped(Cap::Layers) => "it has too many layers of coding".to_owned(),
         Decoded::Capped(_) => "it would become too large".to_owned(),
     };
-    let advice = "`--raw` gives the bytes as they were received";
-    Err(Advised::new("cannot remove the codings of the content", advice, anyhow::anyhow!(why)).into())
+    let advice = "`--raw` prints the bytes as received";
+    Err(Advised::new("cannot decode the content", advice, anyhow::anyhow!(why)).into())
 }
 
 fn hand_out(args: &Args, version: &Version, bytes: &[u8], context: &Context) -> anyhow::Result<Exit> {
     let output = &context.output;
     let file = args.output.as_deref();
     if output.json() && file.is_none() {
-        let advice = "name a file for the bytes with `-o FILE`, or leave out `--json`";
-        let why = anyhow::anyhow!("the bytes of a page are no JSON");
+        let advice = "write the bytes to a file with `-o FILE`, or omit `--json`";
+        let why = anyhow::anyhow!("the bytes of a page are not JSON");
         return Err(Advised::new("cannot print the version", advice, why).into());
     }
     if file.is_none() && output.is_watched() {
         String::from_utf8_lossy(bytes).lines().for_each(|line| output.line(line));
-        output.note("control characters are shown as escapes; `-o FILE` or a pipe gives the exact bytes");
+        output.note("control characters are shown as escapes; use `-o FILE` or a pipe for the exact bytes");
         return Ok(Exit::Done);
     }
     let mut destination = Destination::open(output, file)?;
@@ -105,7 +105,7 @@ fn hand_out(args: &Args, version: &Version, bytes: &[u8], context: &Context) -> 
     Ok(Exit::Done)
 }
 
-/// Says that there is none at that moment, and which ones come nearest.
+/// Reports that no version was valid at that moment, and which ones are nearest.
 fn tell_nearest(
     args: &Args,
     at: Timestamp,
@@ -118,8 +118,8 @@ fn tell_nearest(
         return match reader.newest_first(key)?.next() {
             None => history::unknown(&args.url, key, reader, context),
             Some(_) => {
-                context.output.complaint(format!("no visit to `{}` brought any content", args.url));
-                context.output.note("`utsushi history` shows what they brought");
+                context.output.complaint(format!("no visit to `{}` returned any content", args.url));
+                context.output.note("`utsushi history` shows the visits");
                 Ok(())
             }
         };
@@ -128,14 +128,14 @@ fn tell_nearest(
     context.output.complaint(format!("no version of `{}` is valid {moment}", args.url));
     if let Some(Version { validity, .. }) = before {
         context.output.complaint(format!(
-            "the one before is valid from {} until {}",
+            "the previous version is valid from {} until {}",
             validity.from(),
             validity.to()
         ));
     }
     if let Some(Version { validity, .. }) = after {
         context.output.complaint(format!(
-            "the one after is valid from {}, {}",
+            "the next version is valid from {}, {}",
             validity.from(),
             when::until(validity)
         ));
@@ -143,7 +143,7 @@ fn tell_nearest(
     Ok(())
 }
 
-/// The last version that ended before the moment, and the first that began after it.
+/// The last version that ended before the moment, and the first that started after it.
 fn nearest(
     at: Timestamp,
     key: &Key,

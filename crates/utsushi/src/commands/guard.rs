@@ -1,4 +1,4 @@
-//! `utsushi guard`: the egress guard, a process of its own between a crawler and the web.
+//! `utsushi guard`: the egress guard, a separate process between a crawler and the web.
 
 use super::Context;
 use crate::exit::{Advised, Exit};
@@ -26,7 +26,7 @@ Examples:
   utsushi guard --allow-address 192.168.7.0/24      for a crawl of one's own network
   curl --proxy http://127.0.0.1:3129 http://example.org/";
 
-/// How often the counts are shown anew.
+/// How often the counts are redrawn.
 const SHOW_PAUSE: Duration = Duration::from_secs(1);
 const WAIT_MAX: Interval = Interval::from_minutes(10);
 
@@ -34,31 +34,31 @@ const WAIT_MAX: Interval = Interval::from_minutes(10);
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Where to listen; port 0 for any that is free
+    /// Address and port to listen on; port 0 for any free port
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<SocketAddr>,
-    /// Listen where other machines can reach it; whoever does can send requests through it
+    /// Allow an address that other machines can reach; anyone who can connect can send requests
     #[arg(long)]
     public_listen: bool,
-    /// The least time between the end of a request and the next, for each server and each address
+    /// Minimum delay between the end of a request and the next one, for each server and each address
     #[arg(long, value_name = "TIME", value_parser = |text: &str| interval(text, SERVER_PAUSE_MAX))]
     pause: Option<Interval>,
-    /// How long a request is held up before it is refused instead
+    /// Maximum time a request is delayed before it is refused
     #[arg(long, value_name = "TIME", value_parser = |text: &str| interval(text, WAIT_MAX))]
     wait_max: Option<Interval>,
-    /// Special addresses that may be connected to all the same, such as `192.168.7.0/24`; several times
+    /// Allow special addresses, such as `192.168.7.0/24`; may be repeated
     #[arg(long, value_name = "BLOCK")]
     allow_address: Vec<AddressBlock>,
-    /// Requests to one server a day
+    /// Maximum number of requests to one server per day
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     server_requests_per_day: Option<u64>,
-    /// Requests to one address a day
+    /// Maximum number of requests to one address per day
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     address_requests_per_day: Option<u64>,
-    /// Bytes to and from one address a day, such as `8GiB`
+    /// Maximum number of bytes to and from one address per day, such as `8GiB`
     #[arg(long, value_name = "BYTES", value_parser = byte_count)]
     address_bytes_per_day: Option<u64>,
-    /// Bytes to and from all addresses a day
+    /// Maximum number of bytes to and from all addresses per day
     #[arg(long, value_name = "BYTES", value_parser = byte_count)]
     bytes_per_day: Option<u64>,
 }
@@ -75,7 +75,7 @@ fn byte_count(text: &str) -> Result<u64, String> {
         .ok_or_else(|| "it is a number of bytes, such as 8GiB".to_owned())
 }
 
-/// Guards until a signal comes.
+/// Runs until a signal arrives.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let output = &context.output;
     let stop = signals::listen(output).context("cannot listen for signals")?;
@@ -97,7 +97,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
 
 fn settings(args: &Args, context: &Context) -> anyhow::Result<Settings> {
     let config = &context.node.config.guard;
-    let listen = args.listen.or(config.listen).context("cannot tell where to listen")?;
+    let listen = args.listen.or(config.listen).context("no address to listen on")?;
     let opened = config.allow_addresses.iter().chain(&args.allow_address).copied().collect();
     Ok(Settings {
         listen,
@@ -128,7 +128,7 @@ fn advised(error: guard::Error) -> Advised {
     Advised::new("cannot start the guard", advice, error)
 }
 
-/// Says where it is and how to use it.
+/// Prints its address and how to use it.
 fn announce(output: &Output, guard: &Guard, log: &str) {
     let proxy = format!("http://{}", guard.address());
     let limits = guard.status()["limits"].clone();
@@ -149,14 +149,14 @@ fn announce(output: &Output, guard: &Guard, log: &str) {
     });
 }
 
-/// Prints every decision, if that is asked for.
+/// Prints every decision, if requested.
 async fn tell(output: &Output, mut decisions: Receiver<Arc<str>>) {
     if !output.json() {
         return std::future::pending().await;
     }
     loop {
         match decisions.recv().await {
-            // The stream remembers what goes wrong.
+            // The stream stores errors.
             Ok(line) => _ = writeln!(output.printable_lines(), "{line}"),
             Err(RecvError::Lagged(lines)) => output.object(&json!({ "event": "lost", "lines": lines })),
             Err(RecvError::Closed) => return,
@@ -164,13 +164,13 @@ async fn tell(output: &Output, mut decisions: Receiver<Arc<str>>) {
     }
 }
 
-/// Shows what passes, for ever.
+/// Shows the counts, until it is cancelled.
 async fn show(output: &Output, guard: &Guard) {
     let progress = output.progress("requests", None);
     loop {
         let status = guard.status();
         let passed = status["passed"].as_u64().unwrap_or_default();
-        progress.set(passed, &format!("{} held up, {} refused", status["delayed"], status["refused"]));
+        progress.set(passed, &format!("{} delayed, {} refused", status["delayed"], status["refused"]));
         tokio::time::sleep(SHOW_PAUSE).await;
     }
 }
@@ -186,7 +186,7 @@ fn closing(status: &Value) -> Value {
 fn closing_text(status: &Value) -> String {
     let of = |name: &str| status[name].as_u64().unwrap_or_default();
     format!(
-        "{} let through, {} of them held up, {} refused; {} today",
+        "{} forwarded, {} of them delayed, {} refused; {} today",
         count_of(of("passed"), "request"),
         of("delayed"),
         of("refused"),

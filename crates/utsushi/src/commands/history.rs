@@ -1,4 +1,4 @@
-//! `utsushi history`: the versions of a page, and every visit that was made to it.
+//! `utsushi history`: the versions of a page, and every visit to it.
 
 mod change;
 
@@ -22,18 +22,18 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The page
+    /// URL of the page
     #[arg(value_name = "URL")]
     url: String,
-    /// What counts as one version: a `content`, which unchanged visits prolong, or each answered `visit`
+    /// What counts as one version: a `content`, extended by unchanged visits, or each answered `visit`
     #[arg(long, value_name = "UNIT", default_value = "content")]
     unit: Unit,
 }
 
-/// What tells texts apart.
-const ADVICE: &str = "a crawl, or `utsushi rebuild derived`, reads their text";
+/// What is needed to compare texts.
+const ADVICE: &str = "run a crawl or `utsushi rebuild derived` to read their text";
 
-/// Prints every visit to the page, with the version that it began.
+/// Prints every visit to the page, with the version that it started.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let (_, reader) = context.node.reader()?;
     let key = node::key_of(&args.url);
@@ -58,31 +58,31 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     if unread > 0 {
         context
             .output
-            .note(format!("of {} it is not known what changed; {ADVICE}", count_of(unread as u64, "visit")));
+            .note(format!("the changes of {} are unknown; {ADVICE}", count_of(unread as u64, "visit")));
     }
     Ok(exit)
 }
 
-/// Says that nothing is known of the page, and what is known beside it.
+/// Reports that the page is not archived, and lists similar pages.
 pub(crate) fn unknown(url: &str, key: &Key, reader: &Reader, context: &Context) -> anyhow::Result<()> {
-    let near = near(key, reader).context("cannot look for pages beside it")?;
-    context.output.complaint(format!("nothing is archived of `{url}`"));
+    let near = near(key, reader).context("cannot look for similar pages")?;
+    context.output.complaint(format!("`{url}` is not archived"));
     if !near.is_empty() {
-        context.output.note(format!("archived beside it: {}", near.join(" ")));
+        context.output.note(format!("similar archived pages: {}", near.join(" ")));
     } else if key.as_str().starts_with('!') {
-        context.output.note("it is no URL of a page; write one such as `https://example.org/`");
+        context.output.note("it is not the URL of a page; write one such as `https://example.org/`");
     } else {
-        context.output.note("nor of any page on its server");
+        context.output.note("no page of its server is archived");
     }
     Ok(())
 }
 
-/// All that is known of one page.
+/// The history of one page.
 #[derive(Debug)]
 pub(crate) struct History {
     /// Its captures, oldest first.
     pub(crate) entries: Vec<Entry>,
-    /// When the versions are valid that captures began.
+    /// The validity of the versions by the captures that started them.
     pub(crate) validity: HashMap<Location, Period>,
 }
 
@@ -91,7 +91,7 @@ impl History {
     pub(crate) fn read(reader: &Reader, key: &Key, unit: Unit) -> Result<Self, archive::Error> {
         let mut entries = reader.newest_first(key)?.collect::<Result<Vec<Entry>, _>>()?;
         entries.reverse();
-        // In visits an error ends what was before it; among contents it stands beside them.
+        // By visits, an error ends the version before it; by contents, errors are not versions.
         let flags = if unit == Unit::Visit { Flag::ALL.to_vec() } else { Vec::new() };
         let asked = Asked { during: Some(when::always()), unit: Some(unit), flags, ..Asked::default() };
         let choice = asked.check().expect("all of time is a sound question");
@@ -101,7 +101,7 @@ impl History {
         Ok(Self { entries, validity: validity.collect::<Result<_, _>>()? })
     }
 
-    /// Prints a visit; false if the record of it cannot be read.
+    /// Prints a visit; returns false if its record cannot be read.
     fn show(&self, entry: &Entry, change: Option<Change>, reader: &Reader, context: &Context) -> bool {
         let validity = self.validity.get(&entry.location).copied();
         let why = match entry.kind {
@@ -134,7 +134,7 @@ impl History {
     }
 }
 
-/// Where a visit was sent by a redirect.
+/// The target of a redirect.
 fn target(entry: &Entry, reader: &Reader) -> Option<String> {
     entry.status.filter(|status| (300..400).contains(status) && *status != 304)?;
     match reader.learned(entry).ok()??.ended {
@@ -147,11 +147,11 @@ fn in_words((outcome, cause): (String, Option<String>)) -> String {
     cause.map_or_else(|| outcome.clone(), |cause| format!("{outcome}: {cause}"))
 }
 
-/// So many captures are looked at for pages beside an unknown one, and so many pages are named.
+/// The maximum number of captures searched for similar pages, and of pages listed.
 const LOOKED_AT_MAX: usize = 10_000;
 const NEAR_SHOWN: usize = 3;
 
-/// Archived pages in the same directory as an unknown one, or else in the nearest one above it, most alike first.
+/// Archived pages in the same directory as an unknown one, or else in the nearest one above it, most similar first.
 fn near(key: &Key, reader: &Reader) -> Result<Vec<String>, archive::Error> {
     let text = key.as_str();
     let Some(root) = text.find(")/").map(|at| at + 2) else { return Ok(Vec::new()) };

@@ -1,4 +1,4 @@
-//! `utsushi import`: imports what others archived: WARC, WACZ and ARC, whatever their files are called.
+//! `utsushi import`: imports WARC, WACZ and ARC files of other archives, whatever their names.
 
 mod words;
 
@@ -37,7 +37,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
             drop(importer);
             tokio::select! {
                 summary = ask_running(&owner, args, context) => summary?,
-                () = stop.wait() => anyhow::bail!("the import was stopped; give the same command again to continue"),
+                () = stop.wait() => anyhow::bail!("the import was stopped; run the same command again to continue"),
             }
         }
         None => {
@@ -50,7 +50,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
     Ok(if summary.is_whole() { Exit::Done } else { Exit::Found })
 }
 
-/// Lets the process that crawls import the files.
+/// Sends the files to the process that crawls.
 async fn ask_running(owner: &LockOwner, args: &Args, context: &Context) -> anyhow::Result<ImportSummary> {
     let files = node::import::absolute(&args.files).context("cannot find the current directory")?;
     let _progress = context.output.progress("the running crawl imports", None);
@@ -64,7 +64,7 @@ async fn ask_running(owner: &LockOwner, args: &Args, context: &Context) -> anyho
     serde_json::from_value(summary).context("cannot understand the answer")
 }
 
-/// Prints a durable capture for a program, and what cannot be imported for everyone.
+/// Prints a durable capture for programs, and records that cannot be imported for everyone.
 fn tell(event: &ImportEvent, context: &Context) {
     let output = &context.output;
     match event {

@@ -1,4 +1,4 @@
-//! Captures as a running crawl tells of them, once they are durable (D2).
+//! The output of a running crawl: captures, once they are durable (D2).
 
 use crate::output::Output;
 use crate::progress::Progress;
@@ -11,10 +11,10 @@ use serde_json::json;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// What a run shows of itself while it goes on.
+/// What a run shows while it runs.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shown {
-    /// After how many pages it ends, and after how long, if it does.
+    /// The limits of pages and time after which it ends, if any.
     pub(crate) pages: Option<u64>,
     pub(crate) time: Option<Interval>,
     /// Without a terminal, the time between two lines.
@@ -23,31 +23,31 @@ pub(crate) struct Shown {
     pub(crate) is_verbose: bool,
 }
 
-/// Tells what happens while it happens: every capture as JSON if that was asked for, else how far it has come in a few lines that
-/// are redrawn in place.
+/// Prints events of a crawl: every capture as JSON if requested, else the progress in a few lines that are redrawn in
+/// place.
 pub(crate) struct Teller<'a> {
     output: &'a Output,
     progress: Progress,
     clock: Arc<RealClock>,
     shown: Shown,
-    /// The page that was archived last.
+    /// The last archived page.
     last: Mutex<String>,
 }
 
 impl<'a> Teller<'a> {
-    /// Tells of a run.
+    /// Starts the output of a run.
     pub(crate) fn new(output: &'a Output, shown: Shown) -> Self {
         let progress = output.view(shown.line_pause);
         Self { output, progress, clock: RealClock::start(), shown, last: Mutex::default() }
     }
 
-    /// Tells of an event.
+    /// Prints an event.
     pub(crate) fn tell(&self, event: &Event<'_>, report: &CrawlReport) {
         match event {
             Event::Kept(kept) => self.hear(kept),
             Event::Ended(_) => {}
             Event::Full(error) => self.output.complaint(format!("waiting for space on disk: {error}")),
-            Event::Room => self.output.complaint("there is space again; continuing"),
+            Event::Room => self.output.complaint("disk space is available again; continuing"),
         }
         self.progress.show(&self.lines(report));
     }
@@ -65,7 +65,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    /// The view: time and pages, what they were, what is left, the last page.
+    /// The view: time and pages, their outcomes, what is left, the last page.
     #[expect(clippy::cast_precision_loss, reason = "shown with one decimal")]
     fn lines(&self, r: &CrawlReport) -> Vec<String> {
         let elapsed = self.clock.real_elapsed();
@@ -105,7 +105,7 @@ fn in_words(kept: &ArchivedCapture) -> String {
     format!("{}  {:<10} {status}  {}", &kept.at.to_rfc3339()[11..19], word(kept), kept.url)
 }
 
-/// What a capture means for its page, in a word.
+/// The outcome of a capture for its page, in a word.
 fn word(kept: &ArchivedCapture) -> &'static str {
     match (kept.outcome.as_str(), kept.changed) {
         ("fetched", None) if kept.stored == Stored::Revisit => "duplicate",
@@ -116,7 +116,7 @@ fn word(kept: &ArchivedCapture) -> &'static str {
     }
 }
 
-/// A durable capture as a program reads it.
+/// A durable capture for programs.
 fn line(kept: &ArchivedCapture) -> serde_json::Value {
     json!({
         "url": kept.url.as_str(),

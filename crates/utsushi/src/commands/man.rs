@@ -12,7 +12,7 @@ Examples:
   utsushi man | man -l -
   utsushi man > ~/.local/share/man/man1/utsushi.1";
 
-/// The manual
+/// Print the manual
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {}

@@ -52,10 +52,10 @@ async fn order(context: &Context, command: &str, pauses: bool) -> anyhow::Result
 }
 
 fn words(pauses: bool, was_paused: bool, runs: bool) -> String {
-    let when = if runs { "" } else { " (it does not run now; this holds when it does)" };
+    let when = if runs { "" } else { " (it is not running now; this applies when it is started)" };
     match (pauses, was_paused) {
-        (true, false) => format!("the crawl is paused; `utsushi resume` lets it go on{when}"),
-        (true, true) => "the crawl was paused already; `utsushi resume` lets it go on".to_owned(),
+        (true, false) => format!("the crawl is paused; `utsushi resume` continues it{when}"),
+        (true, true) => "the crawl was paused already; `utsushi resume` continues it".to_owned(),
         (false, true) => format!("the crawl is resumed{when}"),
         (false, false) => "the crawl was not paused; nothing to resume".to_owned(),
     }

@@ -1,17 +1,17 @@
-//! The present of a data directory, said when it is not that of this machine.
+//! The current time of a data directory, reported if it is not that of this machine.
 
 use super::Context;
 use base::Timestamp;
 use node::WebKind;
 
 impl Context {
-    /// The present of the data directory, from which ages count.
+    /// The current time of the data directory, from which ages are counted.
     pub(crate) fn tell_present(&self) -> anyhow::Result<Timestamp> {
         self.tell_simulated()?;
         Ok(self.node.present()?)
     }
 
-    /// Says that times are those of the simulated web if the directory holds that.
+    /// Reports that times are those of the simulated web if the directory contains it.
     pub(crate) fn tell_simulated(&self) -> anyhow::Result<()> {
         if self.node.web()? == WebKind::Simulated {
             let present = self.node.present()?;

@@ -1,4 +1,4 @@
-//! `utsushi rebuild`: rebuilds what is derived from the archive.
+//! `utsushi rebuild`: rebuilds data derived from the archive.
 
 use super::Context;
 use crate::exit::Exit;
@@ -13,14 +13,14 @@ Examples:
   utsushi --data ~/web rebuild frontier
   utsushi --data ~/web rebuild derived";
 
-/// Rebuild what is derived from the archive
+/// Rebuild data derived from the archive
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     /// What to rebuild
     #[arg(value_name = "WHAT", default_value = "index")]
     what: What,
-    /// Read every record instead of the checksums beside the archive files, and rebuild the checksums, too
+    /// Read every record instead of the checksums beside the archive files, and rebuild the checksums as well
     #[arg(long)]
     deep: bool,
 }
@@ -31,11 +31,11 @@ enum What {
     Index,
     /// The schedule of the crawl: the states of all pages
     Frontier,
-    /// What is known of captures only from their content: language, title, type
+    /// Data read from the content of captures: language, title, type
     Derived,
 }
 
-/// Rebuilds it.
+/// Rebuilds the chosen data.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     match args.what {
         What::Index => rebuild_index(args.deep, context),
@@ -74,7 +74,7 @@ fn rebuild_derived(context: &Context) -> anyhow::Result<Exit> {
     Ok(exit(damaged))
 }
 
-/// Damage stops no rebuild; it is counted, and the exit code says that there was some (D17).
+/// Damage does not stop a rebuild; it is counted, and the exit code reports it (D17).
 fn exit(damaged: u64) -> Exit {
     if damaged > 0 { Exit::Found } else { Exit::Done }
 }

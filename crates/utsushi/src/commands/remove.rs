@@ -1,4 +1,4 @@
-//! `utsushi remove`: takes pages out of the crawl, whether it runs or not; what was archived stays.
+//! `utsushi remove`: removes pages from the crawl, running or not; archived versions stay.
 
 use super::{Context, seeds};
 use crate::exit::{Advised, Exit};
@@ -16,35 +16,35 @@ Examples:
   utsushi --data ~/web remove --prefix https://example.org/calendar/
   utsushi --data ~/web remove --server ads.example.net
 
-Removed pages are not visited again, and links do not bring them back. `utsushi add` takes them up again. What was
-archived stays; `utsushi takedown` removes that.
+Removed pages are not visited again, and links do not bring them back. `utsushi add` restores them. Archived
+versions stay; `utsushi takedown` removes those.
 
-Exit codes: 0 known pages were removed, and durably; 1 no known page is concerned; 2 could not.";
+Exit codes: 0 known pages were removed durably; 1 no known page matches; 2 failed.";
 
-/// Remove pages from the crawl; what was archived stays
+/// Remove pages from the crawl; archived versions stay
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// The pages
+    /// URLs of the pages
     #[arg(value_name = "URL")]
     urls: Vec<String>,
     #[command(flatten)]
     groups: Groups,
 }
 
-/// Pages that are named together.
+/// Groups of pages.
 #[derive(Debug, clap::Args)]
 pub(super) struct Groups {
-    /// All pages whose URLs begin with this; may be given several times
+    /// Select all known pages whose URLs start with this; may be repeated
     #[arg(long, value_name = "URL")]
     prefix: Vec<String>,
-    /// All pages of this server; may be given several times
+    /// Select all known pages of this server; may be repeated
     #[arg(long, value_name = "SERVER")]
     server: Vec<String>,
 }
 
 impl Groups {
-    /// The selections that are meant.
+    /// The selections.
     pub(super) fn selections(&self) -> anyhow::Result<Vec<Selection>> {
         let mut selections = Vec::new();
         for prefix in &self.prefix {
@@ -69,23 +69,20 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
         seeds::read(&args.urls, None)?.pages.iter().map(Selection::page).collect();
     selections.extend(args.groups.selections()?);
     if selections.is_empty() {
-        let why = anyhow::anyhow!("no page was named");
-        let advice = "name pages, or give `--prefix URL` or `--server SERVER`";
+        let why = anyhow::anyhow!("no page given");
+        let advice = "give URLs, `--prefix URL` or `--server SERVER`";
         return Err(Advised::new("cannot remove anything", advice, why).into());
     }
     let steering = Steering::find(&context.node, "remove", None).await?;
     let removed = direct(&steering, Directive::Remove, &selections).await?;
     context.output.result(&json!({ "removed": removed }), || {
-        format!(
-            "{} removed from the crawl; `utsushi add` takes them up again",
-            count_of(removed, "known page")
-        )
+        format!("{} removed from the crawl; `utsushi add` restores them", count_of(removed, "known page"))
     });
     steering.close().await?;
     Ok(if removed > 0 { Exit::Done } else { Exit::Found })
 }
 
-/// Gives an order about pages; how many known ones it concerns.
+/// Gives an order about pages; returns the number of known pages that match.
 pub(super) async fn direct(
     steering: &Steering,
     directive: Directive,

@@ -1,4 +1,4 @@
-//! `utsushi scan`: anyone's analysis over a snapshot, in parallel (P1–P5).
+//! `utsushi scan`: runs an analysis over a snapshot, in parallel (P1–P5).
 
 mod arguments;
 mod results;
@@ -39,7 +39,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     tell_left_out(&context.output, finder.left_out());
     drop(finder);
     if job.documents == 0 {
-        context.output.note("no version was chosen; nothing is analysed");
+        context.output.note("no version matches; nothing is analysed");
         job.finish()?;
         return Ok(Exit::Found);
     }
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     scan.run(job, &done, &reader, &place)
 }
 
-/// Which documents the arguments ask for.
+/// The documents that the arguments select.
 fn wanted(args: &Args, context: &Context) -> anyhow::Result<Wanted> {
     if !args.only_changed {
         return Ok(Wanted::Chosen(args.choices.check(context)?));
@@ -63,7 +63,7 @@ fn wanted(args: &Args, context: &Context) -> anyhow::Result<Wanted> {
     Ok(Wanted::Changed { earlier, later })
 }
 
-/// Everything that a run needs.
+/// The parts of a run.
 struct Scan<'a> {
     args: &'a Args,
     context: &'a Context,
@@ -81,7 +81,9 @@ impl Scan<'_> {
     ) -> anyhow::Result<Exit> {
         if job.is_resumed {
             let (settled, documents) = (grouped(done.count()), count_of(job.documents, "document"));
-            self.context.output.note(format!("going on where it stopped: {settled} of {documents} are done"));
+            self.context
+                .output
+                .note(format!("continuing where it stopped: {settled} of {documents} are done"));
         }
         let (documents, pointers, aside) = (job.documents, job.pointers(), job.quarantine());
         let mut shown = Shown::new(self.context, documents, done);
@@ -93,7 +95,7 @@ impl Scan<'_> {
         };
         drop(shown);
         if let (Err(Error::Stopped), false) = (&ran, self.stop.is_asked()) {
-            // Nobody wants the rest. If that is for another reason than that the reader left, the program tells it at its end.
+            // The output is closed. If the cause is not that the reader left, the program reports it at its end.
             return Ok(Exit::Done);
         }
         let flushed = output.flush();
@@ -111,7 +113,7 @@ impl Scan<'_> {
         self.tell(&summary, done, documents, written);
         if set_aside > 0 {
             let what = format!(
-                "{} set aside: `{}` has each with what is known of why",
+                "{} quarantined: `{}` lists each with the known cause",
                 count_of(set_aside, "document"),
                 aside.display()
             );
@@ -121,7 +123,7 @@ impl Scan<'_> {
         Ok(if set_aside > 0 { Exit::Found } else { Exit::Done })
     }
 
-    /// Writes the trace, if it is asked for.
+    /// Writes the trace, if requested.
     fn draw(&self, summary: &ScanSummary) -> anyhow::Result<()> {
         let Some(path) = &self.args.trace else { return Ok(()) };
         let is_svg = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("svg"));
@@ -135,7 +137,7 @@ impl Scan<'_> {
 
     fn tell(&self, summary: &ScanSummary, done: &SettledSet, documents: u64, written: Option<&Path>) {
         let trace = &summary.trace;
-        #[expect(clippy::cast_precision_loss, reason = "a rate is told to the whole document")]
+        #[expect(clippy::cast_precision_loss, reason = "a rate is rounded to whole documents")]
         let rate = if trace.seconds > 0.0 { trace.documents as f64 / trace.seconds } else { 0.0 };
         let busy: Vec<f64> =
             trace.workers.iter().map(|lane| (1_000.0 * trace.busy(lane)).round() / 1_000.0).collect();
@@ -163,7 +165,7 @@ impl Scan<'_> {
     }
 }
 
-/// An error of this side that has to pass through the other.
+/// An error of this side that passes through the scan library.
 #[derive(Debug, thiserror::Error)]
 #[error(transparent)]
 struct Failed(#[from] anyhow::Error);
@@ -174,7 +176,7 @@ impl Failed {
     }
 }
 
-/// Whether nothing was begun that someone could go on with.
+/// Whether nothing was started that could be resumed.
 fn is_hopeless(error: &Error) -> bool {
     matches!(
         error,
@@ -188,8 +190,8 @@ fn is_hopeless(error: &Error) -> bool {
 /// What to do about an error.
 fn explained(error: Error, place: &ScanDirectory) -> anyhow::Error {
     let again = || match place.is_for_once() {
-        false => "run the same command again: it goes on where it stopped".to_owned(),
-        true => "with `-o FILE` a scan that was stopped can go on where it stopped".to_owned(),
+        false => "run the same command again to continue where it stopped".to_owned(),
+        true => "with `-o FILE` a stopped scan can be continued".to_owned(),
     };
     let advice = match error {
         Error::Sink(source) => match source.downcast::<Failed>() {
@@ -203,9 +205,9 @@ fn explained(error: Error, place: &ScanDirectory) -> anyhow::Error {
                 .to_owned()
         }
         Error::StoppedAnswering { .. } => {
-            format!("look what has become of the program, then {}; `--anew` begins with the documents that were set aside, too", again())
+            format!("check the program, then {}; `--anew` starts over, including quarantined documents", again())
         }
-        Error::NoProgram { .. } => "name a program that exists, or choose one that is built in with `--builtin NAME`".to_owned(),
+        Error::NoProgram { .. } => "name a program that exists, or choose a built-in analysis with `--builtin NAME`".to_owned(),
         Error::OutOfReach { .. } => {
             "give all users access to it with `chmod`, or give it to root with `chown`, or run the scan as its owner".to_owned()
         }
@@ -215,9 +217,9 @@ fn explained(error: Error, place: &ScanDirectory) -> anyhow::Error {
                 .to_owned()
         }
         Error::OtherJob { .. } => {
-            "give the command as it was then, or name another output, or add `--anew` to begin again".to_owned()
+            "repeat the earlier command, choose another output, or add `--anew` to start over".to_owned()
         }
-        Error::Locked { .. } => "wait until it has ended, or name another output".to_owned(),
+        Error::Locked { .. } => "wait until it has ended, or choose another output".to_owned(),
         Error::Stopped => again(),
         ref other => {
             let advice = again();

@@ -1,4 +1,4 @@
-//! Pages that somebody names, on the command line or in a file.
+//! Pages given on the command line or in a file.
 
 use crate::exit::{Advised, Exit};
 use crate::output::Output;
@@ -9,25 +9,25 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
 
-/// The longest file of seeds.
+/// The maximum length of a file of seeds.
 const FILE_BYTES_MAX: u64 = 128 * 1024 * 1024;
 
-/// So many bad lines of a file are named, and so much of each is shown.
+/// The maximum number of bad lines that are shown, and of characters of each.
 const BAD_SHOWN_MAX: usize = 5;
 const SHOWN_CHARS_MAX: usize = 80;
 
-/// Pages that were named.
+/// The pages given.
 #[derive(Debug, Default)]
 pub(crate) struct Seeds {
-    /// The pages, in their order and each once.
+    /// The pages, in order, without duplicates.
     pub(crate) pages: Vec<PageUrl>,
-    /// Lines of the file that are no URLs: how many, and the first few with their numbers.
+    /// Lines of the file that are not URLs: their number, and the first few with line numbers.
     bad_count: u64,
     bad: Vec<String>,
 }
 
 impl Seeds {
-    /// Says which lines of the file are left out.
+    /// Reports the lines that are skipped.
     pub(crate) fn tell_bad(&self, output: &Output) {
         if self.bad_count == 0 {
             return;
@@ -35,20 +35,20 @@ impl Seeds {
         let more = self.bad_count - self.bad.len() as u64;
         let more = if more > 0 { format!("; and {more} more") } else { String::new() };
         let lines = count_of(self.bad_count, "line");
-        output.complaint(format!("{lines} of the seeds left out: {}{more}", self.bad.join("; ")));
+        output.complaint(format!("{lines} of the seeds skipped: {}{more}", self.bad.join("; ")));
     }
-    /// How a command ends that did `exit` with the good lines.
+    /// The exit code of a command that ended with `exit` for the good lines.
     pub(crate) fn exit(&self, exit: Exit) -> Exit {
         if exit == Exit::Done && self.bad_count > 0 { Exit::Found } else { exit }
     }
 }
 
-/// The pages that are named. Lines of the file that are no URLs are left out, unless all of them are.
+/// The pages given. Lines of the file that are not URLs are skipped, unless there are no others.
 pub(crate) fn read(named: &[String], file: Option<&Path>) -> anyhow::Result<Seeds> {
     let mut seeds = Seeds::default();
     for text in named {
         let page = parse(text).map_err(|error| {
-            let advice = "give the whole URL, such as `https://example.org/`";
+            let advice = "give the full URL, such as `https://example.org/`";
             Advised::new(format!("cannot visit `{}`", base::printable(text)), advice, anyhow::anyhow!(error))
         })?;
         seeds.pages.push(page);
@@ -56,9 +56,9 @@ pub(crate) fn read(named: &[String], file: Option<&Path>) -> anyhow::Result<Seed
     if let Some(path) = file {
         read_file(path, &mut seeds)?;
         if seeds.pages.is_empty() && seeds.bad_count > 0 {
-            let what = format!("cannot use the seeds in `{}`: no line of it is a URL", path.display());
+            let what = format!("cannot use the seeds in `{}`: it contains no URL", path.display());
             let why = anyhow::anyhow!("{}", seeds.bad.join("; "));
-            return Err(Advised::new(what, "write one whole URL a line", why).into());
+            return Err(Advised::new(what, "write one full URL per line", why).into());
         }
     }
     let mut known = std::collections::HashSet::new();
@@ -66,7 +66,7 @@ pub(crate) fn read(named: &[String], file: Option<&Path>) -> anyhow::Result<Seed
     Ok(seeds)
 }
 
-/// One URL a line; what stands behind `#` at the beginning of a word is a comment. `-` is standard input.
+/// One URL per line; a `#` at the start of a word begins a comment. `-` is standard input.
 fn read_file(path: &Path, seeds: &mut Seeds) -> anyhow::Result<()> {
     let source: Box<dyn Read> = if path == Path::new("-") {
         Box::new(io::stdin())
@@ -106,7 +106,7 @@ fn read_line(number: u64, line: &str, seeds: &mut Seeds) {
     }
 }
 
-/// Reads a URL; a missing `http://` is added to what looks like a host: a word without a dot is more likely a mistake.
+/// Parses a URL; a missing `http://` is added to what looks like a host: a word without a dot is more likely a mistake.
 fn parse(text: &str) -> Result<PageUrl, String> {
     let host = text.split(['/', '?', '#', ':']).next().unwrap_or_default();
     let is_host = host.contains('.') || host.starts_with('[') || host.eq_ignore_ascii_case("localhost");
@@ -160,7 +160,7 @@ mod tests {
         assert!(seeds.bad[0].starts_with("line 2 (`ftp://c.example/`): "), "{:?}", seeds.bad);
         std::fs::write(&file, "http://\n".repeat(9)).unwrap();
         let error = format!("{:#}", read(&[], Some(&file)).unwrap_err());
-        assert!(error.contains("no line of it is a URL") && error.contains("line 5"), "{error}");
+        assert!(error.contains("it contains no URL") && error.contains("line 5"), "{error}");
         assert!(!error.contains("line 6"), "{error}");
         // A page that was named is enough.
         assert_eq!(read(&["a.example".to_owned()], Some(&file)).unwrap().bad_count, 9);

@@ -1,4 +1,4 @@
-//! `utsushi servers`: how busy the schedule keeps each server, and who is overloaded (C5).
+//! `utsushi servers`: the load of each server, and which ones are overloaded (C5).
 
 mod table;
 
@@ -20,13 +20,13 @@ Examples:
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Only this server
+    /// Name of one server to show
     #[arg(value_name = "NAME")]
     name: Option<String>,
-    /// Only those whose schedule asks for more than their pause allows
+    /// List only servers whose schedule needs more requests than the delay allows
     #[arg(long)]
     overloaded: bool,
-    /// List only servers of which pages are held back because they look like those of a trap
+    /// List only servers with pages that are held back because they look like a trap
     #[arg(long)]
     held_back: bool,
     /// Maximum number of servers
@@ -51,7 +51,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
             (None, false, false) => "no server is known".to_owned(),
         });
     }
-    // That nobody is overloaded, and nothing held back, is good news.
+    // No overloaded server, or nothing held back, is a good result.
     Ok(if shown == 0 && !overloaded && !held_back { Exit::Found } else { Exit::Done })
 }
 
@@ -63,7 +63,7 @@ fn read_name(text: &str) -> anyhow::Result<String> {
     Ok(name.as_str().to_owned())
 }
 
-/// Asks for servers and prints them; how many there were.
+/// Requests servers and prints them; returns their number.
 pub(crate) async fn show(
     steering: &Steering,
     request: ControlRequest,

@@ -10,7 +10,7 @@ const EXAMPLES: &str = "\
 Example:
   utsushi sim serve --pages 1000 --servers 20";
 
-/// The simulated web
+/// Serve the simulated web
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -20,7 +20,7 @@ pub(crate) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Sim {
-    /// Serve the simulated web on this machine, with its truth and its log
+    /// Serve the simulated web on this machine, with its ground truth and its log
     Serve(serve::Args),
 }
 

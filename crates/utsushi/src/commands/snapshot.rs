@@ -47,10 +47,10 @@ pub(crate) struct Args {
     output: Option<PathBuf>,
 }
 
-/// The forms of a snapshot.
+/// The formats of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// A line for each version, by page
+    /// One line for each version, by page
     List,
     /// An index that replay programs read
     Cdxj,
@@ -72,11 +72,11 @@ impl Format {
             Self::Parquet => "parquet",
         }
     }
-    /// Whether it tells what is known only after parsing.
+    /// Whether it contains data that requires parsing.
     const fn tells(self) -> bool {
         matches!(self, Self::List | Self::Parquet | Self::Wacz)
     }
-    /// Whether it may be shown on a terminal: what is in it was made printable.
+    /// Whether it may be shown on a terminal: its contents are printable.
     const fn is_text(self) -> bool {
         matches!(self, Self::List | Self::Cdxj)
     }
@@ -90,16 +90,16 @@ pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     sink.write(sink.chosen(&choice)?, &in_words(&choice))
 }
 
-/// What was chosen, for whoever finds the file.
+/// A description of the selection, stored in the file.
 pub(crate) fn in_words(choice: &Choice) -> String {
     let q = choice.period();
     format!("the web from {} {}; a version is a {}", q.from(), when::until(q), choice.unit())
 }
 
-/// How often the progress is told.
+/// How often progress is reported.
 const TOLD_EVERY: u64 = 1_000;
 
-/// Where a snapshot goes, and as what.
+/// The destination and format of a snapshot.
 pub(crate) struct Sink<'a> {
     context: &'a Context,
     reader: &'a Reader,
@@ -109,7 +109,7 @@ pub(crate) struct Sink<'a> {
     spool: PathBuf,
     progress: Progress,
     describer: Describer<'a>,
-    /// Whether revisits are written as the answers they stand for.
+    /// Whether revisits are written as full responses.
     resolves: bool,
 }
 
@@ -127,26 +127,26 @@ impl<'a> Sink<'a> {
         Ok(Self { context, reader, stop, format, output, spool, progress, describer, resolves: false })
     }
 
-    /// The same with revisits written as the answers they stand for.
+    /// The same with revisits written as full responses.
     pub(crate) fn resolving(self) -> anyhow::Result<Self> {
         if matches!(self.format, Format::Warc | Format::Wacz) {
             return Ok(Self { resolves: true, ..self });
         }
-        let why = anyhow::anyhow!("`{}` holds no records", self.format.as_str());
+        let why = anyhow::anyhow!("the format `{}` has no records", self.format.as_str());
         let advice = "leave `--resolve-revisits` out, or write `--format warc` or `--format wacz`";
         Err(Advised::new("cannot resolve revisits", advice, why).into())
     }
 
-    /// The versions that the choice asks for, by key from the last to the first.
+    /// The selected versions, by key from the last to the first.
     pub(crate) fn chosen(
         &self,
         choice: &Choice,
     ) -> anyhow::Result<impl Iterator<Item = anyhow::Result<Version>>> {
-        let versions = self.reader.snapshot(choice).context("cannot walk through the index")?;
+        let versions = self.reader.snapshot(choice).context("cannot read the index")?;
         Ok(self.watched(versions))
     }
 
-    /// The same versions, with progress, until someone asks to stop.
+    /// The same versions, with progress, until a stop is requested.
     pub(crate) fn watched(
         &self,
         versions: impl Iterator<Item = Result<Version, archive::Error>>,
@@ -158,11 +158,11 @@ impl<'a> Sink<'a> {
             if count % TOLD_EVERY == 0 {
                 self.progress.set(count, "versions chosen");
             }
-            version.context("cannot walk through the index")
+            version.context("cannot read the index")
         })
     }
 
-    /// Writes versions that come in any order; nothing at all when there are none.
+    /// Writes versions in any order; writes nothing if there are none.
     pub(crate) fn write(
         &self,
         versions: impl Iterator<Item = anyhow::Result<Version>>,
@@ -170,7 +170,7 @@ impl<'a> Sink<'a> {
     ) -> anyhow::Result<Exit> {
         let mut versions = self.describer.describe(versions, self.format.tells(), &self.spool)?.peekable();
         if versions.peek().is_none() {
-            self.context.output.note("no version was chosen; nothing is written");
+            self.context.output.note("no version matches; nothing is written");
             self.tell_left_out();
             return Ok(Exit::Found);
         }
@@ -185,7 +185,7 @@ impl<'a> Sink<'a> {
         Ok(if self.tell_left_out() { Exit::Found } else { Exit::Done })
     }
 
-    /// Says what was left out, if anything was.
+    /// Reports what was left out, if anything.
     fn tell_left_out(&self) -> bool {
         let left_out = self.describer.left_out();
         tell_left_out(&self.context.output, left_out);
@@ -214,12 +214,12 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// Says what was written, where the results are not the snapshot itself.
+    /// Reports what was written, if the result is not on standard output.
     fn tell(&self, written: &Written) {
         let Written { versions, originals } = *written;
         let beside = match originals {
             0 => String::new(),
-            _ => format!(", and {} that they stand for", count_of(originals, "record")),
+            _ => format!(", and {} that they refer to", count_of(originals, "record")),
         };
         let text = format!("{}{beside}", count_of(versions, "version"));
         match self.output {
@@ -233,17 +233,17 @@ impl<'a> Sink<'a> {
     }
 }
 
-/// Says how many versions were left out, if any were.
+/// Reports the number of versions that were left out, if any.
 pub(super) fn tell_left_out(output: &Output, count: u64) {
     if count > 0 {
         let versions = count_of(count, "version");
         output.note(format!(
-            "{versions} left out because the language is not known yet; a crawl, or `utsushi rebuild derived`, finds it out"
+            "{versions} left out because the language is not known yet; run a crawl or `utsushi rebuild derived` to detect it"
         ));
     }
 }
 
-/// Versions alone, for forms that have no place for more.
+/// Versions alone, for formats without other fields.
 fn plain(
     versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
 ) -> impl Iterator<Item = anyhow::Result<Version>> {

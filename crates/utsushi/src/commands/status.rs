@@ -1,4 +1,4 @@
-//! `utsushi status`: what a data directory holds, who writes to it now, and how its crawl stands.
+//! `utsushi status`: what a data directory contains, its current writer, and the state of its crawl.
 
 mod figures;
 mod svg;
@@ -26,12 +26,12 @@ Examples:
   utsushi status
   utsushi --data ~/web status --json
   utsushi --data ~/web status --failed                pages that could not be fetched
-  utsushi --data ~/web status --figures figures       how often pages change and servers are asked, drawn";
+  utsushi --data ~/web status --figures figures       draw how often pages change and servers get requests";
 
-/// How many failed pages are listed at most.
+/// Maximum number of failed pages that are listed.
 const FAILED_MAX: usize = 100_000;
 
-/// Show what a data directory holds, and how its crawl stands
+/// Show what a data directory contains and the state of its crawl
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     failed: bool,
 }
 
-/// Prints what the directory holds.
+/// Prints the contents of the directory.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     if args.failed {
         return list_failed(context).await;
@@ -54,7 +54,7 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
         let asked = steering.ask_for::<ScheduleView>(ControlRequest::Status {}).await;
         held.schedule = match asked {
             Ok(mut told) => told.pop(),
-            // Whoever writes may be importing.
+            // The writer may be importing.
             Err(error) if args.figures.is_none() => {
                 let error = anyhow::Error::from(error);
                 context.output.note(format!("the schedule cannot be read now: {error:#}"));
@@ -85,7 +85,7 @@ async fn list_failed(context: &Context) -> anyhow::Result<Exit> {
             .result(page, || format!("{url}  {reason}, {failures} in a row, next visit {next_due}"));
     }
     if failed.is_empty() {
-        context.output.note("no page failed at its last visit");
+        context.output.note("the last visit of every page succeeded");
     }
     Ok(Exit::Done)
 }
@@ -94,7 +94,7 @@ async fn list_failed(context: &Context) -> anyhow::Result<Exit> {
 fn draw(drawn: FiguresView, place: &Path, context: &Context) -> anyhow::Result<()> {
     let (_, reader) = context.node.reader()?;
     let visits = {
-        let progress = context.output.progress("captures looked at", Some(reader.count()));
+        let progress = context.output.progress("captures read", Some(reader.count()));
         let told = |count| progress.set(count, "");
         visits::count(&reader, &drawn.revisit_intervals, told).context("cannot count the visits")?
     };
@@ -103,15 +103,15 @@ fn draw(drawn: FiguresView, place: &Path, context: &Context) -> anyhow::Result<(
     Ok(())
 }
 
-/// A way to the schedule, if there is one.
+/// Access to the schedule, if there is one.
 async fn steering(held: &Held, context: &Context, is_needed: bool) -> anyhow::Result<Option<Steering>> {
     let is_there = held.directory.path().join(::crawl::FRONTIER).is_dir();
     let is_empty = held.archive.captures() == 0;
     if !is_there && is_empty && is_needed {
-        let why = anyhow::anyhow!("nothing was crawled here yet");
-        return Err(Advised::new("cannot draw figures", "begin with `utsushi crawl URL`", why).into());
+        let why = anyhow::anyhow!("nothing has been crawled yet");
+        return Err(Advised::new("cannot draw figures", "start with `utsushi crawl URL`", why).into());
     }
-    // For figures a schedule is made of what others crawled.
+    // For figures a schedule is built from imported captures.
     if !is_there && !is_needed {
         return Ok(None);
     }
@@ -131,21 +131,21 @@ struct Held {
     owner: Option<LockOwner>,
     archive: Summary,
     schedule: Option<ScheduleView>,
-    /// What the crawl may ask for in a day, and receive; 0 for no limit.
+    /// The daily limits of requests and bytes; 0 for no limit.
     a_day_max: (u64, u64),
 }
 
 impl Held {
     fn read(context: &Context) -> anyhow::Result<Self> {
         let directory = DataDirectory::open_reader(&context.node.data)?;
-        let owner = directory.owner().context("cannot ask who writes to the data directory")?;
+        let owner = directory.owner().context("cannot find the process that writes to the data directory")?;
         let _progress = context.output.progress("reading the archive", None);
         let archive = match directory.archive_path() {
             path if path.is_dir() => {
                 let reader = Reader::open(Arc::new(RealDisk), &path);
                 reader.and_then(|reader| reader.summary()).context("cannot read the archive")?
             }
-            // A start that was cut off may have left none.
+            // An interrupted start may have left none.
             _ => Summary::default(),
         };
         let crawl = &context.node.config.crawl;
@@ -181,7 +181,7 @@ impl Held {
         })
     }
 
-    /// What is said of the clock of the simulated web; the public web has ours.
+    /// The text for the clock of the simulated web; the public web has ours.
     fn own_time(&self) -> String {
         match (self.directory.format().web, self.archive.last) {
             (WebKind::Simulated, Some(last)) => {
@@ -193,10 +193,10 @@ impl Held {
 
     fn to_text(&self) -> String {
         let (format, archive) = (self.directory.format(), &self.archive);
-        let writer = self.owner.as_ref().map_or_else(|| "nobody".to_owned(), ToString::to_string);
+        let writer = self.owner.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
         let mut lines = vec![
             format!("data directory  {}", self.directory.path().display()),
-            format!("format          {}, made {}", format.version, format.created),
+            format!("format          {}, created {}", format.version, format.created),
             format!("web             {}{}", format.web, self.own_time()),
             format!("writer          {writer}"),
             format!("archive         {} files, {} bytes", archive.files, archive.bytes),
@@ -208,7 +208,7 @@ impl Held {
         }
         match &self.schedule {
             Some(schedule) => lines.push(schedule_text(schedule, self.a_day_max)),
-            None => lines.push("schedule        none yet; `utsushi crawl` makes one".to_owned()),
+            None => lines.push("schedule        none yet; `utsushi crawl` creates one".to_owned()),
         }
         lines.join("\n")
     }
@@ -220,7 +220,7 @@ fn schedule_text(told: &ScheduleView, (requests_max, bytes_max): (u64, u64)) -> 
     let (new, queued) = (grouped(told.new), grouped(told.queued));
     let mut lines = vec![
         format!("known           {} on {}", count_of(told.pages, "page"), count_of(told.servers, "server")),
-        format!("to be visited   {new} for the first time; {queued} in the queue of the next day"),
+        format!("to be visited   {new} for the first time; {queued} queued for the next day"),
         load(told),
         format!(
             "today           {}{of_requests}, {} received{of_bytes}",
@@ -234,21 +234,21 @@ fn schedule_text(told: &ScheduleView, (requests_max, bytes_max): (u64, u64)) -> 
     if told.failing > 0 {
         let pages = count_of(told.failing, "page");
         lines
-            .push(format!("failed          {pages} at the last visit; `utsushi status --failed` names them"));
+            .push(format!("failed          {pages} at the last visit; `utsushi status --failed` lists them"));
     }
     if let Some(next) = &told.next {
         lines.push(format!("next            {next}"));
     }
     if told.paused {
-        lines.push("paused          `utsushi resume` lets it go on".to_owned());
+        lines.push("paused          `utsushi resume` continues it".to_owned());
     }
     if told.network_down {
-        lines.push("network         nobody answers".to_owned());
+        lines.push("network         no server answers".to_owned());
     }
     lines.join("\n")
 }
 
-/// What the schedule asks for and what may be expected of it.
+/// The load of the schedule and its expected freshness.
 pub(crate) fn outlook_lines(told: &ScheduleView) -> Vec<String> {
     let lines =
         std::iter::once(load(told)).chain(expected(told)).chain(held_back(told)).chain(overloaded(told));
@@ -256,7 +256,7 @@ pub(crate) fn outlook_lines(told: &ScheduleView) -> Vec<String> {
 }
 
 fn load(told: &ScheduleView) -> String {
-    format!("load            {} a day", count_of(a_day(told.load), "request"))
+    format!("load            {} per day", count_of(a_day(told.load), "request"))
 }
 
 fn held_back(told: &ScheduleView) -> Option<String> {
@@ -268,19 +268,19 @@ fn held_back(told: &ScheduleView) -> Option<String> {
 
 fn overloaded(told: &ScheduleView) -> Option<String> {
     let (servers, dropped) = (count_of(told.overloaded, "server"), count_of(told.dropped, "page"));
-    let why = "with more due than fits";
+    let why = "above their request limit";
     (told.overloaded > 0).then(|| format!("overloaded      {servers} {why}; {dropped} dropped"))
 }
 
-/// How fresh the pages are expected to be. Pages that were never visited count as not fresh.
+/// The expected freshness of pages. Pages that were never visited count as not fresh.
 fn expected(told: &ScheduleView) -> Option<String> {
     let (all, visited) = (told.expected_freshness?, told.expected_freshness_visited.unwrap_or_default());
     let (all, visited, age) = (percent(all), percent(visited), Interval::from_seconds(told.expected_age?));
     let guess =
-        if told.expected_is_guess == Some(true) { "\n  a guess       too little was seen yet" } else { "" };
+        if told.expected_is_guess == Some(true) { "\n  estimate      from few observations" } else { "" };
     Some(format!(
-        "expected        {all} of live and unvisited pages are fresh\n  of the live   {visited} are fresh; copies \
-         are out of date by {age} on average{guess}\n  policy        {}",
+        "expected        {all} of live and unvisited pages are fresh ({})\n  of the live   {visited} are fresh; copies \
+         are out of date by {age} on average{guess}",
         told.policy
     ))
 }
@@ -294,7 +294,7 @@ fn a_day(per_second: f64) -> u64 {
     (per_second * 86_400.0).round() as u64
 }
 
-/// Captures by how they are stored. Those that are references are told by why.
+/// Captures by how they are stored; references by reason.
 fn captures(archive: &Summary) -> String {
     let kinds = [
         (archive.responses, "in full"),

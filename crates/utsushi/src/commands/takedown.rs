@@ -1,4 +1,4 @@
-//! `utsushi takedown`: removes a page, a prefix or a server from the archive for good, with a receipt (A7, D13).
+//! `utsushi takedown`: removes a page, a prefix or a server from the archive permanently, with a receipt (A7, D13).
 
 use super::Context;
 use super::destination::Unfinished;
@@ -24,37 +24,37 @@ Examples:
   utsushi --data ~/web takedown --server www.example.org --yes -o receipt.txt
   utsushi --data ~/web takedown --list";
 
-/// Remove a page, a prefix or a server from the archive for good, with a receipt
+/// Remove a page, a prefix or a server from the archive permanently, with a receipt
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
     #[command(flatten)]
     which: Which,
-    /// Why; it stands in the receipt and in the archive
+    /// Reason, written to the receipt and to the archive
     #[arg(long, value_name = "TEXT", default_value = "")]
     reason: String,
     /// Do not ask for confirmation
     #[arg(long)]
     yes: bool,
-    /// Write the receipt to this file, too
+    /// Also write the receipt to this file
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
-/// What is to go.
+/// What to remove.
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = false)]
 struct Which {
-    /// This page
+    /// Select this page
     #[arg(long, value_name = "URL", value_parser = Target::url)]
     url: Option<Target>,
-    /// All pages whose URLs begin so
+    /// Select all pages whose URLs start with this
     #[arg(long, value_name = "URL", value_parser = Target::prefix)]
     prefix: Option<Target>,
-    /// All pages of this server
+    /// Select all pages of this server
     #[arg(long, value_name = "SERVER", value_parser = Target::server)]
     server: Option<Target>,
-    /// List what was taken down, when and why, and remove nothing
+    /// List past takedowns with time and reason; remove nothing
     #[arg(long)]
     list: bool,
 }
@@ -65,10 +65,10 @@ impl Which {
     }
 }
 
-/// Lists what was taken down, oldest first.
+/// Lists past takedowns, oldest first.
 fn list(context: &Context) -> anyhow::Result<Exit> {
     let (_, reader) = context.node.reader()?;
-    let takedowns = reader.takedowns().context("cannot read what was taken down")?;
+    let takedowns = reader.takedowns().context("cannot read the takedowns")?;
     for Takedown { id, at, target, reason } in &takedowns {
         let target = target.to_string();
         let told = json!({ "id": id, "at": at.to_rfc3339(), "target": target, "reason": reason });
@@ -82,7 +82,7 @@ fn list(context: &Context) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Removes it, or lists what was removed.
+/// Removes the target, or lists what was removed.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     match args.which.target() {
         Some(target) => take_down(args, target, context).await,
@@ -105,14 +105,14 @@ async fn take_down(args: &Args, target: &Target, context: &Context) -> anyhow::R
         write_receipt(&receipt, path, context)?;
     }
     if let Some(failure) = &receipt.scans_incomplete {
-        let what = "it is taken down, but a scan may still hold some of it: give the command again when no scan runs";
+        let what = "it is taken down, but a scan may still contain parts of it: run the command again when no scan is running";
         return Err(anyhow::anyhow!("{failure}").context(what));
     }
     let is_nothing = receipt.captures + receipt.scan_results + receipt.set_aside == 0;
     Ok(if is_nothing { Exit::Found } else { Exit::Done })
 }
 
-/// Lets the process that crawls take it down.
+/// Sends the takedown to the process that crawls.
 async fn ask_running(
     owner: &LockOwner,
     target: &Target,
@@ -120,7 +120,7 @@ async fn ask_running(
     context: &Context,
 ) -> anyhow::Result<TakedownReceipt> {
     let request = ControlRequest::Takedown { target: target.to_string(), reason: reason.to_owned() };
-    let _progress = context.output.progress("the running crawl takes it down", None);
+    let _progress = context.output.progress("the running crawl performs the takedown", None);
     let mut receipt = Value::Null;
     let mut hear = |mut object: Value| receipt = object["receipt"].take();
     Steering::ask_running(&context.node, owner, &request, &mut hear).await?;
@@ -134,13 +134,11 @@ fn write_receipt(receipt: &TakedownReceipt, path: &Path, context: &Context) -> a
     file.finish()
 }
 
-/// Says what would be removed, and asks; an error unless the answer is yes.
+/// Shows what would be removed, and asks for confirmation; an error unless the answer is yes.
 fn confirm(args: &Args, target: &Target, context: &Context) -> anyhow::Result<()> {
     let preview = context.node.preview_takedown(target)?;
     let found = format!("{} of {}", count_of(preview.captures, "capture"), count_of(preview.pages, "page"));
-    context
-        .output
-        .note(format!("{target}: {found} will be removed for good, and none will be archived again"));
+    context.output.note(format!("{target}: {found} will be removed permanently and never archived again"));
     if args.yes {
         return Ok(());
     }
@@ -148,9 +146,9 @@ fn confirm(args: &Args, target: &Target, context: &Context) -> anyhow::Result<()
         Err(Advised::new("cannot take it down", advice, anyhow::anyhow!(why)).into())
     };
     if !std::io::stdin().is_terminal() {
-        return refuse("nobody is there to be asked", "add `--yes` if you are sure");
+        return refuse("there is no terminal to ask for confirmation", "add `--yes` if you are sure");
     }
-    context.output.complaint("type `yes` to go on:");
+    context.output.complaint("type `yes` to continue:");
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer).context("cannot read the answer")?;
     match answer.trim() {
@@ -187,7 +185,7 @@ fn write_text(receipt: &TakedownReceipt, text: &mut String) -> std::fmt::Result 
         let (url, at) = (printable(&moved.url), &moved.at);
         writeln!(
             text,
-            "kept            {url} of {at}, which needs its bytes, now in {} at {}",
+            "kept            {url} of {at}, which refers to its content, now in {} at {}",
             moved.file, moved.offset
         )?;
     }
@@ -196,7 +194,7 @@ fn write_text(receipt: &TakedownReceipt, text: &mut String) -> std::fmt::Result 
             (count_of(receipt.scan_results, "document"), count_of(receipt.set_aside, "document"));
         writeln!(text, "scans           {results} of unfinished ones, {aside} in quarantine")?;
     }
-    writeln!(text, "from now on     it is neither visited nor imported again")?;
+    writeln!(text, "from now on     never visited or imported again")?;
     writeln!(text, "not here        {}", receipt.out_of_reach)
 }
 

@@ -1,4 +1,4 @@
-//! `utsushi verify`: every byte of the archive, or whether anyone's WARC files keep to the standard (A7).
+//! `utsushi verify`: verifies every byte of the archive, or whether WARC files conform to the standard (A7).
 
 mod files;
 mod held;
@@ -13,16 +13,16 @@ Examples:
   utsushi verify crawl.warc.gz other.warc.zst
   utsushi --json verify crawl.warc.gz | jq -r 'select(.clause) | .what'";
 
-/// Verify every byte of the archive, or whether WARC files keep to the standard
+/// Verify every byte of the archive, or whether WARC files conform to the standard
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// WARC files of anyone: plain, gzip or zstandard; without them, the archive of the data directory
+    /// WARC files from any source: plain, gzip or zstandard; default: the archive of the data directory
     #[arg(value_name = "FILE")]
     files: Vec<PathBuf>,
 }
 
-/// Verifies, and tells what was found.
+/// Verifies and reports the findings.
 pub(crate) fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     if args.files.is_empty() { held::verify(context) } else { files::verify(&args.files, context) }
 }

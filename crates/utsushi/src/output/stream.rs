@@ -1,10 +1,10 @@
-//! One of the two streams, which goes quiet when it can no longer be written to.
+//! One of the two streams, which discards output once it can no longer be written to.
 
 use indicatif::ProgressBar;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// A stream that may have a progress bar standing on its last line.
+/// A stream that may show a progress bar on its last line.
 #[derive(Debug)]
 pub(crate) struct Stream {
     terminal: bool,
@@ -35,7 +35,7 @@ impl Stream {
     pub(super) fn stderr() -> Self {
         Self::new(Sink::Stderr, io::stderr().is_terminal())
     }
-    /// A stream that keeps what is written.
+    /// A stream that stores its output in memory.
     #[cfg(test)]
     pub(crate) fn memory() -> Self {
         Self::new(Sink::Memory(Vec::new()), false)
@@ -44,12 +44,12 @@ impl Stream {
         Self { terminal, state: Mutex::new(State { sink, failure: None, bar: None }) }
     }
 
-    /// Whether a person watches.
+    /// Whether it is a terminal.
     pub(crate) fn is_terminal(&self) -> bool {
         self.terminal
     }
 
-    /// Writes whole lines, above the bar if there is one; does nothing once a write has failed.
+    /// Writes complete lines, above the bar if there is one; does nothing once a write has failed.
     pub(crate) fn write(&self, bytes: &[u8]) {
         self.without_bar(|| {
             let mut state = self.state();
@@ -68,28 +68,28 @@ impl Stream {
         }
     }
 
-    /// Puts a bar on the last line, or takes it away.
+    /// Shows a bar on the last line, or removes it.
     pub(crate) fn set_bar(&self, bar: Option<ProgressBar>) {
         self.state().bar = bar;
     }
 
-    /// Whether nothing is written any more, because it failed or nobody reads.
+    /// Whether output is discarded, because a write failed or the reader left.
     pub(crate) fn is_quiet(&self) -> bool {
         self.state().failure.is_some()
     }
 
-    /// Remembers that writing failed: from now on the stream is quiet.
+    /// Stores a write error: from now on output is discarded.
     pub(super) fn fail(&self, error: io::Error) {
         self.state().failure.get_or_insert(error);
     }
 
-    /// Why the stream went quiet, unless its reader simply left.
+    /// Why output is discarded, unless the reader simply left.
     pub(super) fn failure(&self) -> Option<io::Error> {
         let error = self.state().failure.take()?;
         (error.kind() != io::ErrorKind::BrokenPipe).then_some(error)
     }
 
-    /// What was written to a stream in memory, and takes it out.
+    /// Takes the output of a stream in memory.
     #[cfg(test)]
     pub(crate) fn taken(&self) -> String {
         match &mut self.state().sink {
@@ -98,7 +98,7 @@ impl Stream {
         }
     }
 
-    /// A panic elsewhere while the lock was held leaves a state that is still sound to write with.
+    /// A panic elsewhere leaves the state consistent, so poisoning can be ignored.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }

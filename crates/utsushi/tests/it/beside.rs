@@ -42,14 +42,14 @@ fn a_running_crawl_takes_down_what_another_process_asks_for_and_goes_on() {
     let before = site.asked().len();
     eventually("the crawl goes on", || site.asked().len() > before + 2);
     assert_eq!(state(&data, &page), "taken down");
-    on(&data, &["history", &page]).found(&["nothing is archived of"]);
+    on(&data, &["history", &page]).found(&["is not archived"]);
     crawl.signal("TERM");
     let (rest, code) = crawl.end();
     assert_eq!(code, Some(0), "{rest:?}");
     let pages = rest.last().unwrap()["summary"]["pages"].as_u64().unwrap();
     assert!(pages as usize > before, "the summary covers the whole crawl: {pages}");
     on(&data, &["verify"]).done();
-    on(&data, &["history", &page]).found(&["nothing is archived of"]);
+    on(&data, &["history", &page]).found(&["is not archived"]);
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn survives_m1_a_crawl_killed_in_the_middle_of_a_takedown() {
     // Whoever writes next finishes what was decided; what was not is asked for again.
     let ended = on(&data, &["takedown", "--yes", "--url", &page]);
     assert!([Some(0), Some(1)].contains(&ended.code), "{ended:?}");
-    on(&data, &["history", &page]).found(&["nothing is archived of"]);
+    on(&data, &["history", &page]).found(&["is not archived"]);
     on(&data, &["verify"]).done();
     assert_eq!(state(&data, &page), "taken down");
 }

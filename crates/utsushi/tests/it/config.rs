@@ -37,7 +37,7 @@ fn a_value_outside_its_range_is_refused_with_the_range() {
 
 #[test]
 fn broken_toml_is_refused_with_line_and_column() {
-    with("[crawl]\npause = \n").could_not(&["line 2, column 9", "this is no TOML"]);
+    with("[crawl]\npause = \n").could_not(&["line 2, column 9", "this is not TOML"]);
 }
 
 #[test]

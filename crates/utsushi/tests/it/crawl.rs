@@ -224,10 +224,10 @@ fn orders_hold_also_when_nobody_crawls() {
     let site = Site::start("127.0.0.1");
     let (_place, data) = directory(&site);
     let told = on(&data, &["add", &site.url("/"), "--priority", "-5"]).done();
-    assert!(told.contains("1 page in the crawl, 1 of them not known before"), "{told}");
+    assert!(told.contains("1 page in the crawl, 1 of them new"), "{told}");
     let again = objects(&on(&data, &["--json", "add", &site.url("/")]).done());
     assert_eq!(again.last().unwrap()["new"], 0, "{again:?}");
-    assert!(on(&data, &["pause"]).done().contains("it does not run now"));
+    assert!(on(&data, &["pause"]).done().contains("it is not running now"));
     let ended = on(&data, &["crawl", "--for", "2s"]);
     assert!(ended.stderr.contains("the crawl is paused"), "{ended:?}");
     ended.done();
@@ -282,12 +282,12 @@ fn the_contact_is_kept_and_the_configuration_as_it_was() {
     let before = fs::read_to_string(&file).unwrap();
     let page = "https://example.net/about";
     let ended = on(&data, &["crawl", &site.url("/"), "--for", "1ms", "--contact", page]);
-    assert!(ended.stderr.contains("what this crawl was told is kept in `"), "{ended:?}");
+    assert!(ended.stderr.contains("the settings of this crawl are stored in `"), "{ended:?}");
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
     let kept = fs::read_to_string(data.join("crawl.toml")).unwrap();
     assert!(kept.ends_with(&format!("fetch.contact = \"{page}\"\n")), "{kept}");
     let again = on(&data, &["crawl", "--for", "1ms", "--contact", page]);
-    assert!(!again.stderr.contains("is kept in"), "{again:?}");
+    assert!(!again.stderr.contains("are stored in"), "{again:?}");
 }
 
 #[test]
@@ -334,13 +334,13 @@ fn bad_input_is_refused_with_what_to_do() {
     fs::write(&seeds, "nonsense://x\n").unwrap();
     let seeds = seeds.to_str().unwrap();
     let could_not: &[(&[&str], &[&str])] = &[
-        (&["crawl", "http://"], &["cannot visit `http://`", "give the whole URL"]),
+        (&["crawl", "http://"], &["cannot visit `http://`", "give the full URL"]),
         (&["crawl", "ftp://a.example/"], &["cannot visit", "ftp"]),
-        (&["crawl", "http://a.example/"], &["without saying who visits", "--contact PAGE"]),
-        (&["crawl", "--allow-address", "127.0.0.0/8"], &["nothing is known yet", "utsushi crawl URL"]),
-        (&["crawl", "--seeds", seeds], &["line 1", "one whole URL a line"]),
+        (&["crawl", "http://a.example/"], &["without a contact", "--contact PAGE"]),
+        (&["crawl", "--allow-address", "127.0.0.0/8"], &["no page is known yet", "utsushi crawl URL"]),
+        (&["crawl", "--seeds", seeds], &["line 1", "one full URL per line"]),
         (&["crawl", "--seeds", "/nowhere/seeds"], &["cannot read the seeds in `/nowhere/seeds`"]),
-        (&["add"], &["no page was named", "--seeds FILE"]),
+        (&["add"], &["no page given", "--seeds FILE"]),
         (&["add", "http://"], &["cannot visit `http://`"]),
         (&["explain", "http://"], &["cannot visit `http://`"]),
         (&["servers", "a/b"], &["cannot look for `a/b`"]),
@@ -362,7 +362,7 @@ fn bad_input_is_refused_with_what_to_do() {
         &["explain", "http://a.example/"],
         &["rebuild", "frontier"],
     ] {
-        on(&absent, command).could_not(&["there is none"]);
+        on(&absent, command).could_not(&["it does not exist"]);
     }
     assert!(!absent.exists());
     let wrong: &[(&[&str], &str)] = &[
@@ -376,7 +376,7 @@ fn bad_input_is_refused_with_what_to_do() {
         (&["crawl", "x", "--allow-address", "home"], "--allow-address"),
         (&["crawl", "x", "--proxy", "nowhere"], "--proxy"),
         (&["crawl", "x", "--metrics", "9090"], "--metrics"),
-        (&["crawl", "x", "--language", "japanese"], "no code of a language"),
+        (&["crawl", "x", "--language", "japanese"], "is not a language code"),
         (&["add", "x", "--feed", "--news"], "cannot be used with"),
         (&["add", "x", "--priority", "101"], "--priority"),
         (&["explain"], "<URL>"),
@@ -397,6 +397,6 @@ fn figures_need_something_to_draw() {
     fs::write(data.join("FORMAT"), crate::program::format_text(1, "public")).unwrap();
     let ended: Ended =
         run(utsushi().arg("--data").arg(&data).args(["status", "--figures", "x"]).current_dir(place.path()));
-    ended.could_not(&["nothing was crawled here yet"]);
+    ended.could_not(&["nothing has been crawled yet"]);
     assert!(on(&data, &["status"]).done().contains("none yet"));
 }

@@ -46,7 +46,7 @@ fn status_reads_beside_a_writer_and_knows_when_it_has_gone() {
     assert_eq!(status()["writer"]["pid"], 4711);
     drop(lock);
     assert_eq!((&status()["writer"], &status()["web"]), (&Value::Null, &"public".into()));
-    assert!(on(data.path(), &["status"]).done().contains("nobody"));
+    assert!(on(data.path(), &["status"]).done().contains("writer          none"));
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_foreign_directory_is_refused() {
     let data = tempfile::tempdir().unwrap();
     fs::write(data.path().join("thesis.tex"), "mine").unwrap();
     write_refused(data.path())
-        .could_not(&["it holds `thesis.tex` and no `FORMAT`", "a new or empty directory"]);
+        .could_not(&["it contains `thesis.tex` but no `FORMAT`", "a new or empty directory"]);
     on(data.path(), &["status"]).could_not(&["`thesis.tex`"]);
 }
 
@@ -81,14 +81,14 @@ fn a_foreign_directory_is_refused() {
 fn an_archive_of_the_public_web_is_refused_by_the_demo() {
     let data = tempfile::tempdir().unwrap();
     fs::write(data.path().join("FORMAT"), format_text(1, "public")).unwrap();
-    write_refused(data.path()).could_not(&["it holds the public web, not the simulated one", "--data"]);
+    write_refused(data.path()).could_not(&["it contains the public web, not the simulated one", "--data"]);
 }
 
 #[test]
 fn a_reader_makes_nothing() {
     let place = tempfile::tempdir().unwrap();
     let data = place.path().join("data");
-    on(&data, &["status"]).could_not(&["there is none", "utsushi demo"]);
+    on(&data, &["status"]).could_not(&["it does not exist", "utsushi demo"]);
     assert!(contents(place.path()).is_empty());
 }
 
@@ -105,7 +105,7 @@ fn an_empty_directory_holds_nothing_yet_and_can_be_filled() {
         &["snapshot", "--at", "2026-01-01"],
     ];
     for question in readers {
-        let said = on(data.path(), question).found(&["it holds nothing yet", "what to do: fill it with"]);
+        let said = on(data.path(), question).found(&["it is empty", "what to do: fill it with"]);
         assert_eq!(said, "", "{question:?}");
     }
     assert!(contents(data.path()).is_empty());

@@ -118,14 +118,14 @@ fn the_demo_shows_people_what_it_found() {
     let stderr = ended.stderr.clone();
     let said = ended.done();
     for part in [
-        "What was visited in ",
+        "Visits in ",
         " of simulated time\n",
         "violations                0",
         "One page's life: http",
         "still valid",
         "The web as of the middle of the run",
         "Languages of the ",
-        "What comes next, in simulated time\n  load  ",
+        "Next visits, in simulated time\n  load  ",
         "of live and unvisited pages are fresh",
         "utsushi snapshot --at now ",
     ] {

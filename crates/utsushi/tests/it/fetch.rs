@@ -105,7 +105,7 @@ fn what_the_robots_file_forbids_is_not_visited() {
     }
     let broken = serve(|_| message("503 Unavailable", ""));
     let said = fetch(broken, "/page", &[]).found(&[]);
-    assert!(said.contains("the robots file cannot be had, so nothing may be visited"), "{said}");
+    assert!(said.contains("the robots file cannot be fetched, so no page may be visited"), "{said}");
 }
 
 #[test]
@@ -120,7 +120,7 @@ fn survives_h1_an_address_that_is_not_public_needs_leave() {
 #[test]
 fn a_public_address_needs_a_contact() {
     run(utsushi().args(["fetch", "http://93.184.216.34/"]))
-        .found(&["what to do: say whom the owner of the server may turn to", "--contact"]);
+        .found(&["what to do: give a contact for the owners of servers", "--contact"]);
     run(utsushi().args(["fetch", "http://93.184.216.34/", "--contact", "me"])).wrong(&["the URL of a page"]);
 }
 

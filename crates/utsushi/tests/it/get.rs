@@ -34,15 +34,15 @@ fn when_there_is_none_the_nearest_are_named() {
     let (_place, data) = imported(&small_web());
     let parts = [
         "no version of `http://example.org/news` is valid at 2026-03-04T12:00:00Z",
-        "the one before is valid from 2026-03-03T00:00:00Z until 2026-03-04T00:00:00Z",
-        "the one after is valid from 2026-03-05T00:00:00Z, still valid",
+        "the previous version is valid from 2026-03-03T00:00:00Z until 2026-03-04T00:00:00Z",
+        "the next version is valid from 2026-03-05T00:00:00Z, still valid",
     ];
     assert_eq!(on(&data, &["get", PAGE, "--at", "2026-03-04T12:00:00Z"]).found(&parts), "");
     on(&data, &["get", PAGE, "--at", "2026-02-01"])
-        .found(&["the one after is valid from 2026-03-01T00:00:00Z"]);
+        .found(&["the next version is valid from 2026-03-01T00:00:00Z"]);
     on(&data, &["get", "http://example.org/old"])
         .found(&["is valid now: it is gone", "until 2026-03-02T12:00:00Z"]);
-    on(&data, &["get", "http://example.org/nothing"]).found(&["nothing is archived of"]);
+    on(&data, &["get", "http://example.org/nothing"]).found(&["is not archived"]);
 }
 
 #[test]
@@ -53,7 +53,7 @@ fn a_file_appears_when_it_is_whole() {
     let told = objects(&on(&data, &arguments).done()).remove(0);
     assert_eq!((&told["output_bytes"], &told["flag"]), (&5.into(), &"changed".into()));
     assert_eq!(fs::read(&file).unwrap(), b"first");
-    on(&data, &["--json", "get", PAGE]).could_not(&["the bytes of a page are no JSON", "-o FILE"]);
+    on(&data, &["--json", "get", PAGE]).could_not(&["the bytes of a page are not JSON", "-o FILE"]);
     on(&data, &["get", PAGE, "-o", "/nowhere/page"]).could_not(&["cannot write `/nowhere/page`"]);
 }
 

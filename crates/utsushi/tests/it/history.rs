@@ -103,7 +103,7 @@ fn a_change_of_the_text_is_told_from_one_of_what_surrounds_it() {
     let unread = changes(&data, PAGE);
     assert_eq!(unread[..3], ["first", "unread", "unread"].map(Value::from));
     let ended = on(&data, &["history", PAGE]);
-    assert!(ended.stderr.contains("of 3 visits it is not known what changed"), "{ended:?}");
+    assert!(ended.stderr.contains("the changes of 3 visits are unknown"), "{ended:?}");
     on(&data, &["rebuild", "derived"]).done();
     let (none, texts) = (Value::Null, |text: &str| Value::from(text));
     let expected = [
@@ -129,11 +129,12 @@ fn a_change_of_the_text_is_told_from_one_of_what_surrounds_it() {
 #[test]
 fn an_unknown_page_is_told_with_what_is_archived_beside_it() {
     let (_place, data) = imported(&small_web());
-    let parts = ["nothing is archived of `http://example.org/nwes`", "http://example.org/news"];
+    let parts = ["`http://example.org/nwes` is not archived", "http://example.org/news"];
     assert_eq!(on(&data, &["history", "http://example.org/nwes"]).found(&parts), "");
-    on(&data, &["history", "http://example.org/a/b/c"]).found(&["archived beside it: http://example.org/"]);
-    on(&data, &["history", "http://nowhere.test/"]).found(&["nor of any page on its server"]);
-    on(&data, &["history", "::"]).found(&["it is no URL of a page"]);
+    on(&data, &["history", "http://example.org/a/b/c"])
+        .found(&["similar archived pages: http://example.org/"]);
+    on(&data, &["history", "http://nowhere.test/"]).found(&["no page of its server is archived"]);
+    on(&data, &["history", "::"]).found(&["it is not the URL of a page"]);
 }
 
 #[test]

@@ -216,7 +216,7 @@ fn a_directory_of_the_simulated_web_or_in_use_is_refused() {
     let simulated = place.path().join("simulated");
     fs::create_dir(&simulated).unwrap();
     fs::write(simulated.join("FORMAT"), format_text(1, "simulated")).unwrap();
-    import(&simulated, &file).could_not(&["it holds the simulated web, not the public one"]);
+    import(&simulated, &file).could_not(&["it contains the simulated web, not the public one"]);
 
     let (_place, data) = imported(&small_web());
     fs::write(data.join("lock"), "pid = 4711\ncommand = \"crawl\"\nsince = \"2026-03-31T09:00:00Z\"\n")
@@ -226,7 +226,7 @@ fn a_directory_of_the_simulated_web_or_in_use_is_refused() {
     for command in [&["import", file.to_str().unwrap()][..], &["--quiet", "takedown", "--url", PAGE, "--yes"]]
     {
         let ended = on(&data, command);
-        ended.could_not(&["cannot ask process 4711 (`utsushi crawl`)", "takes no orders", "kill 4711"]);
+        ended.could_not(&["cannot reach process 4711 (`utsushi crawl`)", "accepts no commands", "kill 4711"]);
     }
     on(&data, &["rebuild", "index"]).could_not(&["in use by process 4711 (`utsushi crawl`)"]);
     assert_eq!(on(&data, &["get", PAGE]).done(), "second", "readers need no lock");
@@ -293,7 +293,8 @@ fn survives_m4_a_disk_that_fills_up_and_gets_room_again() {
     let read = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
     assert_eq!(ended.code, Some(0), "{ended:?} {}", read("notes"));
     assert!(
-        read("notes").contains("waiting for space on disk") && read("notes").contains("there is space again")
+        read("notes").contains("waiting for space on disk")
+            && read("notes").contains("disk space is available again")
     );
     assert_eq!(summary(&read("said"))["added"], 3_000);
 }

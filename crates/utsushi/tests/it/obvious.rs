@@ -24,12 +24,12 @@ fn a_bad_line_of_a_seeds_file_is_left_out_and_named() {
     let seeds = place.path().join("seeds.txt");
     fs::write(&seeds, format!("{}\nftp://files.example/\n", site.url("/page/29"))).unwrap();
     let file = seeds.to_str().unwrap();
-    let parts = ["1 line of the seeds left out", "line 2 (`ftp://files.example/`)"];
+    let parts = ["1 line of the seeds skipped", "line 2 (`ftp://files.example/`)"];
     on(&data, &["crawl", "--seeds", file, "--once", "--for", "60s"]).found(&parts);
     assert!(site.asked().contains(&"/page/29".to_owned()));
     on(&data, &["add", "--seeds", file]).found(&parts);
     fs::write(&seeds, "ftp://files.example/\n").unwrap();
-    on(&data, &["add", "--seeds", file]).could_not(&["no line of it is a URL", "line 1"]);
+    on(&data, &["add", "--seeds", file]).could_not(&["it contains no URL", "line 1"]);
 }
 
 #[test]
@@ -37,7 +37,7 @@ fn pause_and_resume_say_whether_anything_changed() {
     let (_place, data) = imported(&small_web());
     let say = |command: &str| on(&data, &[command]).done();
     assert_eq!(say("resume"), "the crawl was not paused; nothing to resume\n");
-    assert!(say("pause").starts_with("the crawl is paused; `utsushi resume` lets it go on"));
+    assert!(say("pause").starts_with("the crawl is paused; `utsushi resume` continues it"));
     assert!(say("pause").starts_with("the crawl was paused already"));
     assert!(say("resume").starts_with("the crawl is resumed"));
     assert_eq!(on(&data, &["--json", "resume"]).done(), "{\"paused\":false,\"was_paused\":false}\n");

@@ -74,7 +74,7 @@ fn an_empty_snapshot_is_told_and_nothing_is_written() {
     let (place, data) = imported(&small_web());
     let file = place.path().join("empty.wacz");
     let arguments = ["snapshot", "--at", "2020-01-01", "--format", "wacz", "-o", file.to_str().unwrap()];
-    assert_eq!(on(&data, &arguments).found(&["no version was chosen"]), "");
+    assert_eq!(on(&data, &arguments).found(&["no version matches"]), "");
     assert!(!file.exists());
 }
 
@@ -82,7 +82,7 @@ fn an_empty_snapshot_is_told_and_nothing_is_written() {
 fn what_makes_no_sense_is_refused_with_what_to_ask_instead() {
     let (_place, data) = imported(&small_web());
     let refused = |flags: &[&str], part: &str| {
-        on(&data, &[&["snapshot"], flags].concat()).could_not(&["cannot make a snapshot of that", part]);
+        on(&data, &[&["snapshot"], flags].concat()).could_not(&["cannot make this snapshot", part]);
     };
     refused(&[], "give `--at T` or `--during FROM..TO`");
     refused(&["--at", "now", "--during", ".."], "not both");
@@ -91,7 +91,7 @@ fn what_makes_no_sense_is_refused_with_what_to_ask_instead() {
     refused(&["--during", "..", "--recipe", "vanished", "--unit", "visit"], "implies `--unit content`");
     refused(&["--at", "now", "--site", "example.org", "--prefix", "example.org/"], "not both");
     on(&data, &["snapshot", "--at", "now", "--language", "ja"])
-        .could_not(&["cannot choose by `--language`", "leave out `--language`"]);
+        .could_not(&["cannot choose by `--language`", "omit `--language`"]);
     for (flag, value, part) in [
         ("--at", "soon", "is not a time"),
         ("--during", "2026-03-01", "is not a period"),
@@ -106,7 +106,7 @@ fn what_makes_no_sense_is_refused_with_what_to_ask_instead() {
         ("--site", "http://example.org/", "is not a site"),
         ("--prefix", "#top", "leave out everything from `#`"),
         ("--format", "pdf", "pdf"),
-        ("--language", "ja,日本", "is no language"),
+        ("--language", "ja,日本", "is not a language"),
     ] {
         on(&data, &["snapshot", flag, value]).wrong(&[flag, part]);
     }
@@ -154,13 +154,13 @@ fn versions_are_chosen_by_language_once_they_were_read() {
     let both = [&news[..3], &[style], &news[3..]].concat();
     assert_eq!(of(&["--language", "ja,en"]), both);
     assert_eq!(of(&["--language", "ja", "--language", "en"]), both);
-    on(&data, &["snapshot", "--at", "now", "--language", "fr"]).found(&["no version was chosen"]);
+    on(&data, &["snapshot", "--at", "now", "--language", "fr"]).found(&["no version matches"]);
     assert_eq!(of(&["--language", "ja", "--unit", "visit"]).len(), 5);
     let file = place.path().join("news.cdxj");
     let flags = ["snapshot", "--during", "..", "--language", "ja", "--format", "cdxj"];
     on(&data, &[&flags[..], &["-o", file.to_str().unwrap()]].concat()).done();
     assert_eq!(fs::read_to_string(file).unwrap().lines().count(), 4);
-    on(&data, &["export", "--language", "fr"]).found(&["no version was chosen"]);
+    on(&data, &["export", "--language", "fr"]).found(&["no version matches"]);
 }
 
 #[test]
@@ -188,7 +188,7 @@ fn what_was_not_read_yet_is_left_out_and_told() {
     let flags = ["snapshot", "--during", "..", "--unit", "visit", "--language", "ja,en"];
     let ended = on(&data, &flags);
     assert!(ended.stderr.contains("1 version left out because the language is not known yet"), "{ended:?}");
-    let list = ended.found(&["`utsushi rebuild derived`, finds it out"]);
+    let list = ended.found(&["`utsushi rebuild derived` to detect it"]);
     assert!((1..whole).contains(&list.lines().count()), "{list}");
     assert!(list.contains("other.test") && !list.contains("/style"), "{list}");
 }
@@ -197,7 +197,7 @@ fn what_was_not_read_yet_is_left_out_and_told() {
 fn survives_a_list_of_what_is_damaged_or_absent() {
     let place = tempfile::tempdir().unwrap();
     let data = place.path().join("data");
-    on(&data, &["snapshot", "--at", "now"]).could_not(&["there is none"]);
+    on(&data, &["snapshot", "--at", "now"]).could_not(&["it does not exist"]);
     assert!(contents(place.path()).is_empty(), "a reader makes nothing");
 }
 

@@ -22,8 +22,8 @@ fn a_page_is_gone_for_good_and_what_others_need_of_it_is_kept() {
     assert!(receipt["out_of_reach"].as_str().unwrap().contains("exported"));
 
     let is_gone = || {
-        on(&data, &["history", PAGE]).found(&["nothing is archived of"]);
-        on(&data, &["get", PAGE, "--at", "2026-03-02"]).found(&["nothing is archived of"]);
+        on(&data, &["history", PAGE]).found(&["is not archived"]);
+        on(&data, &["get", PAGE, "--at", "2026-03-02"]).found(&["is not archived"]);
         assert!(!on(&data, &["--json", "snapshot", "--during", ".."]).done().contains("news"));
         assert_eq!(on(&data, &["get", "http://other.test/"]).done(), "second");
         on(&data, &["verify"]).done();
@@ -54,15 +54,18 @@ fn a_server_or_a_prefix_goes_as_a_whole() {
 fn nothing_is_removed_unless_someone_says_yes() {
     let (_place, data) = imported(&small_web());
     let before = contents(&data.join("archive"));
-    let asked =
-        ["5 captures of 1 page will be removed", "nobody is there to be asked", "what to do: add `--yes`"];
+    let asked = [
+        "5 captures of 1 page will be removed",
+        "there is no terminal to ask for confirmation",
+        "what to do: add `--yes`",
+    ];
     on(&data, &["takedown", "--url", PAGE]).wrong(&asked);
     assert_eq!(contents(&data.join("archive")), before);
     on(&data, &["takedown", "--yes"]).wrong(&["--url"]);
     on(&data, &["takedown", "--url", PAGE, "--server", "example.org", "--yes"]).wrong(&["--server"]);
     on(&data, &["takedown", "--url", "news", "--yes"]).wrong(&["--url"]);
     let nowhere = data.join("nowhere");
-    on(&nowhere, &["takedown", "--url", PAGE, "--yes"]).could_not(&["there is none"]);
+    on(&nowhere, &["takedown", "--url", PAGE, "--yes"]).could_not(&["it does not exist"]);
 }
 
 #[test]
@@ -77,7 +80,7 @@ fn a_page_that_is_not_there_stays_away_all_the_same() {
     later.answer("http://later.test/x", "2026-03-09T00:00:00Z", 200, "late");
     let file = later.write(&place.path().join("later.warc.gz"));
     on(&data, &["import", file.to_str().unwrap()]).done();
-    on(&data, &["history", "http://later.test/x"]).found(&["nothing is archived of"]);
+    on(&data, &["history", "http://later.test/x"]).found(&["is not archived"]);
 }
 
 #[test]

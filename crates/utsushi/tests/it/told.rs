@@ -34,10 +34,10 @@ fn a_crawl_goes_on_as_it_was_told() {
     let first =
         ["--json", "crawl", &seed, "--scope", "prefix", "--allow-address", "127.0.0.0/8", "--pages", "5"];
     let ended = on(&data, &[&first[..], &["--every", "9d", "--pause", "2s", "--for", "60s"]].concat());
-    assert!(ended.stderr.contains("what this crawl was told is kept in `"), "{ended:?}");
+    assert!(ended.stderr.contains("the settings of this crawl are stored in `"), "{ended:?}");
     ended.done();
     let later = on(&data, &["--json", "crawl", "--once", "--for", "60s"]);
-    assert!(!later.stderr.contains("is kept in"), "{later:?}");
+    assert!(!later.stderr.contains("are stored in"), "{later:?}");
     let said = summary(&later.done());
     assert_eq!((&said["refused"], said["new"].as_u64()), (&0.into(), Some(PAGES as u64 - 5)), "{said}");
     let asked = site.asked();
@@ -54,7 +54,7 @@ fn a_crawl_goes_on_as_it_was_told() {
     assert_eq!(setting(&data, "crawl.scope").0, "server");
     on(&data, &["config", "--forget", "crawl.every"]).done();
     assert_eq!(setting(&data, "crawl.every"), ("30d".into(), "default".into()));
-    on(&data, &["config", "--forget", "crawl.every"]).could_not(&["no earlier crawl kept it"]);
+    on(&data, &["config", "--forget", "crawl.every"]).could_not(&["no earlier crawl stored it"]);
 }
 
 #[test]
@@ -184,7 +184,7 @@ fn a_removed_page_is_visited_again_only_when_it_is_added() {
     on(&data, &["crawl", "--once", "--for", "60s"]).done();
     let asked = site.asked();
     assert!(asked.contains(&"/page/3".to_owned()) && asked.contains(&"/page/21".to_owned()), "{asked:?}");
-    on(&data, &["remove"]).could_not(&["no page was named", "--prefix URL"]);
+    on(&data, &["remove"]).could_not(&["no page given", "--prefix URL"]);
     on(&data, &["remove", "--server", "a/b"]).could_not(&["cannot look for `a/b`"]);
     on(&data, &["remove", "nonsense"]).could_not(&["does not look like a host", "`http://`"]);
     on(&data, &["add", "nonsense"]).could_not(&["does not look like a host", "`http://`"]);

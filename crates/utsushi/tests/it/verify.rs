@@ -60,5 +60,5 @@ fn survives_m5_a_flipped_bit_in_the_archive_is_found() {
     let damage = &objects(&said)[0];
     assert_eq!((&damage["event"], &damage["offset"]), (&"damaged".into(), &offset.into()), "{said}");
     let nowhere = data.join("nowhere");
-    on(&nowhere, &["verify"]).could_not(&["there is none"]);
+    on(&nowhere, &["verify"]).could_not(&["it does not exist"]);
 }

@@ -1,13 +1,13 @@
-//! Reads names and records out of a message, forwards, within its bytes.
+//! Parses names and records of a message, forwards, within its bytes.
 //!
-//! **Invariant:** a pointer leads to a smaller offset than every one before it in the same name, so reading a name
+//! **Invariant:** a pointer leads to a smaller offset than every one before it in the same name, so parsing a name
 //! ends; it also ends after [`HOPS_MAX`] pointers and 255 bytes.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// The longest name in wire form (RFC 1035).
 const NAME_BYTES_MAX: usize = 255;
-/// The most pointers in one name: compression needs one, a strange encoder a few.
+/// The maximum number of pointers in one name: compression needs one, an unusual encoder a few.
 const HOPS_MAX: usize = 16;
 
 const TYPE_A: u16 = 1;
@@ -17,11 +17,11 @@ const TYPE_START: u16 = 6;
 const TYPE_AAAA: u16 = 28;
 const CLASS_INTERNET: u16 = 1;
 
-/// The bytes are no message, or not all of one.
+/// The bytes are not a complete message.
 #[derive(Debug)]
 pub(super) struct Broken;
 
-/// A record: whose, for how long, and what.
+/// A record: its owner, lifetime and data.
 #[derive(Debug)]
 pub(super) struct Record {
     /// The owner in wire form, uncompressed.
@@ -30,13 +30,13 @@ pub(super) struct Record {
     pub(super) data: Data,
 }
 
-/// What a record holds, as far as it is of use.
+/// The data of a record, if it is of use.
 #[derive(Debug)]
 pub(super) enum Data {
     Address(IpAddr),
     /// The owner is an alias of this name.
     Alias(Vec<u8>),
-    /// Where authority begins, and how long it may be remembered that it has nothing.
+    /// The start of authority, and how long the absence of records may be cached.
     Start {
         minimum: u32,
     },
@@ -44,7 +44,7 @@ pub(super) enum Data {
     Other,
 }
 
-/// A place in a message.
+/// A position in a message.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -65,7 +65,7 @@ impl<'a> Reader<'a> {
         self.take(N)?.try_into().map_err(|_| Broken)
     }
 
-    /// The next numbers of two bytes.
+    /// The next two-byte numbers.
     pub(super) fn words<const N: usize>(&mut self) -> Option<[u16; N]> {
         let mut words = [0; N];
         for word in &mut words {
@@ -76,11 +76,11 @@ impl<'a> Reader<'a> {
 
     fn seconds(&mut self) -> Result<u32, Broken> {
         let seconds = u32::from_be_bytes(self.array()?);
-        // A time with its first bit set is no time at all (RFC 2181, 8).
+        // A time with its first bit set counts as 0 (RFC 2181, 8).
         Ok(if seconds > u32::MAX / 2 { 0 } else { seconds })
     }
 
-    /// The next name, uncompressed. The place moves behind it, not to where it points.
+    /// The next name, uncompressed. The position moves past it, not to where it points.
     pub(super) fn name(&mut self) -> Result<Vec<u8>, Broken> {
         let mut name = Vec::with_capacity(32);
         let mut behind = None;
@@ -99,7 +99,7 @@ impl<'a> Reader<'a> {
         Err(Broken)
     }
 
-    /// Reads labels up to the end of the name, or to a pointer, which is returned.
+    /// Parses labels up to the end of the name, or to a pointer, which is returned.
     fn labels(&mut self, name: &mut Vec<u8>) -> Result<Option<usize>, Broken> {
         loop {
             let [length] = self.array()?;
@@ -123,7 +123,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The next record. What is of no use is passed over by its length.
+    /// The next record. Unused types are skipped by their length.
     pub(super) fn record(&mut self) -> Result<Record, Broken> {
         let name = self.name()?;
         let [kind, class] = self.words().ok_or(Broken)?;
@@ -144,7 +144,7 @@ impl<'a> Reader<'a> {
             TYPE_AAAA => Data::Address(IpAddr::V6(Ipv6Addr::from(self.array::<16>()?))),
             TYPE_ALIAS => Data::Alias(self.name()?),
             TYPE_START => {
-                // The server, the mailbox, the serial number and three times stand before it.
+                // It follows the server, the mailbox, the serial number and three times.
                 self.name()?;
                 self.name()?;
                 self.take(16)?;
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
             TYPE_NAME_SERVER => return Ok(Data::NameServer),
             _ => return Ok(Data::Other),
         };
-        // What is shorter or longer than it says is not what it says.
+        // Data of the wrong length is invalid.
         if self.at == ends { Ok(data) } else { Err(Broken) }
     }
 }

@@ -20,7 +20,10 @@ async fn server() -> NameServer {
 }
 
 /// Begins look-ups that will not be answered.
-fn begin(dns: &Dns, hosts: impl Iterator<Item = String>) -> JoinSet<Result<fetch::dns::Answer, Cause>> {
+fn begin(
+    dns: &Dns,
+    hosts: impl Iterator<Item = String>,
+) -> JoinSet<Result<fetch::dns::ResolvedAddresses, Cause>> {
     let mut askers = JoinSet::new();
     for host in hosts {
         let dns = dns.clone();

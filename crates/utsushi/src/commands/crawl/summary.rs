@@ -1,4 +1,4 @@
-//! The last words of a crawl: what was visited, what is known, what to do next.
+//! The summary of a crawl: its visits, what is known, what to do next.
 
 use crate::commands::counts;
 use crate::words::{bytes, count_of};
@@ -9,10 +9,10 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// How many pages and seeds are named; `--json` names all.
+/// The maximum number of pages and seeds listed; `--json` lists all.
 const NAMED_MAX: usize = 10;
 
-/// What there is to tell.
+/// The contents of the summary.
 pub(super) struct Summary<'a> {
     pub(super) report: &'a CrawlReport,
     pub(super) remains: &'a Remains,
@@ -53,17 +53,20 @@ impl Summary<'_> {
         )?;
         self.write_remains(text)?;
         let data = self.writer.directory().path().display();
-        writeln!(text, "\nutsushi --data {data} crawl           goes on")?;
-        writeln!(text, "utsushi --data {data} status          what is there, and what comes next")?;
-        writeln!(text, "utsushi --data {data} explain URL     one page: its life, its next visit and why")
+        writeln!(text, "\nutsushi --data {data} crawl           continue")?;
+        writeln!(text, "utsushi --data {data} status          show the contents and the next visits")?;
+        writeln!(
+            text,
+            "utsushi --data {data} explain URL     show one page: its history, its next visit and why"
+        )
     }
 
-    /// Names the pages that could not be fetched, and the seeds that lead elsewhere or nowhere.
+    /// Lists the pages that could not be fetched, and the seeds that redirect or fail.
     fn write_remains(&self, text: &mut String) -> std::fmt::Result {
         let (data, failing) = (self.writer.directory().path().display(), self.report.failing);
         if failing > 0 {
             let advice =
-                format!("could not be fetched so far; `utsushi --data {data} status --failed` names them");
+                format!("could not be fetched so far; `utsushi --data {data} status --failed` lists them");
             writeln!(text, "\n{} {advice}", count_of(failing, "page"))?;
         }
         for page in self.remains.failing.iter().take(NAMED_MAX) {

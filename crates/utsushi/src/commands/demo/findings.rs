@@ -1,4 +1,4 @@
-//! What the archive holds of this run, read back from its files and compared with the truth.
+//! The archive of this run, read back from its files and compared with the ground truth.
 
 use archive::{Entry, Flag, Location};
 use base::disk::RealDisk;
@@ -8,30 +8,30 @@ use sim::change::ChangeProcess;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// How many pages are considered for the one that is shown.
+/// The maximum number of candidates for the page that is shown.
 const CANDIDATES_MAX: usize = 100;
 
-/// What was found.
+/// The findings.
 #[derive(Debug, Default)]
 pub(super) struct Findings {
     /// Records that were read back.
     pub(super) records: u64,
     /// Records that cannot be read.
     pub(super) damaged: u64,
-    /// The page that was seen to change most often.
+    /// The page with the most observed changes.
     pub(super) page: Option<PageLife>,
 }
 
-/// The life of one page as it was seen, and as it was.
+/// The history of one page as observed, and the ground truth.
 #[derive(Debug)]
 pub(super) struct PageLife {
     /// Its URL.
     pub(super) url: PageUrl,
-    /// How it changes, by the web's own account.
+    /// How it changes, by the ground truth.
     pub(super) process: String,
     /// Its visits, the oldest first.
     pub(super) visits: Vec<Entry>,
-    /// When the versions are valid that visits began, by where they are stored.
+    /// The validity of the versions that visits started, by location.
     pub(super) validity: HashMap<Location, Period>,
     /// When it really changed between the first and the last of them.
     pub(super) changes: Vec<Timestamp>,
@@ -46,7 +46,7 @@ pub(super) fn read(files: Vec<PathBuf>, web: &Web, now: Timestamp) -> Findings {
             findings.damaged += 1;
             continue;
         };
-        // What the archive notes of itself is no capture.
+        // The archive's own notes are not captures.
         if !entry.is_visit() {
             continue;
         }
@@ -61,7 +61,7 @@ pub(super) fn read(files: Vec<PathBuf>, web: &Web, now: Timestamp) -> Findings {
     findings
 }
 
-/// Of the pages with the most versions one whose text changes, if there is one: adverts tell no story.
+/// Of the pages with the most versions one whose text changes, if possible: changing adverts are less interesting.
 fn most_telling(lives: Vec<(PageUrl, Vec<Entry>)>, web: &Web, now: Timestamp) -> Option<PageLife> {
     let mut first = None;
     for (url, visits) in lives.into_iter().take(CANDIDATES_MAX) {
@@ -76,7 +76,7 @@ fn most_telling(lives: Vec<(PageUrl, Vec<Entry>)>, web: &Web, now: Timestamp) ->
     first
 }
 
-/// Pages with several versions first, then those with more visits; the name decides between equals.
+/// Pages with several versions first, then those with more visits; ties are broken by name.
 fn interest((url, visits): &(PageUrl, Vec<Entry>)) -> (usize, usize, std::cmp::Reverse<&str>) {
     let versions =
         visits.iter().filter(|entry| entry.flag == Flag::Changed && entry.status == Some(200)).count();

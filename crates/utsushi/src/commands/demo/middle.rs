@@ -9,21 +9,21 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
-/// How many versions of the snapshot are shown.
+/// The number of versions shown of the snapshot.
 const SHOWN: usize = 3;
 
 /// A snapshot as of the middle of the run.
 #[derive(Debug)]
 pub(super) struct Middle {
-    /// The moment.
+    /// The time.
     pub(super) at: Timestamp,
-    /// How many versions were valid, one a page.
+    /// The number of valid versions, one per page.
     pub(super) versions: u64,
     /// The first of them, by key.
     pub(super) first: VecDeque<Version>,
 }
 
-/// Makes the snapshot, and adds to the page that is shown when its versions were valid.
+/// Takes the snapshot, and adds the validity of versions to the page that is shown.
 pub(super) fn look(
     archive: &Path,
     began: Timestamp,
@@ -39,7 +39,7 @@ pub(super) fn look(
     let mut middle = Middle { at, versions: 0, first: VecDeque::new() };
     for version in reader.snapshot(&choice)? {
         middle.versions += 1;
-        // The walk goes backwards, so the first come last.
+        // The index is read backwards, so the first come last.
         middle.first.push_front(version?);
         middle.first.truncate(SHOWN);
     }

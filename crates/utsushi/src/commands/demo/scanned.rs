@@ -1,4 +1,4 @@
-//! An analysis over everything that is valid at the end of the run: which languages the web is in.
+//! An analysis over everything that is valid at the end of the run: the languages of the web.
 
 use anyhow::Context as _;
 use archive::derived::Facts;
@@ -14,26 +14,26 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the analysis said.
+/// The results of the analysis.
 #[derive(Debug, Default)]
 pub(super) struct Scanned {
     /// Documents that were analysed.
     pub(super) documents: u64,
     /// How long it took.
     pub(super) seconds: f64,
-    /// By how many workers.
+    /// The number of workers.
     pub(super) workers: usize,
-    /// How many are in which language, most first; what is in none has no name.
+    /// The number of documents per language, largest first; an unknown language has no name.
     pub(super) languages: Vec<(String, u64)>,
 }
 
-/// So much of the list is sorted in memory: a demo's web is small.
+/// The memory for sorting the list: a demo's web is small.
 const SORT_BYTES: usize = 8 * 1024 * 1024;
 
 /// Analyses every version that is valid at `at`.
 pub(super) fn look(archive: &Path, at: Timestamp) -> anyhow::Result<Scanned> {
     let reader = Reader::open(Arc::new(RealDisk), archive)?;
-    let place = tempfile::tempdir().context("cannot make a directory for the analysis")?;
+    let place = tempfile::tempdir().context("cannot create a directory for the analysis")?;
     let (job, done) = Job::open(place.path(), ("demo", true), |list| {
         let mut sorter = Sorter::new(SortOrder::Address, place.path(), SORT_BYTES);
         let choice = Choice::as_of(at).map_err(|error| Error::Sink(Box::new(error)))?;
@@ -54,7 +54,7 @@ pub(super) fn look(archive: &Path, at: Timestamp) -> anyhow::Result<Scanned> {
         jobs,
         supply: SupplyMode::Pipelined,
         limits: ProgramLimits::default(),
-        // It is our own code; on a kernel without a sandbox a demo should run all the same.
+        // It is our own code; a demo should also run on a kernel without a sandbox.
         confinement: Confinement { is_lifted: true, ..Confinement::default() },
         restart_every: u64::MAX,
         strikes_max: 1,

@@ -1,4 +1,4 @@
-//! The last words of a demo: what was visited, what the servers felt, what is archived, how one page lived.
+//! The summary of a demo: the visits, the load on servers, the archive, the history of one page.
 
 use super::findings::{Findings, PageLife};
 use super::middle::Middle;
@@ -15,12 +15,12 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::Duration;
 
-/// The most languages that are shown.
+/// The maximum number of languages shown.
 const LANGUAGES_SHOWN_MAX: usize = 4;
-/// The most visits of a page's life that are shown.
+/// The maximum number of visits shown of a page.
 const VISITS_SHOWN_MAX: usize = 4;
 
-/// What there is to tell.
+/// The contents of the summary.
 pub(super) struct Told<'a> {
     pub(super) report: CrawlReport,
     pub(super) politeness: sim::observe::PolitenessReport,
@@ -61,7 +61,7 @@ impl Told<'_> {
         object
     }
 
-    /// For people: two screens of 24 lines, together with what comes next and the hints.
+    /// For people: two screens of 24 lines, together with the next visits and the hints.
     pub(super) fn to_text(&self) -> String {
         let mut text = String::new();
         // Writing to a string cannot fail.
@@ -78,7 +78,7 @@ impl Told<'_> {
     fn write_visits(&self, text: &mut String) -> std::fmt::Result {
         let took = Interval::from_seconds(self.took.as_secs());
         let simulated = Interval::from_seconds(self.simulated.as_seconds());
-        writeln!(text, "What was visited in {took}, which are {simulated} of simulated time")?;
+        writeln!(text, "Visits in {took}, or {simulated} of simulated time")?;
         counts::lines(&self.report).iter().try_for_each(|line| writeln!(text, "  {line}"))?;
         writeln!(text)
     }
@@ -87,7 +87,7 @@ impl Told<'_> {
         let (servers, addresses) = (&self.politeness.at_servers, &self.politeness.at_addresses);
         let shortest = |gap: Option<Interval>| gap.map_or("none".to_owned(), |gap| gap.to_string());
         let (server, address) = (shortest(servers.gap_min), shortest(addresses.gap_min));
-        writeln!(text, "What the simulated servers saw, and what the archive files hold")?;
+        writeln!(text, "Requests seen by the simulated servers, and contents of the archive files")?;
         let mut row = |name: &str, what: &str, remark: &str| {
             writeln!(text, "{}", format!("  {name:<16}{what:>11}  {remark}").trim_end())
         };
@@ -103,9 +103,9 @@ impl Told<'_> {
         writeln!(text)
     }
 
-    /// Commands that look further.
+    /// Commands to continue with.
     pub(super) fn hints(&self, data: &Path) -> Vec<String> {
-        let mut hints = vec![String::new(), "Look for yourself".to_owned()];
+        let mut hints = vec![String::new(), "Try it yourself".to_owned()];
         if data != usual_data() {
             hints.push(format!("export {DATA_VARIABLE}='{}'", data.display()));
         }
@@ -139,8 +139,8 @@ fn write_life(text: &mut String, page: &PageLife) -> std::fmt::Result {
         writeln!(text, "  … and {}", count_of(more, "more visit"))?;
     }
     let (real, process) = (page.changes.len(), &page.process);
-    writeln!(text, "  The web itself says: {process};")?;
-    writeln!(text, "  changes in that time: {real}, seen as new versions: {seen}.\n")
+    writeln!(text, "  Ground truth: {process};")?;
+    writeln!(text, "  real changes in that time: {real}, seen as new versions: {seen}.\n")
 }
 
 fn write_middle(text: &mut String, middle: &Middle) -> std::fmt::Result {

@@ -1,13 +1,13 @@
-//! A page's life for people.
+//! The history of a page for people.
 
 use base::Interval;
 use node::views::{ExplainView, PageView};
 use std::fmt::Write as _;
 
-/// Estimates from fewer observed intervals than this, or from less time than the estimate itself, are called guesses.
+/// Estimates from fewer observed intervals than this, or from less time than the estimate itself, are marked as rough.
 const INTERVALS_FEW: u32 = 4;
 
-/// The life in lines.
+/// The history in lines.
 pub(super) fn of(life: &ExplainView) -> String {
     let mut text = String::new();
     // Writing to a string cannot fail.
@@ -22,7 +22,10 @@ fn write_life(text: &mut String, life: &ExplainView) -> std::fmt::Result {
     row(text, "known by", &page.key)?;
     row(text, "server", &server(page))?;
     if let Some(seen) = &page.first_seen {
-        let on = page.found_on.as_ref().map_or_else(|| "named by hand".to_owned(), |on| format!("on {on}"));
+        let on = page
+            .found_on
+            .as_ref()
+            .map_or_else(|| "added by the operator".to_owned(), |on| format!("on {on}"));
         row(text, "first seen", &format!("{seen}, {on}"))?;
     }
     if let Some(last) = &life.last_visit {
@@ -45,7 +48,7 @@ fn write_life(text: &mut String, life: &ExplainView) -> std::fmt::Result {
         row(text, "limited by", limit)?;
     }
     if let Some(share) = page.budget_share {
-        row(text, "share", &format!("{:.1} % of what its server is asked for", share * 100.0))?;
+        row(text, "share", &format!("{:.1} % of the requests to its server", share * 100.0))?;
     }
     row(text, "because", &page.reason)
 }
@@ -62,14 +65,14 @@ fn server(page: &PageView) -> String {
     format!("{}{at}", page.server)
 }
 
-/// What the visits showed, and what follows; by the paper's estimate with its numbers: 1/λ ≈ t̄c / ln(T/U).
+/// The observations and the estimate; for the paper's estimate with its numbers: 1/λ ≈ t̄c / ln(T/U).
 #[expect(clippy::cast_precision_loss, reason = "shown rounded")]
 fn write_estimate(text: &mut String, life: &ExplainView) -> std::fmt::Result {
     let page = &life.page;
     let (elapsed, unchanged) = (time(page.elapsed), time(page.unchanged_sum));
     let beside = match life.side_changes {
         0 => String::new(),
-        count => format!(", and {count} that left its text as it was"),
+        count => format!(", and {count} without a change of text"),
     };
     row(text, "visits", &format!("{}, changes seen {}{beside}", page.visits, page.changes))?;
     if page.visits > 1 {
@@ -82,7 +85,7 @@ fn write_estimate(text: &mut String, life: &ExplainView) -> std::fmt::Result {
     let by_paper = page.policy.starts_with("paper");
     if let Some(estimate) = page.estimate.filter(|_| !by_paper) {
         let is_guess = page.visits <= INTERVALS_FEW || page.elapsed < estimate;
-        let few = if is_guess { ", a guess from few observations" } else { "" };
+        let few = if is_guess { ", from few observations" } else { "" };
         row(text, "estimate", &format!("it changes about every {}{few}", time(estimate)))?;
     }
     if let Some(estimate) = page.estimate.filter(|_| by_paper && page.unchanged_sum > 0) {
@@ -137,7 +140,7 @@ mod tests {
         }
         let page = PageView { policy: "co-change/root".to_owned(), ..page };
         let text = of(&ExplainView { page, side_changes: 3, ..ExplainView::default() });
-        for part in ["2, and 3 that left its text as it was", "it changes about every 1d10h\n"] {
+        for part in ["2, and 3 without a change of text", "it changes about every 1d10h\n"] {
             assert!(text.contains(part), "`{part}` is not in {text}");
         }
         assert!(!text.contains("ln(T/U)"));
@@ -148,6 +151,6 @@ mod tests {
             ..PageView::default()
         };
         let text = of(&ExplainView { page, ..ExplainView::default() });
-        assert!(text.contains("it changes about every 1m, a guess from few observations"), "{text}");
+        assert!(text.contains("it changes about every 1m, from few observations"), "{text}");
     }
 }

@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::time::Duration;
 
-/// As many sitemaps as are listed.
+/// The maximum number of sitemaps listed.
 const SITEMAPS_SHOWN_MAX: usize = 10;
 
-/// What there is to tell.
+/// The contents of the output.
 pub(super) struct Seen<'a> {
     pub(super) url: &'a PageUrl,
     pub(super) verdict: &'a Verdict,
     pub(super) legs: &'a [Leg],
-    /// Whether only the robots file was wanted.
+    /// Whether only the robots file was requested.
     pub(super) robots_only: bool,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Seen<'a> {
         self.legs.iter().find(|leg| !leg.is_robots)
     }
 
-    /// Whether what was wanted is there.
+    /// Whether the request succeeded.
     pub(super) fn is_answered(&self) -> bool {
         if self.robots_only {
             return self.verdict.is_allowed();
@@ -34,7 +34,7 @@ impl<'a> Seen<'a> {
         self.page().is_some_and(|leg| leg.exchange.is_some())
     }
 
-    /// In words, a phase a line.
+    /// As text, one phase per line.
     pub(super) fn to_text(&self) -> String {
         let mut text = String::new();
         for leg in self.legs {
@@ -54,7 +54,7 @@ impl<'a> Seen<'a> {
             Verdict::None => return,
             Verdict::Unreachable if self.robots_refusal().is_some() => return,
             Verdict::Unreachable => {
-                "refused: the robots file cannot be had, so nothing may be visited".to_owned()
+                "refused: the robots file cannot be fetched, so no page may be visited".to_owned()
             }
             Verdict::Rules(rules, url) => {
                 let verdict = rules.judge(url.target());
@@ -104,7 +104,7 @@ impl<'a> Seen<'a> {
         })
     }
 
-    /// Why the robots file was not even asked for; the page would be refused for the same reason.
+    /// Why the robots file was not requested; the page would be refused for the same reason.
     fn robots_refusal(&self) -> Option<String> {
         match self.legs.last().map(|leg| &leg.outcome) {
             Some(Outcome::Refused(why)) => Some(refusal(why)),
@@ -112,13 +112,13 @@ impl<'a> Seen<'a> {
         }
     }
 
-    /// Why there is no answer.
+    /// Why there is no response.
     fn reason(&self) -> Option<String> {
         match (self.page().map(|leg| &leg.outcome), self.verdict) {
             (Some(Outcome::Refused(why)), _) => Some(refusal(why)),
             (Some(Outcome::Unreachable(failure)), _) => Some(failure.to_string()),
             (None, Verdict::Unreachable) => {
-                Some(self.robots_refusal().unwrap_or_else(|| "the robots file cannot be had".to_owned()))
+                Some(self.robots_refusal().unwrap_or_else(|| "the robots file cannot be fetched".to_owned()))
             }
             (None, verdict) if !verdict.is_allowed() => Some("the robots file forbids it".to_owned()),
             _ => None,
@@ -130,11 +130,11 @@ fn write_leg(text: &mut String, leg: &Leg) {
     let _ = writeln!(text, "{} {}", if leg.is_robots { "robots" } else { "page" }, leg.url);
     let addresses = leg.found.as_ref().map(|found| {
         let all: Vec<String> = found.addresses.iter().map(ToString::to_string).collect();
-        format!("{}, to be believed for {}", all.join(" "), found.lifetime)
+        format!("{}, valid for {}", all.join(" "), found.lifetime)
     });
     phase(text, "look-up", leg.look_up, &addresses.unwrap_or_default());
     if !leg.waited.is_zero() {
-        phase(text, "waited", leg.waited, "the pause between two requests to one server");
+        phase(text, "waited", leg.waited, "the delay between two requests to one server");
     }
     if let Some(exchange) = &leg.exchange {
         write_phases(text, exchange);
@@ -145,12 +145,12 @@ fn write_leg(text: &mut String, leg: &Leg) {
 fn write_phases(text: &mut String, exchange: &Exchange) {
     let times = &exchange.times;
     if times.connect.is_zero() {
-        let _ = writeln!(text, "  over the connection of the request before");
+        let _ = writeln!(text, "  reused the connection of the previous request");
     } else {
         phase(text, "connect", times.connect, "");
     }
     if !times.proxy.is_zero() {
-        phase(text, "proxy", times.proxy, "until it let the request through");
+        phase(text, "proxy", times.proxy, "until it accepted the request");
     }
     if !times.tls.is_zero() {
         phase(text, "TLS", times.tls, "");
@@ -166,15 +166,14 @@ fn phase(text: &mut String, name: &str, took: Duration, remark: &str) {
     let _ = writeln!(text, "{}", line.trim_end());
 }
 
-/// How a request ended, in a line.
+/// The outcome of a request, in one line.
 fn ended(leg: &Leg) -> String {
     match &leg.outcome {
         Outcome::Refused(why) => format!("refused: {}", refusal(why)),
         Outcome::Unreachable(failure) => format!("unreachable: {failure}{}", hint(&failure.cause)),
         Outcome::Moved { status, target } => {
-            let target = target
-                .as_ref()
-                .map_or("to nowhere that can be visited".to_owned(), |url| format!("to {url}"));
+            let target =
+                target.as_ref().map_or("to no URL that can be visited".to_owned(), |url| format!("to {url}"));
             format!("{status} moved {target}")
         }
         outcome => {
@@ -184,16 +183,16 @@ fn ended(leg: &Leg) -> String {
     }
 }
 
-/// What else there is to know about a failure.
+/// A hint about a failure.
 fn hint(cause: &Cause) -> &'static str {
     match cause {
-        Cause::NoSuchName => "; is it spelt right?",
-        Cause::Tls(_) => "; `certificates = \"marked\"` under `[fetch]` would accept and mark it",
+        Cause::NoSuchName => "; check the spelling",
+        Cause::Tls(_) => "; `certificates = \"marked\"` under `[fetch]` accepts and marks it",
         _ => "",
     }
 }
 
-/// The answer: what it is, and its head.
+/// The response: its kind and its head.
 fn write_answer(text: &mut String, leg: &Leg) {
     let Some(exchange) = &leg.exchange else { return };
     let media_type = exchange.media_type();

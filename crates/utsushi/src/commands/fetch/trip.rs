@@ -1,7 +1,7 @@
-//! The requests of one visit, one after the other and politely.
+//! The requests of one visit, one after the other, with politeness delays.
 //!
-//! **Invariant:** between the end of a request and the next one to the same server or address lies the pause, or the
-//! `Crawl-delay` of the robots file if that is longer (C6); this machine's own addresses need none.
+//! **Invariant:** between the end of a request and the next one to the same server or address is the delay, or the
+//! `Crawl-delay` of the robots file if that is longer (C6); addresses of this machine need none.
 
 use crate::output::Output;
 use base::clock::{Clock, RealClock};
@@ -18,30 +18,30 @@ use tokio::time::{Instant, sleep};
 /// One request, or the attempt at one.
 #[derive(Debug)]
 pub(super) struct Leg {
-    /// What was asked for.
+    /// The URL.
     pub(super) url: PageUrl,
-    /// Whether that was a robots file.
+    /// Whether it is a robots file.
     pub(super) is_robots: bool,
-    /// Where it is to be had, if that was found.
+    /// The address, if it was resolved.
     pub(super) found: Option<Found>,
-    /// How long that took.
+    /// How long resolving took.
     pub(super) look_up: Duration,
-    /// How long politeness made us wait.
+    /// The politeness delay.
     pub(super) waited: Duration,
     /// The phases of the exchange.
     pub(super) times: Times,
-    /// How it ended.
+    /// Its outcome.
     pub(super) outcome: Outcome,
-    /// The answer.
+    /// The response.
     pub(super) exchange: Option<Exchange>,
-    /// What its content is.
+    /// Its content.
     pub(super) content: Option<Content>,
-    /// The failure, if there was no answer.
+    /// The failure, if there was no response.
     pub(super) failure: Option<Failure>,
 }
 
 impl Leg {
-    /// A request that has not been made.
+    /// A request before it is sent.
     fn before(url: &PageUrl, is_robots: bool) -> Self {
         Self {
             url: url.clone(),
@@ -58,21 +58,21 @@ impl Leg {
     }
 }
 
-/// What is told of a content.
+/// The facts shown about a content.
 #[derive(Debug)]
 pub(super) struct Content {
-    /// Its length without any coding, or why that is not known.
+    /// Its decoded length, or why it is unknown.
     pub(super) decoded: Result<usize, String>,
     /// Its text, if it is a robots file.
     pub(super) robots: Option<Vec<u8>>,
 }
 
-/// What the robots file says.
+/// The result of the robots fetch.
 #[derive(Debug)]
 pub(super) enum Verdict {
-    /// These are the rules.
+    /// Its rules.
     Rules(Arc<RobotsRules>, PageUrl),
-    /// It cannot be had, so nothing may be visited.
+    /// It is unreachable, so no page may be visited.
     Unreachable,
     /// The page is the robots file itself, or cannot have one.
     None,
@@ -88,7 +88,7 @@ impl Verdict {
     }
 }
 
-/// A visit under way.
+/// A running visit.
 pub(super) struct Trip<'a> {
     door: WebDoor,
     opt_out: Arc<OptOutList>,
@@ -115,7 +115,7 @@ impl<'a> Trip<'a> {
         &self.legs
     }
 
-    /// Asks for the robots file of the page's origin, wherever it leads, and reads what it says.
+    /// Fetches the robots file of the page's origin, following redirects, and parses it.
     pub(super) async fn ask_robots(&mut self, url: &PageUrl) -> Verdict {
         let Some(home) = robots::home(&url.origin()).filter(|home| home != url) else {
             return Verdict::None;
@@ -177,7 +177,7 @@ impl<'a> Trip<'a> {
         leg
     }
 
-    /// Waits until server and address have rested.
+    /// Waits for the delay of server and address.
     async fn rest(&self, server: &str, address: IpAddr) -> Duration {
         let same = self.ends.iter().filter(|(asked, at, _)| asked == server || *at == address);
         let Some(last) = same.map(|(.., end)| *end).max().filter(|_| !address.is_loopback()) else {
@@ -203,14 +203,16 @@ fn told(content: &Decoded<'_>, is_robots: bool) -> Content {
     Content { decoded, robots: is_robots.then(text).flatten() }
 }
 
-/// Why we did not ask, in words.
+/// Why no request was sent, in words.
 pub(super) fn refusal(refusal: &Refusal) -> String {
     match refusal {
         Refusal::Robots(line) => format!("the robots file forbids it: {line}"),
-        Refusal::RobotsUnreachable => "its robots file cannot be had, so nothing may be visited".to_owned(),
+        Refusal::RobotsUnreachable => {
+            "its robots file cannot be fetched, so no page may be visited".to_owned()
+        }
         Refusal::Address(why) => why.clone(),
         Refusal::OptOut(line) => format!("the opt-out list forbids it: {line}"),
-        Refusal::NoContact => "no public address is visited without a contact".to_owned(),
+        Refusal::NoContact => "public addresses are not visited without a contact".to_owned(),
         Refusal::Proxy { reason, .. } => format!("the proxy refuses: {reason}"),
         other => format!("{other:?}"),
     }

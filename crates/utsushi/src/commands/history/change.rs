@@ -1,11 +1,11 @@
 //! What changed between the versions of a page: its text, or only what surrounds it (C3).
 //!
-//! **Invariant:** a version is compared with the content that was seen last before it, whatever errors lie between.
+//! **Invariant:** a version is compared with the last content before it, whatever errors are in between.
 
 use archive::derived::DerivedFacts;
 use archive::{Entry, Error, Flag, Reader};
 
-/// What a visit found to be other than before.
+/// The change that a visit found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     /// There was nothing to compare with.
@@ -16,9 +16,9 @@ pub(super) enum Change {
     Surroundings,
     /// The bytes of something that has no text.
     Content,
-    /// The bytes; nobody has read the text yet.
+    /// The bytes; the text has not been read yet.
     Unread,
-    /// Nothing: it had been away, and is back as it was.
+    /// Nothing: the page was gone and is back unchanged.
     Nothing,
 }
 
@@ -34,7 +34,7 @@ impl Change {
             Self::Nothing => "nothing",
         }
     }
-    /// The change as people read it; what goes without saying is not said.
+    /// The change for people; the obvious one is left out.
     pub(super) const fn in_words(self) -> &'static str {
         match self {
             Self::First | Self::Unread | Self::Content => "",
@@ -45,7 +45,7 @@ impl Change {
     }
 }
 
-/// What each visit found changed, the oldest first; nothing for a visit that found no other content.
+/// The change found by each visit, the oldest first; `None` for a visit that found the same content.
 pub(super) fn of(entries: &[Entry], reader: &Reader) -> Result<Vec<Option<Change>>, Error> {
     let table = reader.derived();
     let mut last: Option<(&Entry, DerivedFacts)> = None;

@@ -1,4 +1,4 @@
-//! The words of an import: for one event, and for the summary.
+//! The texts of an import: for one event, and for the summary.
 
 use crate::words::{count_of, grouped};
 use node::import::{ImportEvent, ImportSummary, RecordAccounts};
@@ -21,7 +21,7 @@ pub(super) fn event(event: &ImportEvent) -> String {
         ImportEvent::FileLeftOut { input, what } => {
             format!("cannot import `{input}`: {what}; the other files are imported")
         }
-        ImportEvent::MoreUnreported => "further records like these are counted and not listed".to_owned(),
+        ImportEvent::MoreUnreported => "more records like these are counted but not listed".to_owned(),
     }
 }
 
@@ -38,9 +38,9 @@ pub(super) fn summary(summary: &ImportSummary) -> String {
     if summary.others > 0 {
         row("others", summary.others, "records that are not captures, such as notes; they are synced");
     }
-    row("known", summary.known, "captures that were there already");
+    row("known", summary.known, "captures already archived");
     if summary.taken_down > 0 {
-        row("taken down", summary.taken_down, "captures that stay out");
+        row("taken down", summary.taken_down, "captures under a takedown, not imported");
     }
     let left_out = &summary.accounted.left_out;
     if !left_out.is_empty() {
@@ -54,7 +54,7 @@ pub(super) fn summary(summary: &ImportSummary) -> String {
         row("damaged", summary.damaged, "places in the files; the rest is imported");
     }
     if summary.stopped {
-        row("stopped", 0, "before the end; give the same command again to continue");
+        row("stopped", 0, "before the end; run the same command again to continue");
     }
     text + &accounts(&summary.accounted)
 }

@@ -20,8 +20,8 @@ Examples:
   utsushi scan --at now --site example.org --each -- grep -o 'href=\"[^\"]*\"'
   utsushi scan --during '1d ago..' --only-changed -o changed.parquet --builtin links
 
-Built in: links, text, words, language, titles, sizes, digests. What a program is given and what it answers stands in
-docs/reference/scan-protocol.md; with --each it is a plain filter. A scan with -o that was stopped goes on where it
+Built in: links, text, words, language, titles, sizes, digests. The protocol between scan and program is described in
+docs/reference/scan-protocol.md; with --each the program is a plain filter. A stopped scan with -o continues where it
 stopped when it is run again.";
 
 /// Run an analysis over a snapshot on all cores, isolated from faulty documents
@@ -30,28 +30,28 @@ stopped when it is run again.";
 pub(crate) struct Args {
     #[command(flatten)]
     pub(super) choices: Choices,
-    /// Only pages whose content at the end of `--during` is not that at its beginning, as it is at the end
+    /// Select the last version of pages whose content at the end of `--during` differs from that at its start
     #[arg(long, help_heading = "Which versions")]
     pub(super) only_changed: bool,
-    /// An analysis that is built in: `links`, `text`, `words`, `language`, `titles`, `sizes`, `digests`
+    /// Built-in analysis: `links`, `text`, `words`, `language`, `titles`, `sizes`, `digests`
     #[arg(long, value_name = "NAME", conflicts_with_all = ["program", "each"])]
     builtin: Option<Analysis>,
-    /// The program is a plain filter: it is started for each document, which it reads from standard input
+    /// Run the program as a plain filter: once per document, which it reads from standard input
     #[arg(long)]
     each: bool,
-    /// The program and its arguments
+    /// Program and its arguments
     #[arg(last = true, value_name = "PROGRAM")]
     program: Vec<OsString>,
-    /// Write to this file; it appears when it is whole. A scan that was stopped goes on when it is run again
+    /// Write to this file, which appears when it is complete. A stopped scan continues when it is run again
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<PathBuf>,
-    /// As what to write results: `jsonl`, `csv` or `parquet`; without it, by the ending of the output's name
+    /// Format of results: `jsonl`, `csv` or `parquet`; default: by the extension of the output file
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
-    /// In which order: `arrival`, as they come, or `stable`, that of the documents, whatever happens
+    /// Order of results: `arrival`, or `stable`, the order of the documents
     #[arg(long, value_name = "ORDER", default_value = "arrival")]
     pub(super) order: Order,
-    /// Forget an unfinished scan to the same output, and begin again
+    /// Discard an unfinished scan to the same output and start over
     #[arg(long, requires = "output")]
     pub(super) anew: bool,
     /// Write what each worker did over time, as a figure (`.svg`) or as data
@@ -63,30 +63,30 @@ pub(crate) struct Args {
     sandbox: Sandbox,
 }
 
-/// How it is run.
+/// How the analysis is run.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "How")]
 struct How {
-    /// How many workers; without it, one on each processor
+    /// Number of workers; default: one on each processor
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1_024))]
     jobs: Option<u16>,
-    /// How documents get to workers: `pipelined`, `synchronous` or `static`. The last two are slower, and there to be
-    /// compared with
+    /// How documents are assigned to workers: `pipelined`, `synchronous` or `static`. The last two are slower and exist for
+    /// comparison
     #[arg(long, value_name = "HOW", default_value = "pipelined")]
     supply: SupplyName,
-    /// How long a program may do nothing while it has a document
+    /// Maximum time a program may neither read nor write while it has a document
     #[arg(long, value_name = "TIME", value_parser = interval)]
     progress_limit: Option<Interval>,
-    /// How long it may have one document
+    /// Maximum time for one document
     #[arg(long, value_name = "TIME", value_parser = interval)]
     document_limit: Option<Interval>,
-    /// How much memory it may take, with all its processes
+    /// Maximum memory of a program with all its processes
     #[arg(long, value_name = "BYTES", value_parser = byte_count)]
     memory: Option<u64>,
-    /// After how many documents it is started anew
+    /// Number of documents after which a program is restarted
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     restart_every: Option<u64>,
-    /// How often a document may fail alone before it is set aside
+    /// Number of times a document may fail alone before it is quarantined
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100))]
     strikes: Option<u32>,
 }
@@ -95,21 +95,21 @@ struct How {
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Sandbox")]
 struct Sandbox {
-    /// Let the program use the network
+    /// Allow the program to use the network
     #[arg(long)]
     allow_network: bool,
-    /// Let it write to this directory, beside its scratch directory (`TMPDIR`)
+    /// Allow the program to write to this directory, in addition to its scratch directory (`TMPDIR`)
     #[arg(long, value_name = "DIR")]
     allow_write: Vec<PathBuf>,
-    /// Do not confine it at all; its limits stay
+    /// Run the program without a sandbox; its limits still apply
     #[arg(long)]
     unsandboxed: bool,
 }
 
-/// The forms of results.
+/// The formats of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// A JSON object a line
+    /// One JSON object per line
     Jsonl,
     /// A table for spreadsheets
     Csv,
@@ -117,14 +117,14 @@ enum Format {
     Parquet,
 }
 
-/// How documents get to workers.
+/// How documents are assigned to workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SupplyName {
-    /// Before the last answer is in
+    /// Send the next document before the last answer arrives
     Pipelined,
-    /// After the last answer is in
+    /// Send the next document after the last answer arrives
     Synchronous,
-    /// To each worker its part, fixed beforehand
+    /// Assign a fixed part of the documents to each worker
     Static,
 }
 
@@ -140,20 +140,21 @@ fn byte_count(text: &str) -> Result<u64, String> {
 }
 
 impl Args {
-    /// What is to be run.
+    /// The analysis to run.
     pub(super) fn work(&self) -> anyhow::Result<AnalysisCommand> {
         match (self.builtin, self.program.is_empty()) {
             (Some(analysis), _) => Ok(AnalysisCommand::Builtin(analysis)),
             (None, false) if self.each => Ok(AnalysisCommand::Each(self.program.clone())),
             (None, false) => Ok(AnalysisCommand::Program(self.program.clone())),
             (None, true) => {
-                let advice = "name a program behind `--`, as in `-- python3 titles.py`, or `--builtin NAME`";
-                Err(Advised::new("cannot run an analysis", advice, anyhow::anyhow!("none is named")).into())
+                let advice = "name a program after `--`, as in `-- python3 titles.py`, or `--builtin NAME`";
+                Err(Advised::new("cannot run an analysis", advice, anyhow::anyhow!("no analysis given"))
+                    .into())
             }
         }
     }
 
-    /// The same and its choices, as they were written: by this an unfinished scan is known again.
+    /// The analysis and its choices as written; an unfinished scan is recognised by this text.
     pub(super) fn as_written(&self, data: &Path) -> String {
         let data = std::path::absolute(data).unwrap_or_else(|_| data.to_owned());
         let mut words = format!("--data {} scan {}", data.display(), self.choices.as_written());
@@ -173,17 +174,16 @@ impl Args {
         words
     }
 
-    /// Refuses an output whose name ends like a form that results cannot have.
+    /// Refuses an output whose extension is that of a format that results cannot have.
     pub(super) fn check_form(&self) -> anyhow::Result<()> {
         let Some(output) = self.output.as_deref().filter(|_| self.format.is_none()) else { return Ok(()) };
         let (Some(ending), None) = (output.extension(), Form::of_name(output)) else { return Ok(()) };
         let why = anyhow::anyhow!("results cannot be written as `.{}`", ending.to_string_lossy());
-        let advice =
-            "let the name end in `.jsonl`, `.csv` or `.parquet`, or add `--format jsonl|csv|parquet`";
+        let advice = "use the extension `.jsonl`, `.csv` or `.parquet`, or add `--format jsonl|csv|parquet`";
         Err(Advised::new(format!("cannot write `{}`", output.display()), advice, why).into())
     }
 
-    /// As what results are written.
+    /// The format of the results.
     pub(super) fn form(&self) -> Form {
         match self.format {
             Some(Format::Jsonl) => Form::Jsonl,
@@ -193,7 +193,7 @@ impl Args {
         }
     }
 
-    /// Everything that is asked for.
+    /// The whole request.
     pub(super) fn settings(&self, work: AnalysisCommand, context: &Context, scratch: PathBuf) -> Settings {
         let (how, config) = (&self.how, &context.node.config.scan);
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);

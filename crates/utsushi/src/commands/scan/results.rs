@@ -1,4 +1,4 @@
-//! Where the results of a scan go, and how far it has come.
+//! Writes the results of a scan, and shows its progress.
 
 use super::Args;
 use crate::commands::Context;
@@ -18,31 +18,31 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
-/// In which order results are written.
+/// The order of results.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum Order {
-    /// As they come
+    /// As they arrive
     Arrival,
-    /// That of the documents
+    /// By document
     Stable,
 }
 
-/// How often what came is made durable.
+/// How often results are made durable.
 const SYNC_EVERY: Duration = Duration::from_secs(5);
-/// So much is put in order in memory; the rest waits on disk.
+/// The memory for sorting; the rest is on disk.
 const SORT_BYTES_MAX: usize = 64 * 1024 * 1024;
 const SOFTWARE: &str = concat!("utsushi/", env!("CARGO_PKG_VERSION"));
 
-/// What could not be written at the end is told before anything is analysed.
+/// A problem with the output is reported before anything is analysed.
 pub(super) fn check(args: &Args, context: &Context) -> anyhow::Result<()> {
     drop(match args.output {
         Some(_) => None,
         None => Some(destination(args, context, None)?),
     });
     if let Some(path) = &args.trace {
-        // It is written at the end; whether it can be is found out now.
+        // It is written at the end; check now whether that is possible.
         let opened = fs::OpenOptions::new().create(true).append(true).open(path);
-        let advice = "name a file in a directory that exists and can be written to";
+        let advice = "choose a file in a directory that exists and is writable";
         opened
             .map_err(|source| Advised::new(format!("cannot write `{}`", path.display()), advice, source))?;
     }
@@ -52,18 +52,18 @@ pub(super) fn check(args: &Args, context: &Context) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// What is neither a file nor a directory is opened once: whoever reads from it would think that this is all.
+/// A path that is neither a file nor a directory is opened only once: its reader would take a close for the end.
 fn is_once(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// What takes results.
+/// The receiver of results.
 pub(super) struct Output<'a> {
     job: Job,
     output: &'a output::Output,
-    /// Where they go at once; else they are kept with the job until all are there.
+    /// The writer for immediate results; otherwise they are stored with the job until it is complete.
     at_once: Option<ResultWriter<Destination<'a>>>,
-    /// Whether they are kept with the job, so that it can go on.
+    /// Whether they are stored with the job, so that it can be resumed.
     is_kept: bool,
     written: u64,
     synced: Duration,
@@ -72,7 +72,7 @@ pub(super) struct Output<'a> {
 impl<'a> Output<'a> {
     pub(super) fn new(args: &Args, context: &'a Context, job: Job) -> anyhow::Result<Self> {
         let path = args.output.as_deref();
-        // Of a job that goes on, the journal has what was found before; all of it is written at the end, from there.
+        // The journal of a resumed job contains the earlier results; all are written from it at the end.
         let is_at_once = args.order == Order::Arrival && !job.is_resumed && !path.is_some_and(is_once);
         let at_once = if is_at_once { Some(open(args, context, path)?) } else { None };
         let is_kept = path.is_some() || at_once.is_none();
@@ -87,10 +87,10 @@ impl<'a> Output<'a> {
         let Some(writer) = &mut self.at_once else { return Ok(()) };
         push(writer, row).map_err(|error| Error::Sink(Box::new(error)))
     }
-    /// A killed process loses nothing of what came before.
+    /// A killed process loses no earlier results.
     fn tick(&mut self, elapsed: Duration) -> Result<(), Error> {
         if let Some(writer) = self.at_once.as_mut().filter(|_| !self.is_kept) {
-            // What came is shown, and whether anyone still takes it is found out.
+            // Flushes the results, and detects whether the reader left.
             writer.flush().map_err(|error| Error::Sink(Box::new(error)))?;
             return if self.output.is_closed() { Err(Error::Stopped) } else { Ok(()) };
         }
@@ -108,7 +108,7 @@ impl<'a> Output<'a> {
         Ok(self.job.sync()?)
     }
 
-    /// Writes what was kept, if anything was, and says where.
+    /// Writes the stored results, if any, and reports where.
     pub(super) fn finish<'p>(
         self,
         args: &'p Args,
@@ -138,8 +138,7 @@ fn open<'a>(
     context: &'a Context,
     path: Option<&Path>,
 ) -> anyhow::Result<ResultWriter<Destination<'a>>> {
-    ResultWriter::new(args.form(), destination(args, context, path)?, SOFTWARE)
-        .context("cannot begin the results")
+    ResultWriter::new(args.form(), destination(args, context, path)?, SOFTWARE).context("cannot start the results")
 }
 
 fn destination<'a>(
@@ -147,7 +146,7 @@ fn destination<'a>(
     context: &'a Context,
     path: Option<&Path>,
 ) -> anyhow::Result<Destination<'a>> {
-    // On a terminal a line of JSON is shown as it is safe to show; what is for spreadsheets and data frames is not.
+    // On a terminal a line of JSON is made printable; formats for spreadsheets and data frames are refused.
     let is_shown = path.is_none() && args.form() == Form::Jsonl && context.output.bytes().is_none();
     if is_shown {
         let printable = Printable { output: &context.output, line: Vec::new() };
@@ -156,7 +155,7 @@ fn destination<'a>(
     Destination::open(&context.output, path)
 }
 
-/// Lines for a terminal, which nothing from the web may steer (H24).
+/// Lines for a terminal, which no content from the web may control (H24).
 struct Printable<'a> {
     output: &'a output::Output,
     line: Vec<u8>,
@@ -178,7 +177,7 @@ impl Write for Printable<'_> {
     }
 }
 
-/// Writes what was kept, and says of how many documents there was something.
+/// Writes the stored results, and returns the number of documents with results.
 fn write_kept(job: &Job, order: Order, writer: &mut ResultWriter<Destination<'_>>) -> anyhow::Result<u64> {
     if order == Order::Stable {
         return write_in_order(job, writer);
@@ -191,17 +190,17 @@ fn write_kept(job: &Job, order: Order, writer: &mut ResultWriter<Destination<'_>
     Ok(count)
 }
 
-/// The same by the number of the document, in bounded memory.
+/// The same by document number, in bounded memory.
 fn write_in_order(job: &Job, writer: &mut ResultWriter<Destination<'_>>) -> anyhow::Result<u64> {
     let (mut sorter, mut count) = (InOrder::new(job.directory(), SORT_BYTES_MAX), 0);
     for row in job.rows()? {
         let row = row?;
-        sorter.push(row.number, &row.to_bytes()).context("cannot put the results in order")?;
+        sorter.push(row.number, &row.to_bytes()).context("cannot sort the results")?;
         count += 1;
     }
-    let mut sorted = sorter.finish().context("cannot put the results in order")?;
-    while let Some((_, bytes)) = sorted.next().context("cannot put the results in order")? {
-        let row = scan::ScanRow::from_bytes(bytes).context("what was put in order is no result")?;
+    let mut sorted = sorter.finish().context("cannot sort the results")?;
+    while let Some((_, bytes)) = sorted.next().context("cannot sort the results")? {
+        let row = scan::ScanRow::from_bytes(bytes).context("a sorted result cannot be read")?;
         push(writer, &row).context("cannot write the results")?;
     }
     Ok(count)
@@ -217,16 +216,16 @@ fn push(writer: &mut ResultWriter<Destination<'_>>, row: &scan::ScanRow) -> Resu
     writer.push(&ResultRow { document: row.number, url: &row.url, at: row.at, result })
 }
 
-/// How far it has come, for people.
+/// Progress for people.
 pub(super) struct Shown {
     progress: Progress,
     documents: u64,
     before: u64,
-    /// Moments of the last seconds and how many were done then.
+    /// Times of the last seconds and the number of documents done then.
     recent: VecDeque<(Duration, u64)>,
 }
 
-/// The rate is that of so long.
+/// The window of the rate.
 const RATE_OF: Duration = Duration::from_secs(10);
 
 impl Shown {
@@ -245,7 +244,7 @@ impl Shown {
         self.progress.set(self.before + now, &words);
     }
 
-    #[expect(clippy::cast_precision_loss, reason = "a rate is told to the whole document")]
+    #[expect(clippy::cast_precision_loss, reason = "a rate is rounded to whole documents")]
     fn in_words(&self, state: &ScanProgress, now: u64) -> String {
         let (since, then) = self.recent.front().copied().unwrap_or_default();
         let seconds = state.elapsed.saturating_sub(since).as_secs_f64();
@@ -265,7 +264,7 @@ impl Shown {
     }
 }
 
-/// Both together.
+/// Writes to both.
 pub(super) struct Sink<'a, 'o> {
     pub(super) output: &'a mut Output<'o>,
     pub(super) shown: &'a mut Shown,

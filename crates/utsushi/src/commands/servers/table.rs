@@ -1,4 +1,4 @@
-//! Servers as a table whose cells are never cut: what does not fit a line goes on in the next one.
+//! Servers as a table whose cells are never cut: text that does not fit continues on the next line.
 
 use crate::words::{count_of, grouped};
 use base::Interval;
@@ -7,11 +7,11 @@ use node::views::ServerView;
 
 /// A longer name has a line of its own.
 const NAME_CHARS_MAX: usize = 34;
-/// Remarks that do not fit behind the columns stand below them, this far in.
+/// Remarks that do not fit after the columns are below them, indented by this much.
 const INDENT: &str = "    ";
 const HEAD: [&str; 6] = ["SERVER", "PAGES", "NEW", "QUEUED", "NEEDS", "PAUSE"];
 
-/// The table, for a terminal with so many columns; without one, a line may be as long as it needs.
+/// The table, for a terminal with this many columns; without one, a line may have any length.
 pub(super) fn lines(servers: &[ServerView], columns: Option<usize>) -> Vec<String> {
     let rows: Vec<[String; 6]> =
         std::iter::once(HEAD.map(str::to_owned)).chain(servers.iter().map(cells)).collect();
@@ -20,7 +20,7 @@ pub(super) fn lines(servers: &[ServerView], columns: Option<usize>) -> Vec<Strin
     rows.iter().zip(remarks).flat_map(|(row, remarks)| row_lines(row, &widths, &remarks, columns)).collect()
 }
 
-/// What a server needs is the interval between requests that keeps its schedule.
+/// The need of a server is the interval between requests that keeps its schedule.
 fn cells(server: &ServerView) -> [String; 6] {
     let needs = server.interval.map_or_else(|| "-".to_owned(), time);
     let counts = [server.pages, server.new, server.queued].map(grouped);
@@ -63,7 +63,7 @@ fn row_lines(
 fn remarks(server: &ServerView) -> Vec<String> {
     let mut remarks = Vec::new();
     if server.overloaded {
-        // Servers that share an address share what may be asked of it.
+        // Servers with the same address share its limits.
         let is_alone = server.interval.is_some_and(|interval| interval < server.pause);
         remarks.push(if is_alone { "overloaded" } else { "overloaded address" }.to_owned());
     }
@@ -92,7 +92,7 @@ fn remarks(server: &ServerView) -> Vec<String> {
     remarks
 }
 
-/// A length of time in a few letters.
+/// A length of time in a few characters.
 fn time(seconds: f64) -> String {
     match seconds {
         ..0.001 => "0s".to_owned(),

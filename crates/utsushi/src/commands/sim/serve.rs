@@ -1,4 +1,4 @@
-//! `utsushi sim serve`: the simulated web alone, for any crawler, with its truth and its log.
+//! `utsushi sim serve`: the simulated web alone, for any crawler, with its ground truth and its log.
 
 use super::Context;
 use crate::exit::{Advised, Exit};
@@ -26,46 +26,46 @@ Examples:
 /// The number of kinds of hostile servers.
 const ONE_OF_EACH: &str = "18";
 const _: () = assert!(hostile::HostileKind::ALL.len() == 18);
-/// How many servers are looked at to find one that speaks http.
+/// Maximum number of servers tried to find one that serves http.
 const HOMES_TRIED_MAX: usize = 100;
-/// How often the number of requests is shown anew.
+/// How often the number of requests is redrawn.
 const SHOW_PAUSE: Duration = Duration::from_secs(1);
 
-/// Serve the simulated web on this machine, with its truth and its log
+/// Serve the simulated web on this machine, with its ground truth and its log
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Args {
-    /// Pages on all honest servers together
+    /// Number of pages on all honest servers
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     pages: Option<u64>,
-    /// Honest servers
+    /// Number of honest servers
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     servers: Option<u32>,
-    /// What the web is made from; the same seed gives the same web
+    /// Seed of the simulated web; the same seed gives the same web
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
-    /// Hostile servers beside the honest ones; without a number, one of each kind
+    /// Number of hostile servers to add; without a number, one of each kind
     #[arg(long, value_name = "N", num_args = 0..=1, require_equals = true, default_value = "0")]
     #[arg(default_missing_value = ONE_OF_EACH, value_parser = clap::value_parser!(u32).range(0..=1_000_000))]
     hostile: u32,
-    /// The port for http, and for use as a proxy; 0 for any that is free
+    /// Port for http and for use as a proxy; 0 for any free port
     #[arg(long, value_name = "N", default_value_t = 0)]
     port: u16,
-    /// The port for https; 0 for any that is free
+    /// Port for https; 0 for any free port
     #[arg(long, value_name = "N", default_value_t = 0)]
     https_port: u16,
-    /// Note every request in this file, one JSON object a line
+    /// Log every request to this file, one JSON object per line
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// How much faster than real time the web changes
+    /// Speed of the simulated web relative to real time
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     accelerate: u32,
-    /// Stop after this long, such as `30s` or `1h`; without it, at Ctrl-C
+    /// Stop after this time, such as `30s` or `1h`; default: run until Ctrl-C
     #[arg(long = "for", value_name = "TIME")]
     duration: Option<Interval>,
 }
 
-/// Serves until the time is over or a signal comes.
+/// Serves until the time is over or a signal arrives.
 pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> {
     let output = &context.output;
     let stop = signals::listen(output).context("cannot listen for signals")?;
@@ -94,7 +94,7 @@ fn plan(args: &Args, settings: &config::SimConfig) -> Plan {
     }
 }
 
-/// The clock of the web: the real one, but never before the web began.
+/// The clock of the web: the real one, but never before the start of the web.
 fn clock(pace: u32) -> Arc<dyn Clock> {
     let now: Timestamp = RealClock::start().now();
     RealClock::starting_at(now.max(sim::ORIGIN), pace)
@@ -113,22 +113,22 @@ async fn start(args: &Args, web: &Arc<Web>, clock: Arc<dyn Clock>) -> anyhow::Re
 fn advised(error: io::Error) -> Advised {
     let advice = match error.kind() {
         io::ErrorKind::AddrInUse => {
-            "choose other ports with `--port` and `--https-port`; 0 takes any that is free"
+            "choose other ports with `--port` and `--https-port`; 0 for any free port"
         }
-        io::ErrorKind::PermissionDenied => "choose ports above 1023 and a log file that can be written",
+        io::ErrorKind::PermissionDenied => "choose ports above 1023 and a writable log file",
         _ => "check `--port`, `--https-port` and `--log`",
     };
     Advised::new("cannot serve the simulated web", advice, error)
 }
 
-/// A home page to begin with: one that needs no certificate, if there is one.
+/// A home page to start with: one without https, if possible.
 fn home(web: &Web, now: Timestamp) -> String {
     let homes = (0..web.plan().servers).map(|server| web.page_url(server, 0, now));
     let plain = homes.take(HOMES_TRIED_MAX).find(|url| url.starts_with("http://"));
     plain.unwrap_or_else(|| web.page_url(0, 0, now))
 }
 
-/// Says where the web is and how to reach it.
+/// Prints the addresses of the web and how to reach it.
 fn announce(output: &Output, serving: &RunningWeb, web: &Web, home: &str) {
     let (proxy, plan) = (format!("http://localhost:{}", serving.http), web.plan());
     let object = json!({
@@ -178,7 +178,7 @@ async fn stop_or_end(stop: &Stop, duration: Option<Interval>) {
     }
 }
 
-/// Shows how often the web was asked, for ever.
+/// Shows the number of requests, until it is cancelled.
 async fn show(output: &Output, serving: &RunningWeb) {
     let progress = output.progress("requests", None);
     loop {
@@ -204,7 +204,7 @@ fn closing(serving: &RunningWeb) -> Value {
 
 fn closing_text(report: &Value) -> String {
     format!(
-        "{} requests over {} connections, {} bytes sent; {} servers asked, politeness violated {} times",
+        "{} requests over {} connections, {} bytes sent; {} servers visited, politeness violated {} times",
         report["requests"],
         report["connections"],
         report["bytes"],

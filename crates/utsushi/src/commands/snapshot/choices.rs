@@ -1,4 +1,4 @@
-//! The flags that choose versions, the same for every command that works on a snapshot.
+//! The flags that select versions, the same for every command that works on a snapshot.
 
 use crate::commands::Context;
 use crate::exit::Advised;
@@ -13,47 +13,48 @@ use std::str::FromStr;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Which versions")]
 pub(crate) struct Choices {
-    /// What was valid at this moment: RFC 3339, a date, 14 digits, or an age such as `3d ago`
+    /// Select versions valid at this moment: RFC 3339, a date, 14 digits, or an age such as `3d ago`
     #[arg(long, value_name = "T", value_parser = Said::moment)]
     at: Option<Said<Timestamp>>,
-    /// What shares an instant with this period, half open; either end may be left out
+    /// Select versions valid at any moment of this half-open period; either end may be omitted
     #[arg(long, value_name = "FROM..TO", value_parser = Said::period)]
     during: Option<Said<Period>>,
-    /// Only what stands so to the period: `before`, `after`, `meets`, `met-by`, `overlaps`, `overlapped-by`, `starts`,
-    /// `started-by`, `during`, `contains`, `finishes`, `finished-by`, `equals`; several with commas
+    /// Select versions by how their validity relates to the period: `before`, `after`, `meets`, `met-by`, `overlaps`,
+    /// `overlapped-by`, `starts`, `started-by`, `during`, `contains`, `finishes`, `finished-by`, `equals`; separate several
+    /// with commas
     #[arg(long, value_name = "RELATIONS")]
     relation: Option<Relations>,
-    /// A name for what is asked for often: `as-of`, `accessed-in-and-valid-at-end`, `whole-period`, `changed-within`,
+    /// Use a named selection: `as-of`, `accessed-in-and-valid-at-end`, `whole-period`, `changed-within`,
     /// `first-seen`, `vanished`
     #[arg(long, value_name = "NAME")]
     recipe: Option<Recipe>,
-    /// What counts as one version: a `content`, which unchanged visits prolong, or each answered `visit`
+    /// What counts as one version: a `content`, extended by unchanged visits, or each answered `visit`
     #[arg(long, value_name = "UNIT")]
     unit: Option<Unit>,
-    /// Only what the visit saw as `changed`, `unchanged` or `error`; several with commas. Errors come only when asked for
+    /// Select captures that are `changed`, `unchanged` or `error`; separate several with commas. Errors are excluded by default
     #[arg(long, value_name = "FLAG", value_delimiter = ',')]
     flag: Vec<Flag>,
-    /// Only this site: a domain with all its servers (`example.org`), or one server (`www.example.org`)
+    /// Select one site: a domain with all its servers (`example.org`), or one server (`www.example.org`)
     #[arg(long, value_name = "SITE", value_parser = Scope::site)]
     site: Option<Scope>,
-    /// Only pages whose URLs begin so; http and https are one
+    /// Select pages whose URLs start with this; http and https are equivalent
     #[arg(long, value_name = "URL", value_parser = Scope::prefix)]
     prefix: Option<Scope>,
-    /// Only this media type, such as `text/html` or `image/*`; several with commas
+    /// Select media types, such as `text/html` or `image/*`; separate several with commas
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
-    media_type: Vec<MediaPattern>,
-    /// Only this status, such as `200`, or this class of them, such as `4xx`; several with commas
+    media_type: Vec<MediaRange>,
+    /// Select status codes, such as `200`, or classes, such as `4xx`; separate several with commas
     #[arg(long, value_name = "N", value_delimiter = ',')]
     status: Vec<Statuses>,
-    /// Only what is in this language, such as `ja` or `en`; several with commas. Known only of what was read
+    /// Select languages, such as `ja` or `en`; separate several with commas. Only captures with analysed text have a language
     #[arg(long, value_name = "L", value_delimiter = ',', value_parser = language)]
     language: Vec<String>,
-    /// Only what changed at this moment or later
+    /// Select versions that changed at this moment or later
     #[arg(long, value_name = "T", value_parser = Said::moment)]
     changed_since: Option<Said<Timestamp>>,
 }
 
-/// One status, or all of a class.
+/// One status, or a class of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Statuses(RangeInclusive<u16>);
 
@@ -83,7 +84,7 @@ impl fmt::Display for Statuses {
 }
 
 impl Choices {
-    /// Whether nothing is chosen.
+    /// Whether nothing is selected.
     pub(crate) fn is_empty(&self) -> bool {
         let Self { at, during, relation, recipe, unit, flag, .. } = self;
         let Self { site, prefix, media_type, status, language, changed_since, .. } = self;
@@ -101,7 +102,7 @@ impl Choices {
             && changed_since.is_none()
     }
 
-    /// The same, for a command that takes all of time and all visits unless told otherwise.
+    /// The same, with all of time and all visits as the default.
     pub(crate) fn or_all_visits(&self, context: &Context) -> anyhow::Result<Choice> {
         let mut asked = self.asked(context)?;
         if asked.at.is_none() {
@@ -118,18 +119,17 @@ impl Choices {
         checked(self.asked(context)?)
     }
 
-    /// The languages that are asked for; none means all.
+    /// The requested languages; all if empty.
     pub(crate) fn languages(&self) -> &[String] {
         &self.language
     }
 
-    /// Two moments: the web at the second is compared with that at the first. Whatever is asked of versions is asked of those
-    /// at the second.
+    /// Two moments: the web at the second is compared with that at the first. All other selections apply to the versions at
+    /// the second.
     pub(crate) fn between(&self, context: &Context) -> anyhow::Result<(Choice, Choice)> {
         let refuse = |why: &'static str| {
-            let advice =
-                "give `--during FROM..TO` and leave out `--at`, `--relation`, `--recipe` and `--unit`";
-            Err(Advised::new("cannot choose what changed", advice, anyhow::anyhow!(why)).into())
+            let advice = "give `--during FROM..TO` without `--at`, `--relation`, `--recipe` and `--unit`";
+            Err(Advised::new("cannot select changed pages", advice, anyhow::anyhow!(why)).into())
         };
         if self.during.is_none() {
             return refuse("`--only-changed` compares two moments");
@@ -150,7 +150,7 @@ impl Choices {
         Ok((checked(earlier)?, checked(later)?))
     }
 
-    /// The choices as they were written, to know them again.
+    /// The choices as written, to recognise them.
     pub(crate) fn as_written(&self) -> String {
         let mut words = String::new();
         let mut add = |flag: &str, value: Option<String>| {
@@ -179,7 +179,7 @@ impl Choices {
         let moments = at.iter().chain(changed_since);
         let is_relative =
             moments.map(Said::is_relative).chain(during.iter().map(Said::is_relative)).any(|is| is);
-        // A present that nothing counts from need not be looked for.
+        // Without relative times the current time is not needed.
         let present = if is_relative { context.tell_present()? } else { Timestamp::MIN };
         Ok(Asked {
             at: at.as_ref().map(|at| at.read_at(present)).transpose()?,
@@ -197,24 +197,24 @@ impl Choices {
     }
 }
 
-/// Reads a language tag.
+/// Parses a language tag.
 fn language(text: &str) -> Result<String, String> {
     let is_part =
         |part: &str| (1..=8).contains(&part.len()) && part.bytes().all(|byte| byte.is_ascii_alphanumeric());
     if text.len() <= LANGUAGE_BYTES_MAX && text.split('-').all(is_part) {
         Ok(text.to_ascii_lowercase())
     } else {
-        Err(format!("`{text}` is no language; write a tag such as `ja` or `en`"))
+        Err(format!("`{text}` is not a language; write a tag such as `ja` or `en`"))
     }
 }
 
-/// The longest language tag that registered parts make.
+/// The maximum length of a language tag of registered parts.
 const LANGUAGE_BYTES_MAX: usize = 35;
 
 fn checked(asked: Asked) -> anyhow::Result<Choice> {
     let choice = asked.check().map_err(|error| {
-        let advice = "change the flags as it says; `utsushi snapshot --help` lists them";
-        Advised::new("cannot make a snapshot of that", advice, error)
+        let advice = "correct the flags; `utsushi snapshot --help` lists them";
+        Advised::new("cannot make this snapshot", advice, error)
     });
     Ok(choice?)
 }

@@ -1,4 +1,4 @@
-//! A snapshot in the forms of others: CDXJ, WARC, WACZ, Parquet.
+//! A snapshot in standard formats: CDXJ, WARC, WACZ, Parquet.
 
 use super::{Sink, list};
 use crate::commands::destination::Destination;
@@ -18,13 +18,13 @@ use warc::{Kind, Record};
 /// What was written.
 #[derive(Debug, Default)]
 pub(super) struct Written {
-    /// Versions that were chosen.
+    /// Selected versions.
     pub(super) versions: u64,
-    /// Records that were not chosen and are needed by those that were.
+    /// Records that were not selected but are needed by selected ones.
     pub(super) originals: u64,
 }
 
-/// The archive as a keeper of records, which stops handing them out when it is asked to.
+/// The archive as a source of records, which stops on request.
 pub(super) struct Kept<'a> {
     pub(super) reader: &'a Reader,
     pub(super) stop: &'a Stop,
@@ -49,7 +49,7 @@ impl Source for Kept<'_> {
     }
 }
 
-/// One line a version, sorted, as replay programs read it.
+/// One line per version, sorted, as replay programs read it.
 pub(super) fn write_cdxj(
     versions: impl Iterator<Item = anyhow::Result<Version>>,
     kept: &Kept<'_>,
@@ -77,8 +77,8 @@ pub(super) fn write_warc(
     Ok(Written { versions, originals: copied.context("cannot write the WARC file")?.originals })
 }
 
-/// A package with captures, index and list of pages. What cannot be written out of order gets it from a file without
-/// a name.
+/// A package with captures, index and list of pages. An output without random access is copied from an unnamed temporary
+/// file.
 pub(super) fn write_wacz(
     versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
     kept: &Kept<'_>,
@@ -102,7 +102,7 @@ pub(super) fn write_wacz(
     Ok(Written { versions, originals: copied.context("cannot write the package")?.originals })
 }
 
-/// A table, by key.
+/// A table, sorted by key.
 pub(super) fn write_parquet(
     versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
     kept: &Kept<'_>,
@@ -122,7 +122,7 @@ pub(super) fn write_parquet(
     Ok(Written { versions: count, originals: 0 })
 }
 
-/// The records of the versions by their place on disk, and how many versions there are.
+/// The records of the versions by their location on disk, and the number of versions.
 fn pick(
     versions: impl Iterator<Item = anyhow::Result<Version>>,
     kept: &Kept<'_>,
@@ -131,7 +131,7 @@ fn pick(
     pick_described(versions.map(|version| version.map(DescribedVersion::from)), kept, sink)
 }
 
-/// The same with what is known of the versions.
+/// The same with the derived data of the versions.
 fn pick_described(
     versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
     kept: &Kept<'_>,
@@ -147,10 +147,10 @@ fn pick_described(
     Ok((picker.finish()?, count))
 }
 
-/// A version in the words of the forms. What is neither an answer nor a thing is copied and shown to nobody, as metadata
-/// is.
+/// A version as a row. A record that is neither a response nor a resource is copied but not listed, like
+/// metadata.
 fn row(version: &Version, reader: &Reader) -> anyhow::Result<Row> {
-    let row = Row::of(version, reader).context("cannot find what a revisit stands for")?;
+    let row = Row::of(version, reader).context("cannot find the original of a revisit")?;
     let is_other = version.payload.kind == Stored::Other;
     Ok(Row { kind: if is_other { Kind::Metadata } else { row.kind }, ..row })
 }

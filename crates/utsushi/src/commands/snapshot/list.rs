@@ -1,4 +1,4 @@
-//! A snapshot as a list, by key: a table for people, one object a line for programs.
+//! A snapshot as a list, by key: a table for people, one object per line for programs.
 
 use super::Sink;
 use super::forms::Written;
@@ -12,7 +12,7 @@ use node::describe::{DescribedVersion, SORT_BYTES_MAX};
 use serde_json::{Map, Value};
 use std::io::{self, Write};
 
-/// Sorts the versions and writes a line of each.
+/// Sorts the versions and writes one line for each.
 pub(super) fn write(
     versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
     sink: &Sink<'_>,
@@ -29,7 +29,7 @@ pub(super) fn write(
     Ok(Written { versions: count, originals: 0 })
 }
 
-/// The versions by key, with what is known of each beside it.
+/// The versions by key, with their derived data.
 pub(super) fn sorted(
     versions: impl Iterator<Item = anyhow::Result<DescribedVersion>>,
     sink: &Sink<'_>,

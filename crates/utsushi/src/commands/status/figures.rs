@@ -1,8 +1,8 @@
 //! The figures of paper 003: as SVG, and their numbers as JSON and CSV.
 //!
-//! Figures 3 and 5 tell how the schedule stands. Figure 4 shows two things over one axis: of visits that came after an
-//! interval, how many saw a change, counted in the archive; and, as the paper draws it, of pages with that revisit
-//! interval, how many versions a visit brought, by mean and deviation.
+//! Figures 3 and 5 show the state of the schedule. Figure 4 shows two things over one axis: of visits after an interval,
+//! how many found a change, counted in the archive; and, as the paper draws it, of pages with that revisit interval, how
+//! many versions per visit, by mean and deviation.
 
 use super::svg::{Chart, Series};
 use super::visits::Seen;
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 
-/// What the figures are drawn from.
+/// The data of the figures.
 pub(super) struct Numbers {
     pub(super) drawn: FiguresView,
     /// Visits by the interval before them, in the bins of the revisit intervals.
@@ -22,7 +22,7 @@ pub(super) struct Numbers {
     pub(super) pause: Interval,
 }
 
-/// The axis of revisit intervals: from a minute to 400 days, whatever is on it.
+/// The axis of revisit intervals: from a minute to 400 days, whatever the data.
 const REVISITS: (f64, f64) = (60.0, 400.0 * 86_400.0);
 /// That of server intervals.
 const SERVERS: (f64, f64) = (1.0, 86_400.0);
@@ -32,9 +32,10 @@ const TITLES: [&str; 3] = [
     "Figure 5: servers by the interval between requests that keeps their schedule",
 ];
 
-/// Writes three figures and their numbers into a directory, which is made if there is none.
+/// Writes three figures and their numbers into a directory, which is created if it does not exist.
 pub(super) fn write(numbers: &Numbers, place: &Path) -> anyhow::Result<()> {
-    fs::create_dir_all(place).with_context(|| format!("cannot make the directory `{}`", place.display()))?;
+    fs::create_dir_all(place)
+        .with_context(|| format!("cannot create the directory `{}`", place.display()))?;
     let svgs = [numbers.figure_3(), numbers.figure_4(), numbers.figure_5()];
     let tables = [numbers.table_3(), numbers.table_4(), numbers.table_5()];
     for (number, ((svg, table), title)) in (3..).zip(svgs.into_iter().zip(tables).zip(TITLES)) {
@@ -52,7 +53,7 @@ impl Numbers {
         let bars = &self.drawn.revisit_intervals;
         let chart = Chart {
             title: TITLES[0],
-            told: format!("{} that were visited more than once", count_of(sum(bars), "page")),
+            told: format!("{} visited more than once", count_of(sum(bars), "page")),
             across: "interval until the next visit",
             up: "pages",
             range: REVISITS,
@@ -77,10 +78,10 @@ impl Numbers {
             title: TITLES[1],
             told: format!("{visits}, {changed} with other content than before; in a bar: its visits"),
             across: "interval before the visit; of pages: until the next visit",
-            up: "changes a visit",
+            up: "changes per visit",
             range: REVISITS,
             series: vec![
-                Series::Ratios { name: "visits that saw a change", bars: ratios },
+                Series::Ratios { name: "visits with a change", bars: ratios },
                 Series::Points { name: "pages: versions a visit, mean and deviation", points },
             ],
             mark: None,
@@ -138,7 +139,7 @@ fn sum(bars: &[HistogramBar]) -> u64 {
     bars.iter().map(|bar| bar.count).sum()
 }
 
-/// The numbers of a figure: from when to when, then the columns.
+/// The numbers of a figure: lower and upper bound, then the columns.
 struct Table {
     columns: &'static [&'static str],
     rows: Vec<Vec<Value>>,

@@ -1,4 +1,4 @@
-//! A small writer of charts: time across, on a logarithmic axis; counts up, logarithmic too, or ratios, linear.
+//! A small chart writer: time on a logarithmic x axis; counts, logarithmic too, or ratios, linear, on the y axis.
 //!
 //! Colours are mid tones on no background, so a chart is readable on light and on dark.
 
@@ -12,12 +12,12 @@ const LEFT: f64 = 76.0;
 const RIGHT: f64 = 24.0;
 const TOP: f64 = 84.0;
 const BOTTOM: f64 = 64.0;
-/// Readable on white and on black alike.
+/// Readable on white and on black.
 const INK: &str = "#767676";
 const BLUE: &str = "#4a86c5";
 const ORANGE: &str = "#d9822b";
 
-/// Lengths of time that people know, in seconds: those that come first have their names first.
+/// Common lengths of time, in seconds, in the order in which they are labelled.
 const TICKS: [(f64, &str); 20] = [
     (1.0, "1 s"),
     (10.0, "10 s"),
@@ -40,20 +40,20 @@ const TICKS: [(f64, &str); 20] = [
     (3.0 * 86_400.0, "3 d"),
     (14.0 * 86_400.0, "2 weeks"),
 ];
-/// So far from each other their names stand at least.
+/// The minimum distance between two labels.
 const TICK_GAP: f64 = 46.0;
 
 /// One chart.
 pub(super) struct Chart<'a> {
     pub(super) title: &'a str,
-    /// What it was drawn from.
+    /// The source of its data.
     pub(super) told: String,
     pub(super) across: &'a str,
     pub(super) up: &'a str,
-    /// The lengths of time that are on the axis in any case, in seconds.
+    /// The lengths of time that the axis always includes, in seconds.
     pub(super) range: (f64, f64),
     pub(super) series: Vec<Series<'a>>,
-    /// A length of time that is marked, and what it is.
+    /// A marked length of time, and its label.
     pub(super) mark: Option<(&'a str, f64)>,
 }
 
@@ -63,18 +63,18 @@ pub(super) enum Series<'a> {
     Bars { name: &'a str, bars: Vec<HistogramBar> },
     /// Their outline only.
     Steps { name: &'a str, bars: Vec<HistogramBar> },
-    /// Filled bars of ratios; a bar's count is what its ratio was taken of.
+    /// Filled bars of ratios; a bar's count is the denominator.
     Ratios { name: &'a str, bars: Vec<(HistogramBar, f64)> },
-    /// Ratios with their deviations: where, mean, deviation.
+    /// Ratios with their deviations: position, mean, deviation.
     Points { name: &'a str, points: Vec<(f64, f64, f64)> },
 }
 
 impl<'a> Series<'a> {
-    /// Filled bars of what is not empty.
+    /// Filled bars of non-empty bins.
     pub(super) fn bars(name: &'a str, bars: &[HistogramBar]) -> Self {
         Self::Bars { name, bars: filled(bars) }
     }
-    /// Outlines of what is not empty.
+    /// Outlines of non-empty bins.
     pub(super) fn steps(name: &'a str, bars: &[HistogramBar]) -> Self {
         Self::Steps { name, bars: filled(bars) }
     }
@@ -168,7 +168,7 @@ impl Chart<'_> {
     }
 }
 
-/// Names a series above the chart, and tells where the next name begins.
+/// Writes the label of a series above the chart, and returns the position of the next label.
 fn write_name(svg: &mut String, series: &Series<'_>, x: f64) -> Result<f64, std::fmt::Error> {
     let ((name, colour), y) = (series.name(), TOP - 28.0);
     writeln!(svg, "<rect x=\"{x:.1}\" y=\"{y}\" width=\"10\" height=\"10\" fill=\"{colour}\"/>")?;
@@ -177,7 +177,7 @@ fn write_name(svg: &mut String, series: &Series<'_>, x: f64) -> Result<f64, std:
     Ok(x + 40.0 + name.chars().count() as f64 * 6.2)
 }
 
-/// Where on the paper a value is.
+/// The position of a value in the chart.
 struct Plane {
     range: (f64, f64),
     /// The highest count; 0 for a chart of ratios.
@@ -190,7 +190,7 @@ impl Plane {
         let part = (seconds.max(1e-6).ln() - from) / (to - from);
         LEFT + part.clamp(0.0, 1.0) * (WIDTH - LEFT - RIGHT)
     }
-    /// Counts from a half, so that one can be seen.
+    /// Counts start at a half, so that one is visible.
     #[expect(clippy::cast_precision_loss, reason = "a place on paper")]
     fn y_of_count(&self, count: u64) -> f64 {
         let part = (count as f64 * 2.0).max(1.0).log10() / (self.highest.max(5) as f64 * 2.0).log10();
@@ -245,7 +245,7 @@ impl Plane {
             Series::Ratios { bars, .. } => bars.iter().try_for_each(|(bar, ratio)| {
                 let told = format!("{:.1} % of {}", ratio * 100.0, grouped(bar.count));
                 self.write_bar(svg, bar, self.y(*ratio), &told)?;
-                // At its foot, where no deviation is in the way.
+                // At its foot, clear of the deviations.
                 let is_high = bottom - self.y(*ratio) > 14.0;
                 self.write_count(svg, bar, bottom - 4.0, if is_high { "#fff" } else { INK })
             }),
@@ -266,7 +266,7 @@ impl Plane {
         }
     }
 
-    /// A bar, and what it says when it is pointed at.
+    /// A bar with its tooltip.
     fn write_bar(&self, svg: &mut String, bar: &HistogramBar, y: f64, told: &str) -> std::fmt::Result {
         let (x, to) = (self.x(bar.from), self.x(bar.to));
         let (width, height) = ((to - x - 1.0).max(1.0), HEIGHT - BOTTOM - y);
@@ -287,7 +287,7 @@ impl Plane {
     }
 }
 
-/// A count in four signs at most.
+/// A count in at most four characters.
 #[expect(clippy::cast_precision_loss, reason = "a few digits are shown")]
 fn compact(count: u64) -> String {
     let of = |unit: f64, name: &str| {
@@ -302,7 +302,7 @@ fn compact(count: u64) -> String {
     }
 }
 
-/// A length of time in the largest unit of which it has one.
+/// A length of time in the largest unit that is not above it.
 fn span(seconds: f64) -> String {
     let units = [(86_400.0, "d"), (3_600.0, "h"), (60.0, "min"), (0.0, "s")];
     let (unit, name) = units.into_iter().find(|(unit, _)| seconds >= *unit).unwrap_or((0.0, "s"));
@@ -318,7 +318,7 @@ fn line(svg: &mut String, from: (f64, f64), to: (f64, f64), more: &str) -> std::
     )
 }
 
-/// Text of our own, which needs no escapes.
+/// Our own text, which needs no escapes.
 fn text(svg: &mut String, (x, y): (f64, f64), anchor: &str, what: &str) -> std::fmt::Result {
     writeln!(svg, "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\">{what}</text>")
 }

@@ -1,6 +1,6 @@
-//! How many visits saw a change, by the interval before them: from the archive, whoever crawled.
+//! The number of visits that found a change, by the interval before them: from the archive, whichever crawler wrote it.
 //!
-//! Every capture of the index is looked at once, in its order: memory is one entry and the bins.
+//! Every capture of the index is read once, in order: memory is one entry and the bins.
 
 use archive::{Entry, Error, Flag, Key, Reader};
 use base::Timestamp;
@@ -10,22 +10,22 @@ use node::views::HistogramBar;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Seen {
     pub(super) visits: u64,
-    /// Those that found other content than the answer before them.
+    /// Those that found other content than the previous response.
     pub(super) changed: u64,
 }
 
 impl Seen {
-    /// The part that saw a change.
+    /// The share that found a change.
     #[expect(clippy::cast_precision_loss, reason = "counts of visits")]
     pub(super) fn ratio(self) -> f64 {
         if self.visits == 0 { 0.0 } else { self.changed as f64 / self.visits as f64 }
     }
 }
 
-/// After so many captures somebody hears of it.
+/// Progress is reported once for this many captures.
 const TOLD_EVERY: u64 = 4_096;
 
-/// Counts the visits to pages, robots files aside, into the bins of `bars`, which follow one another.
+/// Counts the visits to pages, without robots files, into the bins of `bars`, which are adjacent.
 pub(super) fn count(
     reader: &Reader,
     bars: &[HistogramBar],
@@ -57,7 +57,7 @@ fn is_answer(entry: &Entry) -> bool {
     entry.is_visit() && entry.flag != Flag::Error && !entry.key.as_str().ends_with(")/robots.txt")
 }
 
-/// The bin of the time between two visits; the first and the last take what lies beyond them.
+/// The bin of the time between two visits; the first and the last include everything beyond them.
 fn bin(bars: &[HistogramBar], later: Timestamp, earlier: Timestamp) -> Option<usize> {
     #[expect(clippy::cast_precision_loss, reason = "an interval of some years in microseconds")]
     let seconds = (later.as_micros() - earlier.as_micros()) as f64 / 1e6;

@@ -1,4 +1,4 @@
-//! WARC files of anyone: whether they keep to the standard, clause by clause.
+//! WARC files from any source: whether they conform to the standard, clause by clause.
 
 use super::super::Context;
 use crate::exit::Exit;
@@ -10,10 +10,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use warc::check::{Check, CheckSummary, Finding, Severity};
 
-/// So often people are told the same advice; programs are told all of it.
+/// How often the same advice is shown to people; programs get all of it.
 const ADVICE_SHOWN: u64 = 3;
 
-/// Looks at each file. One that cannot be read keeps no other from being looked at.
+/// Checks each file. One that cannot be read does not affect the others.
 pub(super) fn verify(paths: &[PathBuf], context: &Context) -> anyhow::Result<Exit> {
     let mut exit = Exit::Done;
     for path in paths {
@@ -31,7 +31,7 @@ pub(super) fn verify(paths: &[PathBuf], context: &Context) -> anyhow::Result<Exi
         }
     }
     if exit == Exit::CouldNot {
-        context.output.complaint("what to do: name files that exist and that you may read");
+        context.output.complaint("what to do: give files that exist and are readable");
     }
     Ok(exit)
 }
@@ -41,7 +41,7 @@ fn check(path: &Path, context: &Context) -> io::Result<CheckSummary> {
     if file.metadata()?.is_dir() {
         return Err(io::ErrorKind::IsADirectory.into());
     }
-    let progress = context.output.progress("records looked at", None);
+    let progress = context.output.progress("records checked", None);
     let mut check = Check::new(file);
     let mut advice: BTreeMap<&'static str, u64> = BTreeMap::new();
     while let Some(finding) = check.next() {
@@ -60,7 +60,7 @@ fn check(path: &Path, context: &Context) -> io::Result<CheckSummary> {
         let more = count - ADVICE_SHOWN;
         context
             .output
-            .line(format!("{}: advice: the same clause {clause} {more} times more", path.display()));
+            .line(format!("{}: advice: the same clause {clause}, {more} more times", path.display()));
     }
     Ok(check.summary().clone())
 }

@@ -1,4 +1,4 @@
-//! The archive of the data directory: every sum, digest, length and index entry.
+//! The archive of the data directory: every checksum, digest, length and index entry.
 
 use super::super::{Context, told};
 use crate::exit::Exit;
@@ -10,7 +10,7 @@ use node::directory::DataDirectory;
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Verifies everything. It takes no lock, mends nothing and can run beside a writer.
+/// Verifies everything. It takes no lock, repairs nothing and can run beside a writer.
 pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
     let directory = DataDirectory::open_reader(&context.node.data)?;
     let disk: Arc<dyn Disk> = Arc::new(RealDisk);
@@ -33,7 +33,9 @@ pub(super) fn verify(context: &Context) -> anyhow::Result<Exit> {
     if verified.damaged == 0 {
         return Ok(Exit::Done);
     }
-    context.output.note("restore damaged archive files from a copy; `utsushi rebuild index` mends an index");
+    context
+        .output
+        .note("restore damaged archive files from a copy; `utsushi rebuild index` repairs an index");
     Ok(Exit::Found)
 }
 
@@ -55,7 +57,7 @@ fn unfinished_json(end: &Unfinished) -> Value {
 fn unfinished_in_words(end: &Unfinished) -> String {
     let Unfinished { path, offset, bytes } = end;
     format!(
-        "unfinished: `{}` at byte {offset}: {} behind the last whole capture, never acknowledged; the next writer cuts this off",
+        "unfinished: `{}` at byte {offset}: {} after the last complete capture, never acknowledged; the next writer removes them",
         path.display(),
         count_of(*bytes, "byte")
     )

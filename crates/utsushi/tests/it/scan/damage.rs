@@ -20,7 +20,7 @@ fn a_damaged_document_is_set_aside_and_the_scan_goes_on() {
         fs::write(&file, bytes).unwrap();
     }
     for analysis in [&["--each", "--", "cat"][..], &["--builtin", "sizes"]] {
-        let found = results(&rig.ended(analysis).found(&["3 documents set aside"]));
+        let found = results(&rig.ended(analysis).found(&["3 documents quarantined"]));
         assert!(found.len() == 37 && !found.contains_key(&url(7)), "{found:?}");
         let aside = rig.set_aside();
         assert_eq!(aside.len(), 3);

@@ -102,7 +102,7 @@ fn complaints(running: &mut Child) -> String {
 fn were_done(said: &str) -> u64 {
     let line = said
         .lines()
-        .find_map(|line| line.split_once("going on where it stopped: "))
+        .find_map(|line| line.split_once("continuing where it stopped: "))
         .unwrap_or_else(|| panic!("{said}"));
     line.1.split_once(" of ").unwrap().0.replace(',', "").parse().unwrap()
 }
@@ -214,7 +214,7 @@ fn a_scan_that_was_killed_at_a_poisoned_document_goes_on() {
     none_left(&rig.mark);
     let ended = rig.ended(&flags);
     let said = ended.stderr.clone();
-    ended.found(&["1 document set aside"]);
+    ended.found(&["1 document quarantined"]);
     assert!((15..30).contains(&were_done(&said)), "{said}");
     assert_eq!(results(&fs::read_to_string(output).unwrap()).len(), 29);
 }

@@ -116,7 +116,7 @@ fn poisoned_scan_sets_aside_the_poison_and_nothing_else() {
     let took = clock.real_elapsed();
     let left = none_left(&rig.mark);
     println!("{count} documents, {poison} poison, {took:?}; {left:?} until nothing was left");
-    let found = results(&ended.found(&[&format!("{poison} documents set aside")]));
+    let found = results(&ended.found(&[&format!("{poison} documents quarantined")]));
     for (url, said) in &found {
         assert!(!kinds.contains_key(url), "{url}: {said}");
         let number = url.rsplit_once('/').unwrap().1;
@@ -166,7 +166,7 @@ fn what_a_program_takes_by_a_child_that_it_has_left_is_charged_to_it() {
     }
     let rig = corpus.import();
     let flags = ["--strikes", "1", "--memory", "64MiB", "--progress-limit", "30s", "--each", "--", "sh"];
-    let found = results(&rig.ended(&flags).found(&["1 document set aside"]));
+    let found = results(&rig.ended(&flags).found(&["1 document quarantined"]));
     assert_eq!(found.len(), 5);
     let (_, about) = rig.set_aside().remove(0);
     assert_eq!((&about["url"], &about["cause"]), (&url(3).into(), &"greedy".into()), "{about}");
@@ -183,7 +183,7 @@ fn a_filter_that_fails_on_a_document_costs_that_document() {
     }
     let rig = corpus.import();
     let flags = [&["--strikes", "2", "--each"], LIMITS, &["--", "sh"]].concat();
-    let found = results(&rig.ended(&flags).found(&["5 documents set aside"]));
+    let found = results(&rig.ended(&flags).found(&["5 documents quarantined"]));
     assert!(found.len() == 35 && found.values().all(|said| said == "fine\n"), "{found:?}");
     let causes: BTreeMap<_, _> = rig
         .set_aside()
@@ -204,7 +204,7 @@ fn what_is_set_aside_is_that_of_the_last_scan() {
     }
     let rig = corpus.import();
     let output = rig.text("results.jsonl");
-    rig.ended(&["-o", &output, "--each", "--", "sh"]).found(&["1 document set aside"]);
+    rig.ended(&["-o", &output, "--each", "--", "sh"]).found(&["1 document quarantined"]);
     assert_eq!(rig.set_aside().len(), 1);
     assert_eq!(fs::read_to_string(&output).unwrap().lines().count(), 7);
     rig.ended(&["-o", &output, "--each", "--", "cat"]).done();

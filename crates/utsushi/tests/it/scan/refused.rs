@@ -125,7 +125,7 @@ fn an_output_that_cannot_be_written_is_refused_before_anything_is_analysed() {
 #[test]
 fn a_command_that_makes_no_sense_is_refused() {
     let rig = pages(5).import();
-    refused_whole(&rig, &["--at", "now"], &["none is named", "--builtin NAME"]);
+    refused_whole(&rig, &["--at", "now"], &["no analysis given", "--builtin NAME"]);
     refused_whole(&rig, &["--at", "now", "--only-changed", "--builtin", "sizes"], &["--during FROM..TO"]);
     refused_whole(&rig, &["--builtin", "sizes"], &["--at T"]);
     let wrong = |arguments: &[&str], parts: &[&str]| run(&mut rig.scan(arguments)).wrong(parts);
@@ -165,7 +165,7 @@ fn an_output_belongs_to_one_scan_at_a_time() {
     let running = start(command.env("NOTES", &notes));
     let owner = format!("process {} works on this scan already", pid_of(&running).as_raw_nonzero());
     wait_until("it waits", || rig.path("notes").join("waits").exists());
-    rig.ended(&flags).could_not(&[&owner, "name another output"]);
+    rig.ended(&flags).could_not(&[&owner, "choose another output"]);
     rig.ended(&[&["--anew"], &flags[..]].concat()).could_not(&[&owner]);
     fs::write(rig.path("notes").join("go"), "").unwrap();
     let ended = running.wait_with_output().unwrap();
@@ -190,7 +190,7 @@ fn an_unfinished_scan_is_gone_on_with_or_begun_anew_and_never_mixed() {
         rig.ended(&[&["-o", &output], arguments].concat()).could_not(&[
             "an unfinished scan with other choices writes to this output",
             &was,
-            "add `--anew` to begin again",
+            "add `--anew` to start over",
         ]);
     };
     other(&["--builtin", "sizes"]);
@@ -199,7 +199,7 @@ fn an_unfinished_scan_is_gone_on_with_or_begun_anew_and_never_mixed() {
     other(&["--site", "pages.test", "--", "sh", &program]);
     assert!(!rig.path("results.jsonl").exists());
     let ended = rig.ended(&["-o", &output, "--anew", "--builtin", "sizes"]);
-    assert!(!ended.stderr.contains("going on"), "{ended:?}");
+    assert!(!ended.stderr.contains("continuing where"), "{ended:?}");
     ended.done();
     let found = results(&fs::read_to_string(output).unwrap());
     assert!(found.len() == 20 && found.values().all(|said| said["content"].is_u64()), "{found:?}");

@@ -172,7 +172,7 @@ fn the_choices_of_a_snapshot_choose_documents() {
     assert_eq!(scanned(&["--during", "..", "--type", "text/css"]), ["https://www.example.org/style"]);
     assert_eq!(scanned(&["--during", "..", "--unit", "visit", "--prefix", PAGE]), [PAGE; 4]);
     let none = on(&data, &["scan", "--at", "2020-01-01", "--builtin", "sizes"]);
-    assert_eq!(none.found(&["no version was chosen"]), "");
+    assert_eq!(none.found(&["no version matches"]), "");
 }
 
 /// The programs that the protocol's description begins with, as they stand there.

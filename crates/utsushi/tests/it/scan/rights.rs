@@ -305,7 +305,7 @@ fn bomb(rig: &Rig, scan: impl Fn(&[&str]) -> Command) -> (usize, Value) {
     let flags = [&limits[..], &["--allow-write", &notes, "--each", "--", "sh", "-c", &program]].concat();
     let mut command = scan(&flags);
     let ended = run(command.env("NOTES", &notes));
-    assert_eq!(results(&ended.found(&["1 document set aside"])).len(), 1);
+    assert_eq!(results(&ended.found(&["1 document quarantined"])).len(), 1);
     none_left(&rig.mark);
     (fs::read_dir(&notes).unwrap().count(), rig.set_aside().remove(0).1)
 }

@@ -49,7 +49,7 @@ fn an_interrupted_scan_ends_in_order_and_goes_on_where_it_stopped() {
     let flags = ["-o", &output, "--", "sh", &program];
     for (is_group, signal) in [(false, Signal::INT), (true, Signal::INT), (false, Signal::TERM)] {
         let ended = stopped(&rig, &flags, is_group, signal);
-        says(&ended, "run the same command again: it goes on where it stopped");
+        says(&ended, "run the same command again to continue where it stopped");
         assert!(!rig.path("results.jsonl").exists());
         let [kept] = &rig.kept()[..] else { panic!("{:?}", rig.kept()) };
         assert!(!kept.join("scratch").exists(), "{}", kept.display());
@@ -57,7 +57,7 @@ fn an_interrupted_scan_ends_in_order_and_goes_on_where_it_stopped() {
     let notes = rig.directory("notes");
     let mut command = rig.scan(&[&["--allow-write", &notes], &flags[..]].concat());
     let ended = crate::program::run(command.env("PAUSE", "0").env("NOTES", &notes));
-    assert!(ended.stderr.contains("going on where it stopped: "), "{ended:?}");
+    assert!(ended.stderr.contains("continuing where it stopped: "), "{ended:?}");
     assert!(!ended.stderr.contains("stopped: 0 of"), "{ended:?}");
     ended.done();
     assert_eq!(results(&fs::read_to_string(output).unwrap()).len(), 60);
@@ -69,6 +69,6 @@ fn an_interrupted_scan_without_an_output_says_how_to_have_one_that_goes_on() {
     let rig = pages(60).import();
     let program = rig.script("slow.sh", PROGRAM);
     let ended = stopped(&rig, &["--", "sh", &program], true, Signal::INT);
-    says(&ended, "with `-o FILE` a scan that was stopped can go on where it stopped");
+    says(&ended, "with `-o FILE` a stopped scan can be continued");
     assert_eq!(rig.kept(), Vec::<std::path::PathBuf>::new(), "nobody will go on with it");
 }

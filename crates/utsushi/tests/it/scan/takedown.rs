@@ -44,7 +44,7 @@ fn a_page_is_taken_down_from_an_unfinished_scan_which_goes_on_without_it() {
     assert_eq!((&receipt["captures"], &receipt["scan_results"]), (&1.into(), &1.into()), "{receipt}");
     assert!(!holds(&rig, "pages.test/17") && !holds(&rig, "page 17"));
     let ended = run(rig.scan(&flags).env("PAUSE", "0").env("NOTES", &notes));
-    assert!(ended.stderr.contains("going on where it stopped"), "{ended:?}");
+    assert!(ended.stderr.contains("continuing where it stopped"), "{ended:?}");
     ended.done();
     let found = results(&fs::read_to_string(output).unwrap());
     assert!(found.len() == 59 && !found.contains_key(&url(17)), "{found:?}");
@@ -57,7 +57,7 @@ fn a_page_that_was_set_aside_is_taken_down_and_leaves_nothing() {
         corpus.page(&url(number), DAY, if number == 3 { "exit 3" } else { "echo fine" });
     }
     let rig = corpus.import();
-    rig.ended(&["-o", &rig.text("results.jsonl"), "--each", "--", "sh"]).found(&["1 document set aside"]);
+    rig.ended(&["-o", &rig.text("results.jsonl"), "--each", "--", "sh"]).found(&["1 document quarantined"]);
     assert_eq!(rig.set_aside().len(), 1);
     let receipt = take_down(&rig, &url(4));
     assert_eq!((&receipt["captures"], &receipt["set_aside"]), (&1.into(), &0.into()), "{receipt}");
