@@ -60,7 +60,7 @@ pub fn read_sums<'a>(frames: impl Iterator<Item = &'a [u8]>) {
 /// Reads `frames` as what is known of the captures of an archive file.
 pub fn read_derived<'a>(frames: impl Iterator<Item = &'a [u8]>) {
     let disk = disk_with(&format!("{FILE}.derived"), &journal(b"UTSDRV01", frames));
-    let reader = derived::Reader::open(disk, Path::new(DIRECTORY));
+    let reader = derived::DerivedReader::open(disk, Path::new(DIRECTORY));
     for offset in [0, 1, 100] {
         let location = Location { file: FILE.into(), offset, length: 1 };
         let _ = (reader.get(&location).map(drop), reader.is_read(&location).map(drop));

@@ -11,7 +11,7 @@ use std::io::{Cursor, Read as _, Write as _};
 use std::path::Path;
 use std::sync::Arc;
 use warc::check::Check;
-use warc::{Compression, Draft, Joined, Kind, Level, Record, RecordId, Unpacker, Writer, ZstdLevel};
+use warc::{Compression, Draft, Joined, Kind, Level, Record, RecordId, Unpacker, WarcWriter, ZstdLevel};
 
 /// More than this of a block is not kept, so that long blocks are tried too.
 const BLOCK_BYTES_MAX: usize = 8 * 1024;
@@ -19,7 +19,7 @@ const BLOCK_BYTES_MAX: usize = 8 * 1024;
 /// Reads a file of records, going on behind damage.
 pub(crate) fn warc(data: &[u8]) {
     let (mut last, mut lost) = (None, 0);
-    let mut reader = warc::Reader::new(Cursor::new(data), BLOCK_BYTES_MAX);
+    let mut reader = warc::WarcReader::new(Cursor::new(data), BLOCK_BYTES_MAX);
     while let Some(read) = reader.next() {
         match read {
             Ok(record) => {
@@ -35,7 +35,7 @@ pub(crate) fn warc(data: &[u8]) {
             Err(_) => break,
         }
     }
-    let whole = warc::Reader::new(data, BLOCK_BYTES_MAX).map_while(Result::ok);
+    let whole = warc::WarcReader::new(data, BLOCK_BYTES_MAX).map_while(Result::ok);
     Joined::new(whole.map(Ok::<_, warc::Error>), BLOCK_BYTES_MAX).for_each(drop);
 }
 
@@ -60,7 +60,7 @@ fn check_record(data: &[u8], record: &Record) {
 pub(crate) fn warc_member(data: &[u8]) {
     let mut unpacker = Unpacker::new(BLOCK_BYTES_MAX);
     let _ = unpacker.unpack(data, 0).map(|record| record.to_record());
-    for record in warc::Reader::new(data, BLOCK_BYTES_MAX).map_while(Result::ok).take(8) {
+    for record in warc::WarcReader::new(data, BLOCK_BYTES_MAX).map_while(Result::ok).take(8) {
         let Some(plain) = plain_bytes(data, &record) else { continue };
         for member in [gzip(plain), zstd::bulk::compress(plain, 1).expect("it is short")] {
             let read = Record::from_member(&member, 0, BLOCK_BYTES_MAX, None).expect("it was read before");
@@ -111,9 +111,14 @@ pub(crate) fn warc_fields(data: &[u8]) {
     let id = RecordId::at("fuzz.warc", 0, at, &Kind::Resource);
     let draft = Draft::new(&Kind::Resource, &id, at).target(uri).text("WARC-Filename", value);
     let mut file = Vec::new();
-    Writer::new(compression).append(draft.foreign(name, value), "text/plain", &[block.as_bytes()], &mut file);
+    WarcWriter::new(compression).append(
+        draft.foreign(name, value),
+        "text/plain",
+        &[block.as_bytes()],
+        &mut file,
+    );
     let records: Vec<_> =
-        warc::Reader::new(&*file, usize::MAX).collect::<Result<_, _>>().expect("it is ours");
+        warc::WarcReader::new(&*file, usize::MAX).collect::<Result<_, _>>().expect("it is ours");
     let [record] = &records[..] else { panic!("one record was written, {} are read", records.len()) };
     assert_eq!(record.block, block.as_bytes());
     assert_eq!(record.digest_holds(), Some(true));
@@ -134,10 +139,10 @@ pub(crate) fn import(data: &[u8]) {
     let mut grouper = Grouper::new();
     let mut groups: Vec<Group> = Vec::new();
     if warc::arc::is_arc(data) {
-        let records = warc::arc::Reader::new(Cursor::new(data), usize::MAX).map_while(Result::ok);
+        let records = warc::arc::ArcReader::new(Cursor::new(data), usize::MAX).map_while(Result::ok);
         groups.extend(records.take(16).filter_map(Group::of_arc));
     } else {
-        for record in warc::Reader::new(data, usize::MAX).map_while(Result::ok).take(16) {
+        for record in warc::WarcReader::new(data, usize::MAX).map_while(Result::ok).take(16) {
             groups.extend(grouper.push(record));
         }
         groups.extend(grouper.finish());
@@ -156,7 +161,7 @@ pub(crate) fn import(data: &[u8]) {
 
 /// Reads an ARC file.
 pub(crate) fn arc(data: &[u8]) {
-    let reader = warc::arc::Reader::new(Cursor::new(data), BLOCK_BYTES_MAX).with_file_headers();
+    let reader = warc::arc::ArcReader::new(Cursor::new(data), BLOCK_BYTES_MAX).with_file_headers();
     for record in reader.map_while(Result::ok) {
         assert!(record.block.len() <= BLOCK_BYTES_MAX && record.block.len() as u64 <= record.block_bytes);
         assert!(record.offset <= data.len() as u64);
@@ -206,7 +211,7 @@ const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-En
 /// A file with a response, its request and a revisit.
 fn warc_file(compression: Compression) -> Vec<u8> {
     let at = Timestamp::from_seconds(1_700_000_000).expect("that is a date");
-    let (mut file, mut writer) = (Vec::new(), Writer::new(compression));
+    let (mut file, mut writer) = (Vec::new(), WarcWriter::new(compression));
     let url = page();
     let id = |kind: &Kind, number| RecordId::at("seed.warc", number, at, kind);
     let draft = |kind: &Kind, number| Draft::new(kind, &id(kind, number), at).target(url.as_str());

@@ -79,7 +79,7 @@ pub(crate) fn operator_words(data: &[u8]) {
     );
     let _ =
         (text.parse::<guard::AddressBlock>(), text.parse::<archive::Unit>(), text.parse::<archive::Flag>());
-    let _ = (text.parse::<archive::MediaRange>(), text.parse::<archive::Relations>());
+    let _ = (text.parse::<archive::MediaPattern>(), text.parse::<archive::Relations>());
     let _ = (archive::Scope::site(&text), archive::Scope::server(&text), archive::Scope::prefix(&text));
     let _ = (archive::Target::url(&text), archive::Target::prefix(&text), archive::Target::server(&text));
     if let Ok(recipe) = text.parse::<archive::Recipe>() {

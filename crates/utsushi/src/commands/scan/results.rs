@@ -138,7 +138,8 @@ fn open<'a>(
     context: &'a Context,
     path: Option<&Path>,
 ) -> anyhow::Result<ResultWriter<Destination<'a>>> {
-    ResultWriter::new(args.form(), destination(args, context, path)?, SOFTWARE).context("cannot start the results")
+    ResultWriter::new(args.form(), destination(args, context, path)?, SOFTWARE)
+        .context("cannot start the results")
 }
 
 fn destination<'a>(

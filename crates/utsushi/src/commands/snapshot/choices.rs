@@ -42,7 +42,7 @@ pub(crate) struct Choices {
     prefix: Option<Scope>,
     /// Select media types, such as `text/html` or `image/*`; separate several with commas
     #[arg(long = "type", value_name = "TYPE", value_delimiter = ',')]
-    media_type: Vec<MediaRange>,
+    media_type: Vec<MediaPattern>,
     /// Select status codes, such as `200`, or classes, such as `4xx`; separate several with commas
     #[arg(long, value_name = "N", value_delimiter = ',')]
     status: Vec<Statuses>,
