@@ -281,8 +281,10 @@ mod tests {
 
     #[test]
     fn a_number_that_no_job_has_costs_little() {
-        let mut done = Done::default();
-        assert!(done.add(u64::MAX, &Settled::Removed) && !done.add(u64::MAX, &Settled::Removed));
+        let mut done = SettledSet::default();
+        assert!(
+            done.add(u64::MAX, &DocumentResult::Removed) && !done.add(u64::MAX, &DocumentResult::Removed)
+        );
         assert!(done.holds(u64::MAX) && !done.holds(u64::MAX - 1) && done.count() == 1);
     }
 

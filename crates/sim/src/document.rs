@@ -8,7 +8,7 @@ use crate::draw::{draw, push_all, push_hex};
 use crate::history::History;
 use crate::page::Page;
 use crate::render;
-use crate::response::{Delivery, Source, WebRequest, WebResponse, WebResponseHead};
+use crate::response::{DeliveryMode, Source, WebRequest, WebResponse, WebResponseHead};
 use crate::server::{Charset, Server, Validators};
 use base::Timestamp;
 use flate2::Compression;
@@ -49,7 +49,7 @@ fn present(page: &Page<'_>, request: &WebRequest<'_>, now: Second) -> WebRespons
         return WebResponseHead {
             status: 304,
             fields,
-            delivery: Delivery::Plain,
+            delivery: DeliveryMode::Plain,
             source: Source::Made(Vec::new()),
         };
     }
@@ -130,8 +130,8 @@ fn tag(version: u64, compressed: bool) -> String {
     tag
 }
 
-fn delivery(server: &Server<'_>) -> Delivery {
-    server.chunk_bytes().map_or(Delivery::Plain, Delivery::Chunked)
+fn delivery(server: &Server<'_>) -> DeliveryMode {
+    server.chunk_bytes().map_or(DeliveryMode::Plain, DeliveryMode::Chunked)
 }
 
 /// The text in the server's charset. Every character used here exists in each charset.
@@ -190,7 +190,7 @@ pub(crate) fn list(
         ("ETag", tag),
     ];
     let (status, source) = if is_unchanged { (304, Source::Made(Vec::new())) } else { (200, source) };
-    WebResponseHead { status, fields, delivery: Delivery::Plain, source }
+    WebResponseHead { status, fields, delivery: DeliveryMode::Plain, source }
 }
 
 /// The response for a page that does not exist or no longer exists.

@@ -6,7 +6,7 @@
 //! **Invariant:** an exchange is a pure function of (web, request, moment); durations are computed from the server and the
 //! page, and no call waits for them.
 
-use crate::{Delivery, Web, WebRequest, WebResponse, WebResponseHead};
+use crate::{DeliveryMode, Web, WebRequest, WebResponse, WebResponseHead};
 use base::chance::hash_bytes;
 use base::door::{Cause, Door, Exchange, Failure, Found, Marks, Phase, Request, Times, Truncation};
 use base::http::Framing;
@@ -117,14 +117,14 @@ impl SimulatedDoor {
     ) -> Result<Arrived, Failure> {
         let limit = self.body_bytes_max;
         match answer.delivery {
-            Delivery::Plain | Delivery::Chunked(_) => Ok(whole(answer, now, head_only, times, limit)),
-            Delivery::Late(wait) if wait > FIRST_BYTE_TIME_MAX => Err(silence()),
-            Delivery::Late(wait) => {
+            DeliveryMode::Plain | DeliveryMode::Chunked(_) => Ok(whole(answer, now, head_only, times, limit)),
+            DeliveryMode::Late(wait) if wait > FIRST_BYTE_TIME_MAX => Err(silence()),
+            DeliveryMode::Late(wait) => {
                 let late = Times { first_byte: wait, total: times.total + wait, ..times };
                 Ok(whole(answer, now, head_only, late, limit))
             }
-            Delivery::Hang => Err(silence()),
-            Delivery::Close => {
+            DeliveryMode::Hang => Err(silence()),
+            DeliveryMode::Close => {
                 let cause = Cause::Broken("the connection was closed without an answer".to_owned());
                 Err(Failure::new(Phase::Head, cause, times.total))
             }
@@ -165,7 +165,7 @@ impl StartedExchange {
         let arrived = match &self.rest {
             Rest::Arrived(arrived) => Arrived { body: Vec::new(), head: arrived.head.clone(), ..*arrived },
             Rest::Page(head, times) => {
-                let (fields, delivery) = (head.fields.clone(), Delivery::Plain);
+                let (fields, delivery) = (head.fields.clone(), DeliveryMode::Plain);
                 let empty = WebResponse { status: head.status, fields, body: Vec::new(), delivery };
                 whole(empty, self.now, request.head_only, *times, 0)
             }
@@ -239,7 +239,7 @@ fn whole(answer: WebResponse, now: Timestamp, head_only: bool, times: Times, lim
     let status = answer.status;
     let (mut body, framing) = match answer.delivery {
         _ if head_only || matches!(status, 204 | 304) => (Vec::new(), Framing::None),
-        Delivery::Chunked(_) => (answer.wire_body().into_owned(), Framing::Chunked),
+        DeliveryMode::Chunked(_) => (answer.wire_body().into_owned(), Framing::Chunked),
         _ => {
             let length = answer.body.len() as u64;
             (answer.body, Framing::Length(length))

@@ -4,7 +4,7 @@
 //! robots file that disallows `/private/`, unless its fault is the robots file.
 //!
 //! **Invariant:** a response is a pure function of seed, number, request and time, including how it is sent
-//! ([`Delivery`]). No response takes more than a few megabytes of memory.
+//! ([`DeliveryMode`]). No response takes more than a few megabytes of memory.
 
 mod body;
 mod bomb;
@@ -16,7 +16,7 @@ mod refuse;
 mod slow;
 mod trap;
 
-use crate::response::{Delivery, WebRequest, WebResponse};
+use crate::response::{DeliveryMode, WebRequest, WebResponse};
 use base::{Chance, Timestamp, chance};
 
 /// Number of extra names of a crowd server, all on one address.
@@ -261,7 +261,7 @@ const WORDS: [&str; 16] = [
 ];
 
 impl WebResponse {
-    fn sent(mut self, delivery: Delivery) -> Self {
+    fn sent(mut self, delivery: DeliveryMode) -> Self {
         self.delivery = delivery;
         self
     }

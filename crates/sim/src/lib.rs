@@ -57,7 +57,7 @@ mod web;
 
 pub use change::{ChangeMix, ChangeProcess};
 pub use door::{SimulatedDoor, StartedExchange};
-pub use response::{Delivery, WebRequest, WebResponse, WebResponseHead};
+pub use response::{DeliveryMode, WebRequest, WebResponse, WebResponseHead};
 pub use truth::{ServerTruth, Truth};
 pub use web::Web;
 

@@ -25,7 +25,7 @@ pub struct WebRequest<'a> {
     pub accepts_gzip: bool,
 }
 
-/// One response, before it is sent by its [`Delivery`].
+/// One response, before it is sent by its [`DeliveryMode`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebResponse {
     /// The status code.
@@ -35,7 +35,7 @@ pub struct WebResponse {
     /// The body.
     pub body: Vec<u8>,
     /// How it is sent.
-    pub delivery: Delivery,
+    pub delivery: DeliveryMode,
 }
 
 /// A response whose body may not be built yet: all that politeness needs, at a tenth of the cost.
@@ -46,7 +46,7 @@ pub struct WebResponseHead {
     /// The fields in their order, as in [`WebResponse`].
     pub fields: Vec<(&'static str, String)>,
     /// How it is sent.
-    pub delivery: Delivery,
+    pub delivery: DeliveryMode,
     pub(crate) source: Source,
 }
 
@@ -85,7 +85,7 @@ impl From<WebResponse> for WebResponseHead {
 
 /// How a response is sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Delivery {
+pub enum DeliveryMode {
     /// At once, with its length.
     Plain,
     /// At once, in chunks of about this many bytes.
@@ -113,7 +113,7 @@ impl WebResponse {
     #[must_use]
     pub fn plain(status: u16, media_type: &str, body: impl Into<Vec<u8>>) -> Self {
         let fields = vec![("Content-Type", media_type.to_owned())];
-        Self { status, fields, body: body.into(), delivery: Delivery::Plain }
+        Self { status, fields, body: body.into(), delivery: DeliveryMode::Plain }
     }
 
     /// The head as it goes over the wire: status line, `Date`, fields, the length by its delivery.
@@ -126,9 +126,9 @@ impl WebResponse {
         push_field(&mut head, "Date", &now.to_http_date());
         self.fields.iter().for_each(|(name, value)| push_field(&mut head, name, value));
         match self.delivery {
-            Delivery::Endless => push_field(&mut head, "Connection", "close"),
-            Delivery::Chunked(_) => push_field(&mut head, "Transfer-Encoding", "chunked"),
-            Delivery::WrongLength(length) => push_field(&mut head, "Content-Length", &length.to_string()),
+            DeliveryMode::Endless => push_field(&mut head, "Connection", "close"),
+            DeliveryMode::Chunked(_) => push_field(&mut head, "Transfer-Encoding", "chunked"),
+            DeliveryMode::WrongLength(length) => push_field(&mut head, "Content-Length", &length.to_string()),
             _ if self.status == 304 => {}
             _ => push_field(&mut head, "Content-Length", &self.body.len().to_string()),
         }
@@ -141,7 +141,7 @@ impl WebResponse {
     #[must_use]
     pub fn wire_body(&self) -> Cow<'_, [u8]> {
         match self.delivery {
-            Delivery::Chunked(bytes) => Cow::Owned(in_chunks(&self.body, bytes.max(1))),
+            DeliveryMode::Chunked(bytes) => Cow::Owned(in_chunks(&self.body, bytes.max(1))),
             _ => Cow::Borrowed(&self.body),
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! **Invariant:** no message longer than the head limit plus the body limit is ever built.
 
-use super::{Delivery, WebResponse, with_body};
+use super::{DeliveryMode, WebResponse, with_body};
 use base::Timestamp;
 use base::door::{Cause, Failure, Phase, Times, Truncation};
 use base::http::{self, Framing};
@@ -53,13 +53,15 @@ pub(super) fn odd(
 ) -> Result<Arrived, Failure> {
     let most = HEAD_BYTES_MAX + limit;
     let (message, ending) = match answer.delivery {
-        Delivery::Drip(bytes, wait) => dripped(message(answer, now, head_only), bytes.max(1), wait),
-        Delivery::Endless if !head_only => (repeated(&answer.head(now), &answer.body, most), Ending::Enough),
-        Delivery::RawEndless(once) => {
+        DeliveryMode::Drip(bytes, wait) => dripped(message(answer, now, head_only), bytes.max(1), wait),
+        DeliveryMode::Endless if !head_only => {
+            (repeated(&answer.head(now), &answer.body, most), Ending::Enough)
+        }
+        DeliveryMode::RawEndless(once) => {
             let (first, again) = answer.body.split_at(once.min(answer.body.len()));
             (repeated(first, again, most), Ending::Enough)
         }
-        Delivery::Raw => (answer.body.clone(), Ending::Closed),
+        DeliveryMode::Raw => (answer.body.clone(), Ending::Closed),
         _ => (message(answer, now, head_only), Ending::Closed),
     };
     Reading { ending, head_only, times, limit }.read(&message)

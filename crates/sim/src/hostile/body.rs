@@ -1,7 +1,7 @@
 //! Bodies that never end, and bodies with a wrong `Content-Length` (H6, H15).
 
 use super::Place;
-use crate::{Delivery, WebResponse};
+use crate::{DeliveryMode, WebResponse};
 
 const PROMISED_TOO_MUCH: u64 = 1_000;
 const PROMISED_ABSURDLY: u64 = 1_000_000_000_000_000;
@@ -11,8 +11,8 @@ pub(super) fn endless(place: &Place<'_>) -> WebResponse {
     let more = || place.page("More", &place.filler(4_000));
     match place.path() {
         "/" => place.home(&["/endless.html", "/radio.mp3", "/chunks"]),
-        "/endless.html" => more().sent(Delivery::Endless),
-        "/radio.mp3" => WebResponse::plain(200, "audio/mpeg", sound(place)).sent(Delivery::Endless),
+        "/endless.html" => more().sent(DeliveryMode::Endless),
+        "/radio.mp3" => WebResponse::plain(200, "audio/mpeg", sound(place)).sent(DeliveryMode::Endless),
         "/chunks" => chunks(place),
         _ => place.missing(),
     }
@@ -29,7 +29,7 @@ fn chunks(place: &Place<'_>) -> WebResponse {
         "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nTransfer-Encoding: chunked\r\n\r\n";
     let text = place.filler(4_000);
     let message = format!("{head}{:x}\r\n{text}\r\n", text.len());
-    WebResponse::plain(200, "text/html; charset=utf-8", message).sent(Delivery::RawEndless(head.len()))
+    WebResponse::plain(200, "text/html; charset=utf-8", message).sent(DeliveryMode::RawEndless(head.len()))
 }
 
 /// Lengths that are too long, too short, nothing and absurd.
@@ -38,10 +38,10 @@ pub(super) fn wrong_length(place: &Place<'_>) -> WebResponse {
     let bytes = page.body.len() as u64;
     match place.path() {
         "/" => place.home(&["/long", "/short", "/zero", "/absurd"]),
-        "/long" => page.sent(Delivery::WrongLength(bytes + PROMISED_TOO_MUCH)),
-        "/short" => page.sent(Delivery::WrongLength(bytes / 2)),
-        "/zero" => page.sent(Delivery::WrongLength(0)),
-        "/absurd" => page.sent(Delivery::WrongLength(PROMISED_ABSURDLY)),
+        "/long" => page.sent(DeliveryMode::WrongLength(bytes + PROMISED_TOO_MUCH)),
+        "/short" => page.sent(DeliveryMode::WrongLength(bytes / 2)),
+        "/zero" => page.sent(DeliveryMode::WrongLength(0)),
+        "/absurd" => page.sent(DeliveryMode::WrongLength(PROMISED_ABSURDLY)),
         _ => place.missing(),
     }
 }

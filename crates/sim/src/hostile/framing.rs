@@ -1,7 +1,7 @@
 //! Messages with ambiguous or missing ends (H15, H16).
 
 use super::Place;
-use crate::{Delivery, WebResponse};
+use crate::{DeliveryMode, WebResponse};
 
 const TYPE: &str = "Content-Type: text/html; charset=utf-8\r\n";
 const BODY: &str =
@@ -36,7 +36,7 @@ pub(super) fn answer(place: &Place<'_>) -> WebResponse {
         return place.home(&links.iter().map(String::as_str).collect::<Vec<_>>());
     }
     match message(place.path().trim_start_matches('/')) {
-        Some(message) => WebResponse::plain(200, "text/html; charset=utf-8", message).sent(Delivery::Raw),
+        Some(message) => WebResponse::plain(200, "text/html; charset=utf-8", message).sent(DeliveryMode::Raw),
         None => place.missing(),
     }
 }

@@ -1,7 +1,7 @@
 //! Heads of megabytes, thousands of fields, interim answers without end (H7).
 
 use super::Place;
-use crate::{Delivery, WebResponse};
+use crate::{DeliveryMode, WebResponse};
 
 const FIELD_BYTES: usize = 10 * 1024 * 1024;
 const FIELDS: usize = 10_000;
@@ -25,12 +25,12 @@ pub(super) fn answer(place: &Place<'_>) -> WebResponse {
         "/field" => raw(format!("{STATUS}X-Filler: {}\r\n{end}", "x".repeat(FIELD_BYTES))),
         "/fields" => raw(format!("{STATUS}{}{end}", fields())),
         "/endless-fields" => {
-            raw(format!("{STATUS}X-Filler: again\r\n")).sent(Delivery::RawEndless(STATUS.len()))
+            raw(format!("{STATUS}X-Filler: again\r\n")).sent(DeliveryMode::RawEndless(STATUS.len()))
         }
         "/endless-line" => {
-            raw("HTTP/1.1 200 very ".to_owned()).sent(Delivery::RawEndless("HTTP/1.1 200 ".len()))
+            raw("HTTP/1.1 200 very ".to_owned()).sent(DeliveryMode::RawEndless("HTTP/1.1 200 ".len()))
         }
-        "/interim" => raw(INTERIM.to_owned()).sent(Delivery::RawEndless(0)),
+        "/interim" => raw(INTERIM.to_owned()).sent(DeliveryMode::RawEndless(0)),
         "/hundred-interim" => raw(format!("{}{STATUS}{end}", CONTINUE.repeat(100))),
         "/few-interim" => raw(format!("{CONTINUE}{INTERIM}{INTERIM}{STATUS}{end}")),
         _ => place.missing(),
@@ -38,7 +38,7 @@ pub(super) fn answer(place: &Place<'_>) -> WebResponse {
 }
 
 fn raw(message: String) -> WebResponse {
-    WebResponse::plain(200, "text/html; charset=utf-8", message).sent(Delivery::Raw)
+    WebResponse::plain(200, "text/html; charset=utf-8", message).sent(DeliveryMode::Raw)
 }
 
 fn fields() -> String {

@@ -1,7 +1,7 @@
 //! Servers that respond slowly or never (H6).
 
 use super::Place;
-use crate::{Delivery, WebResponse};
+use crate::{DeliveryMode, WebResponse};
 use std::time::Duration;
 
 /// Number of pages such as `/hang/3` that the home page links to.
@@ -12,10 +12,10 @@ pub(super) fn answer(place: &Place<'_>) -> WebResponse {
     let page = |delivery| place.page("Slow", &place.filler(2_000)).sent(delivery);
     match place.path() {
         "/" => place.home(&["/drip", "/trickle", "/late", "/later"]),
-        "/drip" => page(Delivery::Drip(8, Duration::from_secs(1))),
-        "/trickle" => page(Delivery::Drip(64, Duration::from_millis(500))),
-        "/late" => page(Delivery::Late(Duration::from_secs(3))),
-        "/later" => page(Delivery::Late(Duration::from_secs(45))),
+        "/drip" => page(DeliveryMode::Drip(8, Duration::from_secs(1))),
+        "/trickle" => page(DeliveryMode::Drip(64, Duration::from_millis(500))),
+        "/late" => page(DeliveryMode::Late(Duration::from_secs(3))),
+        "/later" => page(DeliveryMode::Late(Duration::from_secs(45))),
         _ => place.missing(),
     }
 }
@@ -24,9 +24,9 @@ pub(super) fn answer(place: &Place<'_>) -> WebResponse {
 pub(super) fn hang(place: &Place<'_>) -> WebResponse {
     match place.path() {
         "/" => place.home(&["/hang/1", "/hang/2", "/hang/3", "/close"]),
-        "/close" => place.page("Closed", "").sent(Delivery::Close),
+        "/close" => place.page("Closed", "").sent(DeliveryMode::Close),
         _ if place.numbered("/hang/").is_some_and(|n| (1..=HANGS).contains(&n)) => {
-            place.page("Silent", "").sent(Delivery::Hang)
+            place.page("Silent", "").sent(DeliveryMode::Hang)
         }
         _ => place.missing(),
     }

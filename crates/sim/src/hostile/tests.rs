@@ -43,7 +43,7 @@ fn field<'a>(answer: &'a WebResponse, name: &str) -> Option<&'a str> {
 fn every_server_has_an_honest_home_that_leads_to_pages() {
     for number in 0..ALL {
         let home = ask(number, "/", NOW);
-        assert_eq!((home.status, &home.delivery), (200, &Delivery::Plain), "{}", host(number));
+        assert_eq!((home.status, &home.delivery), (200, &DeliveryMode::Plain), "{}", host(number));
         let links: Vec<String> = links(&home).into_iter().filter(|link| link != "/").collect();
         assert!(links.len() >= 3, "{}: {links:?}", host(number));
         for link in links.into_iter().filter(|link| link.starts_with('/')) {
@@ -233,8 +233,8 @@ fn a_busy_server_says_for_how_long_and_recovers() {
 fn wrong_lengths_err_on_both_sides() {
     let number = first(HostileKind::WrongLength);
     let (long, short) = (ask(number, "/long", NOW), ask(number, "/short", NOW));
-    assert!(matches!(long.delivery, Delivery::WrongLength(n) if n > long.body.len() as u64));
-    assert!(matches!(short.delivery, Delivery::WrongLength(n) if n < short.body.len() as u64));
+    assert!(matches!(long.delivery, DeliveryMode::WrongLength(n) if n > long.body.len() as u64));
+    assert!(matches!(short.delivery, DeliveryMode::WrongLength(n) if n < short.body.len() as u64));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use super::send::Reply;
 use super::truth::{self, Facts};
 use super::wire::{Gone, Stream, Wire};
 use crate::log::LogEntry;
-use crate::{Delivery, Web, WebResponse};
+use crate::{DeliveryMode, Web, WebResponse};
 use base::Timestamp;
 use base::url::Scheme;
 use std::io::Cursor;
@@ -162,8 +162,8 @@ impl Talk<'_> {
             (Wish::Page | Wish::Head, Some(_)) => self.context.web.answer(&request.to_web_request(), now),
             _ => unknown(request),
         };
-        if matches!(answer.delivery, Delivery::Chunked(_)) && !request.knows_chunks {
-            answer.delivery = Delivery::Plain;
+        if matches!(answer.delivery, DeliveryMode::Chunked(_)) && !request.knows_chunks {
+            answer.delivery = DeliveryMode::Plain;
         }
         self.reply(answer, now, request.wish == Wish::Head, pending)
     }

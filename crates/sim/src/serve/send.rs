@@ -1,10 +1,10 @@
-//! Sends a response by its `Delivery`, well or badly.
+//! Sends a response by its `DeliveryMode`, well or badly.
 //!
 //! **Invariant:** every wait has a limit: a client that does not read, or has disconnected, ends the response.
 
 use super::ledger::Pending;
 use super::wire::{Gone, Stream, Wire};
-use crate::{Delivery, WebResponse};
+use crate::{DeliveryMode, WebResponse};
 use base::Timestamp;
 use std::time::Duration;
 
@@ -34,21 +34,21 @@ impl Reply {
     pub(super) async fn send<S: Stream>(mut self, wire: &mut Wire<S>) -> Sent {
         self.pending.answered(&self.answer);
         match self.answer.delivery {
-            Delivery::Plain | Delivery::Chunked(_) => self.whole(wire).await,
-            Delivery::Late(wait) => {
+            DeliveryMode::Plain | DeliveryMode::Chunked(_) => self.whole(wire).await,
+            DeliveryMode::Late(wait) => {
                 wire.wait(self.scaled(wait)).await?;
                 self.whole(wire).await
             }
-            Delivery::Drip(bytes, wait) => self.drip(wire, bytes.max(1), self.scaled(wait)).await,
-            Delivery::WrongLength(_) => self.whole(wire).await.and(Err(Gone::Finished)),
-            Delivery::Raw => self.raw(wire).await.and(Err(Gone::Finished)),
-            Delivery::Endless => self.endless(wire).await,
-            Delivery::RawEndless(once) => self.raw_endless(wire, once).await,
-            Delivery::Hang => {
+            DeliveryMode::Drip(bytes, wait) => self.drip(wire, bytes.max(1), self.scaled(wait)).await,
+            DeliveryMode::WrongLength(_) => self.whole(wire).await.and(Err(Gone::Finished)),
+            DeliveryMode::Raw => self.raw(wire).await.and(Err(Gone::Finished)),
+            DeliveryMode::Endless => self.endless(wire).await,
+            DeliveryMode::RawEndless(once) => self.raw_endless(wire, once).await,
+            DeliveryMode::Hang => {
                 self.pending.unanswered();
                 wire.wait(self.scaled(HANG_TIME_MAX)).await.and(Err(Gone::Cut))
             }
-            Delivery::Close => {
+            DeliveryMode::Close => {
                 self.pending.unanswered();
                 self.pending.close();
                 Err(Gone::Cut)

@@ -2,7 +2,7 @@
 
 use crate::asking::{ask, between, day, field, get, text, web};
 use base::{Interval, Timestamp};
-use sim::{Delivery, Web};
+use sim::{DeliveryMode, Web};
 use std::io::Read;
 
 /// The first page of each server that exists.
@@ -140,7 +140,7 @@ fn codings_and_charsets_are_those_that_are_named() {
         assert!(!page.contains('\u{fffd}') && !page.contains("&#"), "{url}");
         between(&page, "<title>", "</title>");
         legacy += usize::from(String::from_utf8(plain.body.clone()).is_err());
-        chunked += usize::from(matches!(plain.delivery, Delivery::Chunked(_)));
+        chunked += usize::from(matches!(plain.delivery, DeliveryMode::Chunked(_)));
         let packed = ask(&web, &url, day(3), |asked| asked.accepts_gzip = true);
         if field(&packed, "Content-Encoding") == Some("gzip") {
             let mut unpacked = Vec::new();

@@ -6,7 +6,7 @@ use base::door::{Cause, Door, Exchange, Failure, Phase, Request, Truncation};
 use base::http::Framing;
 use base::{Interval, PageUrl};
 use sim::hostile::{self, HostileKind};
-use sim::{Delivery, Plan, SimulatedDoor, Web};
+use sim::{DeliveryMode, Plan, SimulatedDoor, Web};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ fn an_exchange_is_what_the_web_answers_byte_for_byte() {
         assert_eq!((exchange.payload().unwrap().as_ref(), exchange.status), (answer.body.as_slice(), 200));
         assert_eq!(
             (exchange.truncated, exchange.framing == Framing::Chunked),
-            (None, matches!(answer.delivery, Delivery::Chunked(_)))
+            (None, matches!(answer.delivery, DeliveryMode::Chunked(_)))
         );
         assert!(exchange.times.total >= exchange.times.first_byte + exchange.times.connect);
         chunked += usize::from(exchange.framing == Framing::Chunked);

@@ -128,7 +128,7 @@ async fn an_old_client_gets_no_chunks() {
     let chunked = (0..60).find_map(|number| {
         let page = PageUrl::parse(&rig.web.page_url(number, 0, rig.clock.now())).unwrap();
         let delivery = rig.web.answer(&asked(&page), rig.clock.now()).delivery;
-        (page.scheme() == Scheme::Http && matches!(delivery, sim::Delivery::Chunked(_))).then_some(page)
+        (page.scheme() == Scheme::Http && matches!(delivery, sim::DeliveryMode::Chunked(_))).then_some(page)
     });
     let page = chunked.unwrap();
     let mut client = rig.client_for(page.as_str()).await;
