@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "no field name")]
+    #[should_panic(expected = "not a field name")]
     fn a_field_name_is_a_word() {
         let _ = Fields::new().text("a: b", "c");
     }
