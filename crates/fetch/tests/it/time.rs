@@ -1,4 +1,4 @@
-//! Servers that take their time: every wait has an end (H6). ExchangeLimits are scaled down; the servers would go on for ever.
+//! Servers that take their time: every wait has an end (H6). The limits are scaled down; the servers would never end.
 
 use crate::server::{Act, Server, door_to};
 use base::door::{Cause, Door, Failure, Phase, Request, Truncation};

@@ -47,7 +47,7 @@ fn a_running_crawl_takes_down_what_another_process_asks_for_and_goes_on() {
     let (rest, code) = crawl.end();
     assert_eq!(code, Some(0), "{rest:?}");
     let pages = rest.last().unwrap()["summary"]["pages"].as_u64().unwrap();
-    assert!(pages as usize > before, "the summary covers the whole crawl: {pages}");
+    assert!(pages > before as u64, "the summary covers the whole crawl: {pages}");
     on(&data, &["verify"]).done();
     on(&data, &["history", &page]).found(&["is not archived"]);
 }
@@ -78,7 +78,7 @@ fn survives_m1_a_crawl_killed_in_the_middle_of_a_takedown() {
     let (site, _place, data) = slow();
     let mut crawl = Running::start(&data, &[&site.url("/")]);
     let page = archived(&mut crawl, 6).pop().unwrap();
-    let listed = || fs::read_dir(data.join("archive")).unwrap().map(|file| file.unwrap().file_name()).count();
+    let listed = || fs::read_dir(data.join("archive")).unwrap().count();
     let before = listed();
     let mut command = utsushi();
     command.arg("--data").arg(&data).args(["takedown", "--yes", "--url", &page]);
