@@ -14,6 +14,7 @@ mod replay;
 mod report;
 mod scheduled;
 mod score;
+mod synthetic;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -34,11 +35,15 @@ use trace::Trace;
   cargo xtask bench revisit --traces ../shared/data/traces --every 30 --from 2022-01-01 --to 2026-08-01 --json
   cargo xtask bench revisit --traces ../shared/data/traces --policy co-change/root --policy paper/scaled
   cargo xtask bench revisit --traces ../shared/data/traces --every 30 --crawler
+  cargo xtask bench revisit --synthetic --every 30
   cargo xtask bench revisit --estimates")]
 pub(crate) struct Args {
     /// The directory with NAME.events.tsv.gz and NAME.pages.tsv.gz
-    #[arg(long, value_name = "DIR", required_unless_present = "estimates")]
+    #[arg(long, value_name = "DIR", required_unless_present_any = ["estimates", "synthetic"])]
     traces: Option<PathBuf>,
+    /// Made traces with what the recorded ones lack, instead of `--traces`
+    #[arg(long, conflicts_with_all = ["traces", "from", "to"])]
+    synthetic: bool,
     /// Mean days between visits to a page
     #[arg(long, value_name = "DAYS", value_delimiter = ',', default_values_t = [7.0, 30.0, 100.0], value_parser = days)]
     every: Vec<f64>,
@@ -55,7 +60,7 @@ pub(crate) struct Args {
     #[arg(long, conflicts_with = "estimates")]
     crawler: bool,
     /// How near each estimator comes to rates that are known, on simulated pages
-    #[arg(long, conflicts_with_all = ["traces", "from", "to", "policies"])]
+    #[arg(long, conflicts_with_all = ["traces", "synthetic", "from", "to", "policies"])]
     estimates: bool,
     /// Print one object a line
     #[arg(long)]
@@ -83,8 +88,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
     }
     #[expect(clippy::cast_precision_loss, reason = "seconds since 1970")]
     let seconds = |at: Option<Timestamp>| at.map(|at| at.as_seconds() as f64);
-    let directory = args.traces.as_ref().context("`--traces` names no directory")?;
-    let traces = Trace::read_all(directory, (seconds(args.from), seconds(args.to)))?;
+    let traces = if args.synthetic {
+        synthetic::all()
+    } else {
+        let directory = args.traces.as_ref().context("`--traces` names no directory")?;
+        Trace::read_all(directory, (seconds(args.from), seconds(args.to)))?
+    };
     let contenders = if args.crawler { Contender::crawler() } else { Contender::all(&args.policies) };
     for every_days in &args.every {
         let every = Interval::from_days(1).times(*every_days);
