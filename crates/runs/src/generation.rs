@@ -26,6 +26,8 @@ pub(crate) struct Generation {
     pub(crate) runs: Vec<(u64, u32)>,
     /// The inputs whose rows are all in the runs, by name.
     pub(crate) covered: BTreeSet<Arc<str>>,
+    /// A line of text that the owner publishes with the rows, such as a checkpoint; empty for none.
+    pub(crate) mark: String,
 }
 
 impl Generation {
@@ -62,6 +64,7 @@ impl Generation {
                     generation.runs.push((id.parse().ok()?, level.parse().ok()?));
                 }
                 ("covers", name) => _ = generation.covered.insert(Arc::from(name)),
+                ("mark", mark) => mark.clone_into(&mut generation.mark),
                 _ => return None,
             }
         }
@@ -72,6 +75,9 @@ impl Generation {
         let mut text = format!("{first_line}\ngeneration {}\nnext-run {}\n", self.number, self.next_run);
         self.runs.iter().for_each(|(id, level)| text.push_str(&format!("run {id} level {level}\n")));
         self.covered.iter().for_each(|name| text.push_str(&format!("covers {name}\n")));
+        if !self.mark.is_empty() {
+            text.push_str(&format!("mark {}\n", self.mark));
+        }
         let check = ContentDigest::of(text.as_bytes());
         text.push_str(&format!("check {check}\n"));
         text
@@ -107,7 +113,8 @@ mod tests {
     #[test]
     fn a_generation_is_read_as_it_was_written_and_nothing_else_is() {
         let covered = [Arc::from("a.warc.gz"), Arc::from("b.warc.gz")].into();
-        let generation = Generation { number: 7, next_run: 4, runs: vec![(3, 1), (2, 0)], covered };
+        let generation =
+            Generation { number: 7, next_run: 4, runs: vec![(3, 1), (2, 0)], covered, mark: "a@7".into() };
         let text = generation.to_text("links 1");
         assert_eq!(Generation::parse(&text, "links 1"), Some(generation));
         for place in 0..text.len() {

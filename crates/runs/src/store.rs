@@ -120,6 +120,39 @@ impl<R: Rows> RunStore<R> {
         self.runs().map(|run| RowSource::Run(Arc::clone(run))).collect()
     }
 
+    /// The line that was published with the rows; empty if there was none.
+    #[must_use]
+    pub fn mark(&self) -> &str {
+        &self.generation.mark
+    }
+
+    /// Publishes one more run, as [`RunStore::add_run`] does, and `mark` with it, as one unit.
+    ///
+    /// # Errors
+    /// When the run cannot be written or published. Nothing has changed then.
+    ///
+    /// # Panics
+    /// When the mark has more than one line.
+    pub fn add_marked_run(
+        &mut self,
+        keys_max: u64,
+        mark: &str,
+        fill: impl FnOnce(&mut RunWriter<'_, R>, &mut Names) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.add(Generation { mark: one_line(mark), ..self.generation.clone() }, keys_max, fill)
+    }
+
+    /// Publishes a mark without rows.
+    ///
+    /// # Errors
+    /// When it cannot be published. Nothing has changed then.
+    ///
+    /// # Panics
+    /// When the mark has more than one line.
+    pub fn set_mark(&mut self, mark: &str) -> Result<(), Error> {
+        self.install(Generation { mark: one_line(mark), ..self.generation.clone() }, self.runs.clone())
+    }
+
     /// Publishes one more run, which `fill` writes and which holds at most `keys_max` keys. With it the runs hold all rows of
     /// the inputs `covered`.
     ///
@@ -133,6 +166,16 @@ impl<R: Rows> RunStore<R> {
     ) -> Result<(), Error> {
         let mut generation = self.generation.clone();
         generation.covered.extend(covered);
+        self.add(generation, keys_max, fill)
+    }
+
+    /// Writes a run and publishes it with `generation`.
+    fn add(
+        &mut self,
+        mut generation: Generation,
+        keys_max: u64,
+        fill: impl FnOnce(&mut RunWriter<'_, R>, &mut Names) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let disk = Arc::clone(&self.disk);
         let mut writer = RunWriter::create(&*disk, &self.directory, generation.next_run, keys_max)?;
         fill(&mut writer, self.names_mut())?;
@@ -174,7 +217,8 @@ impl<R: Rows> RunStore<R> {
     /// When the generation cannot be published.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.take_merged(true)?;
-        let generation = Generation { covered: BTreeSet::new(), ..self.generation.clone() };
+        let generation =
+            Generation { covered: BTreeSet::new(), mark: String::new(), ..self.generation.clone() };
         self.install(generation, Vec::new())
     }
 
@@ -287,6 +331,7 @@ pub struct PublishedRuns<R: Rows> {
     /// The runs, oldest first.
     pub runs: Vec<Arc<Run<R>>>,
     covered: BTreeSet<Arc<str>>,
+    mark: String,
 }
 
 impl<R: Rows> PublishedRuns<R> {
@@ -296,13 +341,33 @@ impl<R: Rows> PublishedRuns<R> {
     /// When the runs cannot be read, or are damaged.
     pub fn open(disk: &dyn Disk, directory: &Path, names: &mut Names) -> Result<Self, Error> {
         let (generation, runs) = load(disk, directory, names)?;
-        Ok(Self { runs: runs.into_iter().map(|(run, _)| run).collect(), covered: generation.covered })
+        Ok(Self {
+            runs: runs.into_iter().map(|(run, _)| run).collect(),
+            covered: generation.covered,
+            mark: generation.mark,
+        })
     }
     /// Whether the runs hold all rows of an input.
     #[must_use]
     pub fn covers(&self, input: &str) -> bool {
         self.covered.contains(input)
     }
+    /// The line that was published with the rows; empty if there was none.
+    #[must_use]
+    pub fn mark(&self) -> &str {
+        &self.mark
+    }
+    /// The runs, to be walked.
+    #[must_use]
+    pub fn sources(&self) -> Vec<RowSource<R>> {
+        self.runs.iter().map(|run| RowSource::Run(Arc::clone(run))).collect()
+    }
+}
+
+/// The mark as it stands in a generation.
+fn one_line(mark: &str) -> String {
+    assert!(!mark.contains('\n'), "a mark is one line");
+    mark.to_owned()
 }
 
 /// Reads the published generation and opens its runs.

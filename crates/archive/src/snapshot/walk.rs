@@ -48,7 +48,13 @@ impl Reader {
     }
     /// The versions of one page that `choice` asks for.
     pub fn versions_of(&self, key: &Key, choice: &Choice) -> Snapshot {
-        self.snapshot_in(choice, vec![KeyBounds::one(key.as_str().as_bytes())])
+        let bytes = key.as_str().as_bytes();
+        let mut snapshot = self.snapshot_in(choice, vec![KeyBounds::one(bytes)]);
+        snapshot.origins.retain(|origin| match origin {
+            Origin::Run(run) => run.may_hold(bytes),
+            Origin::Memory(_) => true,
+        });
+        snapshot
     }
 
     fn snapshot_in(&self, choice: &Choice, ranges: Vec<KeyBounds>) -> Snapshot {
