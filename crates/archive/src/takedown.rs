@@ -47,6 +47,8 @@ pub struct Receipt {
     pub bytes: u64,
     /// The archive files that were rewritten, and how many groups of records were removed from each.
     pub files: BTreeMap<Arc<str>, u64>,
+    /// Rows of the derived table that were removed.
+    pub derived_rows: u64,
     /// Captures of other pages that were rewritten because they referred to bytes that were removed.
     pub moved: Vec<Entry>,
 }
@@ -83,7 +85,7 @@ impl Archive {
             is_done: false,
         };
         self.tombstones.push(tombstone);
-        let files = self.execute((&id, target), at, &gone, progress)?;
+        let (files, derived_rows) = self.execute((&id, target), at, &gone, progress)?;
         if let Some(tombstone) = self.tombstones.last_mut() {
             tombstone.is_done = true;
         }
@@ -96,6 +98,7 @@ impl Archive {
             captures: plan.gone.len() as u64,
             bytes: plan.gone.iter().map(|gone| gone.length).sum(),
             files,
+            derived_rows,
             moved,
         })
     }
@@ -163,21 +166,21 @@ impl Archive {
         Ok(plan)
     }
 
-    /// Does what the tombstone says. It may be repeated.
+    /// Does what the tombstone says. It may be repeated. Returns what was removed from each file, and rows of the derived table.
     fn execute(
         &mut self,
         (id, target): (&str, &Target),
         at: Timestamp,
         gone: &[Gone],
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<BTreeMap<Arc<str>, u64>, Error> {
-        let mut by_file: BTreeMap<Arc<str>, Vec<&Gone>> = BTreeMap::new();
+    ) -> Result<(BTreeMap<Arc<str>, u64>, u64), Error> {
+        let (mut by_file, mut derived_rows) = (BTreeMap::<Arc<str>, Vec<&Gone>>::new(), 0);
         gone.iter().for_each(|gone| by_file.entry(Arc::clone(&gone.file)).or_default().push(gone));
         for (done, (file, gone)) in by_file.iter().enumerate() {
             progress(done as u64, by_file.len() as u64);
             let disk = Arc::clone(&self.disk);
             let rewritten = rewrite_file(&*disk, &self.directory, file, (gone, at), &mut self.index);
-            self.stop_on_error(rewritten)?;
+            derived_rows += self.stop_on_error(rewritten)?;
         }
         let places: HashSet<(&str, u64)> = gone.iter().map(|gone| (&*gone.file, gone.offset)).collect();
         let rewritten = self.index.rewrite(&mut |_, row, files: &mut Files| {
@@ -188,7 +191,8 @@ impl Archive {
         self.note_done(id, target, at)?;
         self.settle()?;
         progress(by_file.len() as u64, by_file.len() as u64);
-        Ok(by_file.into_iter().map(|(file, gone)| (file, gone.len() as u64)).collect())
+        let files = by_file.into_iter().map(|(file, gone)| (file, gone.len() as u64)).collect();
+        Ok((files, derived_rows))
     }
 }
 

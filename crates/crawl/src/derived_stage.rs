@@ -79,9 +79,9 @@ impl Stage for DerivedStage {
         let synced = self.table.as_mut().map_or(Ok(()), derived::DerivedWriter::sync);
         self.check(synced)
     }
-    /// The archive removes rows together with their records.
-    fn take_down(&mut self, _: &Target) -> Result<(), Error> {
-        Ok(())
+    /// The archive removes and counts rows together with their records.
+    fn take_down(&mut self, _: &Target) -> Result<u64, Error> {
+        Ok(0)
     }
     fn clear(&mut self) -> Result<(), Error> {
         self.rows.clear();

@@ -228,10 +228,12 @@ impl Stage for FrontierStage<'_> {
         self.frontier.commit_durably(self.now).map_err(Error::from)?;
         Ok(())
     }
-    fn take_down(&mut self, target: &Target) -> Result<(), stage::Error> {
+    /// The pages stay known, and are not visited again. A frontier that is opened asks the archive what was taken down.
+    fn take_down(&mut self, target: &Target) -> Result<u64, stage::Error> {
         self.taken_down.push(target.clone());
         exclude(self.frontier, self.taken_down.clone());
-        Ok(())
+        let holds = |key: &str| target.holds(&archive::Key::from_stored(key));
+        Ok(self.frontier.count_pages(holds).map_err(Error::from)?)
     }
     fn clear(&mut self) -> Result<(), stage::Error> {
         let fresh = self.fresh.as_mut().ok_or(stage::Error::InUse { stage: NAME })?;

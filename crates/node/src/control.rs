@@ -80,6 +80,8 @@ pub enum ControlRequest {
         /// Maximum number of pages.
         limit: usize,
     },
+    /// List the stages that follow the archive.
+    Stages {},
     /// Return the figures of the paper.
     Figures {},
     /// Remove something from every store permanently. The crawl stops meanwhile.
@@ -105,6 +107,7 @@ impl ControlRequest {
             | Self::Servers { .. }
             | Self::Status {}
             | Self::Failing { .. }
+            | Self::Stages {}
             | Self::Figures {} => true,
             Self::Add { .. }
             | Self::Direct { .. }

@@ -33,6 +33,19 @@ pub enum Error {
         /// Why it failed.
         source: crawl::Error,
     },
+    /// A stage cannot be read or written.
+    #[error("cannot {action} `{stage}`")]
+    Stage {
+        /// What was being done.
+        action: &'static str,
+        /// The stage.
+        stage: &'static str,
+        /// Why it failed.
+        source: stage::Error,
+    },
+    /// There is no stage of this name.
+    #[error("`{0}` is not derived from the archive")]
+    NoStage(String),
     /// A file or directory cannot be read or written.
     #[error("cannot {action} `{}`", path.display())]
     Io {
@@ -156,6 +169,12 @@ impl Error {
             Self::Config(error) => return Some(error.advice()),
             Self::Control { owner, source } => return Some(control_advice(owner, source)),
             Self::Schedule { source: crawl::Error::Archive(_), .. } => return None,
+            Self::Stage { source: stage::Error::Archive(_), .. } => return None,
+            Self::Stage { stage, .. } => {
+                return Some(format!(
+                    "run `utsushi rebuild {stage}`, which rebuilds it from the archive; nothing is lost"
+                ));
+            }
             Self::Schedule { .. } => {
                 "run `utsushi rebuild frontier`, which rebuilds it from the archive; nothing is lost"
             }

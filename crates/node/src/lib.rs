@@ -8,12 +8,12 @@
 //! # async fn example() -> Result<(), node::Error> {
 //! use node::control::ControlRequest;
 //! use node::views::ScheduleView;
-//! use node::{Config, Node, Silent, Steering};
+//! use node::{Config, Node, Silent, Steering, stages};
 //! use std::sync::Arc;
 //!
 //! let data = std::path::PathBuf::from("web");
 //! let config = Config::load(None, &data)?;
-//! let node = Node { data, config, monitor: Arc::new(Silent) };
+//! let node = Node { data, config, monitor: Arc::new(Silent), stages: stages::ALL };
 //! let steering = Steering::find_to_read(&node).await?;
 //! for schedule in steering.ask_for::<ScheduleView>(ControlRequest::Status {}).await? {
 //!     assert!(schedule.new <= schedule.pages);
@@ -44,6 +44,7 @@ mod orders;
 pub mod rebuild;
 pub mod scans;
 pub mod schedule;
+pub mod stages;
 mod steering;
 pub mod takedown;
 mod view;

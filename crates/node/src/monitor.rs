@@ -47,6 +47,13 @@ pub enum Notice<'a> {
     DiskFull(&'a archive::Error),
     /// There is space again.
     DiskFreed,
+    /// A stage cannot be kept up to date. It is tried again.
+    StageFailed {
+        /// The stage.
+        stage: &'static str,
+        /// Why.
+        error: &'a crate::Error,
+    },
 }
 
 /// A kind of long work.
@@ -57,7 +64,7 @@ pub enum Activity {
     ReadingArchive,
     /// Updating the schedule; counts captures.
     Learning,
-    /// Reading languages, titles and types; counts captures.
+    /// Rebuilding a stage such as languages, titles and types; counts captures.
     Deriving,
     /// Searching archived pages for links that a wider scope includes; counts captures.
     SearchingLinks,

@@ -31,7 +31,7 @@ pub use body::{BodyParser, Markup, ParsedBody};
 pub use delivery::{Delivery, Progress};
 pub use error::{Error, parse_checkpoint};
 pub use runner::{
-    COMMIT_CAPTURES, LAG_CAPTURES_MAX, LOOK_AHEAD_CAPTURES, Lag, PauseSwitch, Runner, take_down,
+    COMMIT_CAPTURES, LAG_CAPTURES_MAX, LOOK_AHEAD_CAPTURES, Lag, PauseSwitch, Runner, lag_after, take_down,
 };
 
 use archive::{Checkpoint, Target};
@@ -69,13 +69,19 @@ pub trait Stage {
         Ok(())
     }
 
-    /// Removes what was derived from captures of `target`. The archive no longer shows them.
+    /// Removes what was derived from captures of `target`, durably, and returns how many rows, pages or documents that
+    /// were. The archive no longer shows these captures. After a crash it is called again.
     ///
     /// # Errors
     /// When it cannot be removed.
-    fn take_down(&mut self, target: &Target) -> Result<(), Error>;
+    fn take_down(&mut self, target: &Target) -> Result<u64, Error>;
 
     /// Removes everything, the checkpoint too, so that the next run rebuilds it.
+    ///
+    /// A stage with a directory of its own is never cleared while it is used: a rebuild opens it in a new directory, clears
+    /// it there, lets it catch up, and puts the directory in place of the old one. So readers keep the old data until the
+    /// new data is complete, and a crash costs nothing. A stage whose files lie among those of the archive is cleared in
+    /// place, and catches up.
     ///
     /// # Errors
     /// When it cannot be removed.

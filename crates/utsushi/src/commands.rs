@@ -149,7 +149,7 @@ fn context(cli: &Cli, output: &Output) -> anyhow::Result<Context> {
     }
     logs::start(output, &config.log.level, config.log.format);
     let config_file = cli.global.config.clone();
-    let node = Node { data, config, monitor: Arc::new(output.clone()) };
+    let node = Node { data, config, monitor: Arc::new(output.clone()), stages: node::stages::ALL };
     Ok(Context { node, config_file, output: output.clone() })
 }
 

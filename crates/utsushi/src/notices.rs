@@ -28,6 +28,10 @@ impl Monitor for Output {
             Notice::MetricsServed(address) => self.note(format!("metrics: http://{address}/metrics")),
             Notice::DiskFull(error) => self.complaint(format!("waiting for space on disk: {error}")),
             Notice::DiskFreed => self.complaint("disk space is available again; continuing"),
+            Notice::StageFailed { stage, error } => self.complaint(format!(
+                "{}; the crawl continues, and `{stage}` is tried again",
+                error.with_causes()
+            )),
             // A notice without a text here is of no use to a person.
             _ => {}
         }

@@ -19,17 +19,18 @@ use std::io;
 use std::path::Path;
 use warc::{Compression, Level, ZstdLevel};
 
-/// Rewrites a file with a record of the same length in place of each group, and its checksums.
+/// Rewrites a file with a record of the same length in place of each group, and its checksums. Returns how many rows of the
+/// derived table were removed with them.
 pub(super) fn rewrite_file(
     disk: &dyn Disk,
     directory: &Path,
     file: &str,
     (gone, at): (&[&Gone], Timestamp),
     index: &mut Index,
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     let path = directory.join(file);
     let replaced = write_without(disk, &path, file, gone, at)?;
-    derived::remove(disk, directory, file, &gone.iter().map(|gone| gone.offset).collect())?;
+    let rows = derived::remove(disk, directory, file, &gone.iter().map(|gone| gone.offset).collect())?;
     let sums_path = sums::path_of(directory, file);
     let mut files = Files::default();
     let mut batches = Vec::new();
@@ -41,7 +42,8 @@ pub(super) fn rewrite_file(
         // There are none to go by.
         rename(&with_rewrite(&path), &path)?;
         sync_directory_of(disk, &path)?;
-        return recover::make_sums(disk, &path, file, index).map(drop);
+        recover::make_sums(disk, &path, file, index)?;
+        return Ok(rows);
     }
     let new_sums = with_rewrite(&sums_path);
     let mut writer = SumsWriter::create(disk, &new_sums, file)?;
@@ -51,7 +53,8 @@ pub(super) fn rewrite_file(
     writer.finish(disk)?;
     rename(&with_rewrite(&path), &path)?;
     rename(&new_sums, &sums_path)?;
-    sync_directory_of(disk, &path)
+    sync_directory_of(disk, &path)?;
+    Ok(rows)
 }
 
 /// A part of a file that was replaced: where it begins, how long it is, and the checksum it has now.

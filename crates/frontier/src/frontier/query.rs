@@ -226,6 +226,26 @@ impl Frontier {
         })
     }
 
+    /// Number of known pages with such keys; every page is looked at.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn count_pages(&mut self, is_meant: impl Fn(&str) -> bool) -> Result<u64> {
+        Self::count_pages_of(&mut self.store, is_meant)
+    }
+    /// The same of a store that is not opened as a frontier.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn count_pages_of(store: &mut sat::Store, is_meant: impl Fn(&str) -> bool) -> Result<u64> {
+        let mut count = 0;
+        store.for_each(|record| -> Result<()> {
+            count += u64::from(is_meant(&String::from_utf8_lossy(record.key)));
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
     /// The figures of paper 003; every page is looked at.
     ///
     /// # Errors
