@@ -10,6 +10,7 @@ mod bench;
 mod ci;
 mod clock;
 mod codes;
+mod dictionary;
 mod house;
 mod layers;
 mod licences;
@@ -64,6 +65,7 @@ enum Task {
     Layers(layers::Args),
     Codes(codes::Args),
     House(house::Args),
+    Dictionary(dictionary::Args),
 }
 
 fn main() -> ExitCode {
@@ -77,6 +79,7 @@ fn main() -> ExitCode {
         Task::Layers(args) => layers::run(&args),
         Task::Codes(args) => codes::run(&args),
         Task::House(args) => house::run(&args),
+        Task::Dictionary(args) => dictionary::run(&args),
     };
     match verdict {
         Ok(Verdict::Clean) => ExitCode::SUCCESS,
