@@ -28,12 +28,19 @@
 
 mod analyser;
 mod analysis;
+mod bunsetsu;
 mod dictionary;
+mod juman;
+mod knp;
 mod lattice;
 mod normal;
 mod part;
+mod synonyms;
 
 pub use analyser::{Analyser, PIECE_BYTES_MAX};
 pub use analysis::{Analysis, Morpheme};
+pub use bunsetsu::{Bunsetsu, DependencyLabel};
+pub use knp::knp;
 pub use normal::Normalised;
 pub use part::PartOfSpeech;
+pub use synonyms::{Synonym, SynonymGroup, synonyms, synonyms_of};

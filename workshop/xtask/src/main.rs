@@ -15,6 +15,7 @@ mod house;
 mod layers;
 mod licences;
 mod process;
+mod synonyms;
 mod test;
 mod tools;
 mod torture;
@@ -66,6 +67,7 @@ enum Task {
     Codes(codes::Args),
     House(house::Args),
     Dictionary(dictionary::Args),
+    Synonyms(synonyms::Args),
 }
 
 fn main() -> ExitCode {
@@ -80,6 +82,7 @@ fn main() -> ExitCode {
         Task::Codes(args) => codes::run(&args),
         Task::House(args) => house::run(&args),
         Task::Dictionary(args) => dictionary::run(&args),
+        Task::Synonyms(args) => synonyms::run(&args),
     };
     match verdict {
         Ok(Verdict::Clean) => ExitCode::SUCCESS,
