@@ -10,10 +10,12 @@ mod bench;
 mod ci;
 mod clock;
 mod codes;
+mod dictionary;
 mod house;
 mod layers;
 mod licences;
 mod process;
+mod synonyms;
 mod test;
 mod tools;
 mod torture;
@@ -64,6 +66,8 @@ enum Task {
     Layers(layers::Args),
     Codes(codes::Args),
     House(house::Args),
+    Dictionary(dictionary::Args),
+    Synonyms(synonyms::Args),
 }
 
 fn main() -> ExitCode {
@@ -77,6 +81,8 @@ fn main() -> ExitCode {
         Task::Layers(args) => layers::run(&args),
         Task::Codes(args) => codes::run(&args),
         Task::House(args) => house::run(&args),
+        Task::Dictionary(args) => dictionary::run(&args),
+        Task::Synonyms(args) => synonyms::run(&args),
     };
     match verdict {
         Ok(Verdict::Clean) => ExitCode::SUCCESS,
