@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(crate) const FILE_NAME: &str = "CURRENT";
 pub(super) const UNFINISHED_NAME: &str = "CURRENT.tmp";
 
-/// What the store is made of.
+/// The parts of the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Generation {
     /// Grows by one with each change.
@@ -31,7 +31,7 @@ pub(crate) struct Generation {
 }
 
 impl Generation {
-    /// Reads what is published in `directory`; `None` when nothing is.
+    /// Reads the published generation in `directory`; `None` if there is none.
     pub(crate) fn read(disk: &dyn Disk, directory: &Path, first_line: &str) -> Result<Option<Self>, Error> {
         let path = directory.join(FILE_NAME);
         let file = match disk.open(&path, Open::Read) {
@@ -99,7 +99,7 @@ impl Generation {
         let file = disk.open(&unfinished, Open::CreateNew).map_err(failed("create"))?;
         file.write_at(0, self.to_text(first_line).as_bytes()).map_err(failed("write to"))?;
         file.sync().map_err(failed("sync"))?;
-        // The names of the runs first: what is published must be there.
+        // The names of the runs first: published runs must be there.
         disk.sync_directory(directory).map_err(|source| Error::io("sync", directory, source))?;
         disk.rename(&unfinished, &path).map_err(failed("rename"))?;
         disk.sync_directory(directory).map_err(|source| Error::io("sync", directory, source))

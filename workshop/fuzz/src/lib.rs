@@ -101,7 +101,7 @@ fn choice(data: &[u8]) -> (usize, &[u8]) {
     data.split_first().map_or((0, data), |(first, rest)| (usize::from(*first), rest))
 }
 
-/// Pieces of an input, each behind its length in two bytes. The last one may be cut short.
+/// Pieces of an input, each after its length in two bytes. The last one may be cut short.
 fn pieces(mut data: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let (length, rest) = data.split_first_chunk()?;

@@ -1,4 +1,4 @@
-//! Takes rows, or everything, out of the table.
+//! Removes rows, or everything, from the table.
 
 use super::Facts;
 use super::journal::{Journal, frame, head, path_of};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
-/// Removes the whole table, so that it is rebuilt. There must be no writer meanwhile.
+/// Removes the whole table, so that it is rebuilt. There must be no writer.
 pub fn clear(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
     // From the last to the first: what is left after a crash is the beginning of the table.
     for file in journals(disk, directory)?.into_iter().rev() {

@@ -1,4 +1,4 @@
-//! Rewrites archive files, with a record of the same length in place of each group that must go.
+//! Rewrites archive files, with a record of the same length in place of each removed group.
 //!
 //! **Invariant:** the old file is replaced only when the new one is durable; every other record stays where it was.
 
@@ -39,7 +39,7 @@ pub(super) fn rewrite_file(
         disk.rename(from, to).map_err(|source| Error::writing(disk, "rename", from, source))
     };
     if !found.is_some_and(|found| found.is_finished) {
-        // There are none to go by.
+        // The file has no checksums.
         rename(&with_rewrite(&path), &path)?;
         sync_directory_of(disk, &path)?;
         recover::make_sums(disk, &path, file, index)?;
@@ -85,7 +85,7 @@ fn write_without(
         let too_short = || Error::Damaged {
             path: path.to_owned(),
             offset: gone.offset,
-            what: "it is too short to be replaced by a record that says it was removed",
+            what: "it is too short to be replaced by a removal record",
         };
         let bytes = usize::try_from(gone.length)
             .ok()
@@ -108,7 +108,7 @@ fn compression_of(file: &str) -> Compression {
     }
 }
 
-/// What a batch holds when groups of it were replaced.
+/// The batch after groups of it were replaced.
 fn without(batch: Batch, replaced: &Replaced, file: &str, files: &Files) -> Batch {
     let within = |offset: u64| {
         let before = replaced.range(..=offset).next_back();

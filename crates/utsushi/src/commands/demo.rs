@@ -112,7 +112,7 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let politeness = scene.serving.politeness();
     let pause = context.node.config.crawl.pause;
     let (took, simulated) = (real.real_elapsed(), clock.now().since(began));
-    let told = summary::Told {
+    let results = summary::DemoResults {
         report,
         politeness,
         findings,
@@ -124,10 +124,10 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
         writer: &writer,
     };
     if context.output.json() {
-        context.output.object(&json!({ "summary": told.to_json() }));
+        context.output.object(&json!({ "summary": results.to_json() }));
     } else {
-        told.to_text().lines().for_each(|line| context.output.line(line));
-        let hints = told.hints(&context.node.data);
+        results.to_text().lines().for_each(|line| context.output.line(line));
+        let hints = results.hints(&context.node.data);
         let writer = Arc::into_inner(writer).expect("the crawl has ended");
         show_schedule(&context, writer).await?;
         hints.iter().for_each(|line| context.output.line(line));

@@ -88,7 +88,7 @@ fn survives_m1_a_crawl_killed_in_the_middle_of_a_takedown() {
     assert_eq!(crawl.end().1, None);
     let code = asking.wait().unwrap().code();
     assert!([Some(0), Some(2)].contains(&code), "{code:?}");
-    // Whoever writes next finishes what was decided; what was not is asked for again.
+    // The next writer finishes what was decided; the rest is requested again.
     let ended = on(&data, &["takedown", "--yes", "--url", &page]);
     assert!([Some(0), Some(1)].contains(&ended.code), "{ended:?}");
     on(&data, &["history", &page]).found(&["is not archived"]);

@@ -1,4 +1,4 @@
-//! What is taken down is gone: from what is handed out, from the files, after a rebuild and after a new import.
+//! What is taken down is gone: from results, from the files, after a rebuild and after a new import.
 
 use crate::made::{PAGE, imported, small_web};
 use crate::program::{contents, objects, on};
