@@ -69,6 +69,9 @@ pub enum ScopeError {
         /// Why it is not a server.
         source: UrlError,
     },
+    /// No URL of a page.
+    #[error("it is not the URL of a page; write it whole, such as `https://www.example.org/page`")]
+    Url(#[source] UrlError),
     /// No URL to begin with.
     #[error(
         "no URL begins with the prefix; write it with its whole server name, such as `https://www.example.org/dir/`"

@@ -15,6 +15,8 @@ mod server;
 pub use client::{ControlError, ask, ask_long, is_reachable};
 pub use server::ControlServer;
 
+pub(crate) use client::read as read_answer;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;

@@ -8,6 +8,9 @@
 //! or `utsushi import` leaves.
 
 mod jobs;
+mod prepare;
+
+pub use prepare::{CrawlPlan, PreparedCrawl};
 
 use crate::control::{ControlAnswer, ControlLines, ControlRequest, ControlServer};
 use crate::directory::DirectoryWriter;

@@ -131,6 +131,15 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// Only public addresses could be visited, and there is no contact (D18).
+    #[error("cannot crawl: public addresses are not visited without a contact")]
+    NoContact,
+    /// A crawl knows no page and was given none.
+    #[error("cannot crawl: no page is known yet, and no page given")]
+    NoSeeds,
+    /// There is nothing to draw.
+    #[error("cannot draw figures: nothing has been crawled yet")]
+    NothingCrawled,
     /// The caller asked to stop.
     #[error("stopped before the end")]
     Stopped,
@@ -184,6 +193,9 @@ impl Error {
             Self::Door(_) => {
                 "correct the section `[fetch]` of the configuration; `utsushi config` shows what is in effect"
             }
+            Self::NoContact => crate::door::no_contact_advice(),
+            Self::NoSeeds => "give a seed: `utsushi crawl URL`",
+            Self::NothingCrawled => "start with `utsushi crawl URL`",
             Self::MetricsExposed { .. } => {
                 "listen on 127.0.0.1, or add `--metrics-public` if anyone who can connect may read the metrics"
             }

@@ -1,10 +1,13 @@
 //! How a node reports what it does: notices for a person, and progress of long work.
 
+use crate::config::SettingOrigin;
 use archive::Recovery;
 use base::{Interval, Timestamp};
 use crawl::Learning;
+use frontier::Overview;
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::Path;
 
 /// Receives notices and progress.
 pub trait Monitor: fmt::Debug + Send + Sync {
@@ -47,6 +50,28 @@ pub enum Notice<'a> {
     DiskFull(&'a archive::Error),
     /// There is space again.
     DiskFreed,
+    /// The settings of a crawl are stored in this file.
+    SettingsStored(&'a Path),
+    /// A setting of the configuration is overridden by a stored one.
+    SettingOverridden {
+        /// Its name.
+        key: &'static str,
+        /// Where it was set.
+        origin: &'a SettingOrigin,
+    },
+    /// This many pages that were refused are judged again.
+    JudgedAgain(u64),
+    /// A crawl is set up and begins.
+    CrawlReady {
+        /// Its schedule.
+        overview: &'a Overview,
+        /// Number of seeds that were given.
+        seeds: usize,
+        /// The delay before the first request.
+        pause: Interval,
+    },
+    /// The schedule cannot be read now.
+    ScheduleUnreadable(&'a crate::Error),
     /// A stage cannot be kept up to date. It is tried again.
     StageFailed {
         /// The stage.

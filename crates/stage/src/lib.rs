@@ -38,7 +38,7 @@ use archive::{Checkpoint, Target};
 
 /// Something that is derived from the archive.
 pub trait Stage {
-    /// A short name for messages. `utsushi rebuild NAME` rebuilds the stage.
+    /// A short name for messages. `utsushi rebuild NAME` rebuilds the stage, and its files are in the directory of that name.
     fn name(&self) -> &'static str;
 
     /// The position in the archive after the last capture that was committed; `None` if there was none.
@@ -48,7 +48,8 @@ pub trait Stage {
     /// process the whole archive again on top of what is there.
     fn checkpoint(&self) -> Result<Option<Checkpoint>, Error>;
 
-    /// Processes one capture. The result need not be stored before the next [`Stage::commit`].
+    /// Processes one capture. Captures come in order of arrival, not of their dates: an import brings old ones after new ones.
+    /// The result need not be stored before the next [`Stage::commit`].
     ///
     /// # Errors
     /// When the stage cannot go on. It is dropped then, and opened again from its last commit.

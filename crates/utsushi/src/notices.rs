@@ -4,6 +4,7 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::words::count_of;
 use archive::Recovery;
+use base::Interval;
 use crawl::Learning;
 use node::{Activity, Meter, Monitor, Notice};
 
@@ -28,6 +29,19 @@ impl Monitor for Output {
             Notice::MetricsServed(address) => self.note(format!("metrics: http://{address}/metrics")),
             Notice::DiskFull(error) => self.complaint(format!("waiting for space on disk: {error}")),
             Notice::DiskFreed => self.complaint("disk space is available again; continuing"),
+            Notice::SettingsStored(path) => {
+                self.note(format!("the settings of this crawl are stored in `{}`", path.display()));
+            }
+            Notice::SettingOverridden { key, origin } => self.complaint(format!(
+                "`{key}` of {origin} is overridden by an earlier run; `utsushi config --forget {key}` removes the stored value"
+            )),
+            Notice::JudgedAgain(pages) => {
+                self.note(format!("judged again: {} refused before", count_of(*pages, "page")));
+            }
+            Notice::CrawlReady { overview, seeds, pause } => ready(self, overview, *seeds, *pause),
+            Notice::ScheduleUnreadable(error) => {
+                self.note(format!("the schedule cannot be read now: {}", error.with_causes()));
+            }
             Notice::StageFailed { stage, error } => self.complaint(format!(
                 "{}; the crawl continues, and `{stage}` is tried again",
                 error.with_causes()
@@ -57,6 +71,18 @@ impl Meter for Progress {
     fn set(&self, done: u64, total: Option<u64>) {
         let of = total.map(|total| format!("of {total}")).unwrap_or_default();
         Self::set(self, done, &of);
+    }
+}
+
+/// Reports the beginning of a crawl.
+fn ready(output: &Output, overview: &frontier::Overview, seeds: usize, pause: Interval) {
+    let known = count_of(overview.pages, "page");
+    let seeds = count_of(seeds as u64, "seed");
+    output.note(format!(
+        "crawling: {known} known, {seeds} given; the first request follows after a delay of {pause}"
+    ));
+    if overview.paused {
+        output.complaint("the crawl is paused; `utsushi resume` continues it");
     }
 }
 

@@ -38,7 +38,7 @@ impl TargetKind {
 impl Target {
     /// One page, under every spelling of its URL.
     pub fn url(text: &str) -> Result<Self, ScopeError> {
-        let page = PageUrl::parse(text.trim())?;
+        let page = PageUrl::parse(text.trim()).map_err(ScopeError::Url)?;
         let (text, key) = (page.as_str().to_owned(), Some(page.key().into()));
         Ok(Self { kind: TargetKind::Url, scope: Scope::Whole, text, key })
     }

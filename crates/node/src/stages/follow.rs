@@ -143,8 +143,8 @@ impl StageStates {
         // The round that runs may have begun before.
         let until = rounds(&self.lock()) + 2;
         while rounds(&self.lock()) < until {
-            self.wake();
             let seen = rounds(&self.lock());
+            self.wake();
             let failed = |inner: &Inner| inner.stages.get(stage).is_some_and(|state| state.failure.is_some());
             self.wait(None, |inner| rounds(inner) > seen || failed(inner));
             if failed(&self.lock()) {
@@ -281,7 +281,8 @@ impl FollowerThread {
         });
         let is_complete = round.is_last && !progress.is_paused;
         self.states.wait(Some(self.times.round), |inner| inner.ending.is_some());
-        let has_work = |inner: &Inner| !inner.is_paused && (progress.is_paused || inner.arrivals != round.seen);
+        let has_work =
+            |inner: &Inner| !inner.is_paused && (progress.is_paused || inner.arrivals != round.seen);
         self.states.wait(None, |inner| inner.ending.is_some() || has_work(inner));
         match self.states.lock().ending {
             Some(Ending::Now) => return Ok(None),

@@ -81,8 +81,9 @@ impl InstalledStage for FollowingStage {
         let mut stage = self.open_at(&site).map_err(&fail)?;
         let meter = node.monitor.begin(Activity::Deriving, None);
         let runner = Runner::new(site.reader().map_err(&fail)?, site.parser());
-        let progress =
-            runner.rebuild(&mut [&mut *stage], |progress| meter.set(progress.captures, None)).map_err(&fail)?;
+        let progress = runner
+            .rebuild(&mut [&mut *stage], |progress| meter.set(progress.captures, None))
+            .map_err(&fail)?;
         drop((stage, meter));
         new.put_in_place()?;
         Ok(RebuiltStage { captures: progress.captures, damaged: progress.damaged, schedule: None })

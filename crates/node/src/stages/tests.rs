@@ -28,6 +28,10 @@ static TABLE: FollowingStage = FollowingStage {
     checkpoint: |site| open(&site.path)?.checkpoint(),
 };
 
+const TABLE_ALONE: &[&dyn InstalledStage] = &[&TABLE];
+const FAILING_ALONE: &[&dyn InstalledStage] = &[&FAILING];
+const ALL_AND_TABLE: &[&dyn InstalledStage] = &[&schedule::ScheduleStage, &derived::DerivedTable, &TABLE];
+
 fn open(path: &Path) -> Result<Servers, stage::Error> {
     Servers::open(Arc::new(RealDisk), path).map_err(|error| stage::Error::of("software", error))
 }
@@ -54,7 +58,8 @@ impl Place {
     /// Archives an answer of a server that names its software.
     fn archive(&self, server: &str, path: &str, software: &str) {
         let mut archive = self.node.archive(&self.writer, START).unwrap();
-        let answer = format!("HTTP/1.1 200 OK\r\nServer: {software}\r\nContent-Length: 2\r\n\r\nhi").into_bytes();
+        let answer =
+            format!("HTTP/1.1 200 OK\r\nServer: {software}\r\nContent-Length: 2\r\n\r\nhi").into_bytes();
         let group = Group::of_answer(&format!("http://{server}/{path}"), None, START, answer);
         assert!(matches!(archive.import(&group).unwrap(), Imported::Added(_)));
         archive.close().unwrap();
@@ -82,9 +87,12 @@ fn every_stage_has_a_name_of_its_own_that_no_other_file_of_the_data_directory_ha
 
 #[test]
 fn a_stage_follows_what_is_archived_and_shows_how_far_it_is() {
-    let place = Place::new(&[&TABLE]);
+    let place = Place::new(TABLE_ALONE);
     place.archive("a.example", "1", "nginx");
-    assert_eq!(place.view(None), StageView { stage: "software".into(), lag: Some(1), ..StageView::default() });
+    assert_eq!(
+        place.view(None),
+        StageView { stage: "software".into(), lag: Some(1), ..StageView::default() }
+    );
     let followers = place.follow();
     let states = followers.states();
     states.settled("software");
@@ -103,7 +111,7 @@ fn a_stage_follows_what_is_archived_and_shows_how_far_it_is() {
 
 #[test]
 fn a_paused_stage_waits_and_goes_on_where_it_was() {
-    let place = Place::new(&[&TABLE]);
+    let place = Place::new(TABLE_ALONE);
     let followers = place.follow();
     let states = followers.states();
     states.settled("software");
@@ -162,7 +170,7 @@ impl Stage for Failing {
 
 #[test]
 fn a_stage_that_fails_is_shown_and_tried_again_and_a_rebuild_that_fails_keeps_the_old_data() {
-    let place = Place::new(&[&FAILING]);
+    let place = Place::new(FAILING_ALONE);
     place.archive("a.example", "1", "nginx");
     FAILURES.store(1, Ordering::Relaxed);
     let times = FollowTimes { retry: Duration::from_secs(600), ..AT_ONCE };
@@ -170,7 +178,10 @@ fn a_stage_that_fails_is_shown_and_tried_again_and_a_rebuild_that_fails_keeps_th
     let followers = Followers::start_with(&place.node, &place.writer, states.clone(), times);
     states.settled("software");
     let view = place.view(Some(&states));
-    assert_eq!(view.failure.as_deref(), Some("cannot keep up to date `software`: cannot update `software`: it is broken"));
+    assert_eq!(
+        view.failure.as_deref(),
+        Some("cannot keep up to date `software`: cannot update `software`: it is broken")
+    );
     assert_eq!(view.lag, Some(1), "nothing is lost");
     // A crawl that ends does not wait for it.
     followers.finish();
@@ -192,7 +203,7 @@ fn a_stage_that_fails_is_shown_and_tried_again_and_a_rebuild_that_fails_keeps_th
 
 #[test]
 fn a_takedown_reaches_every_stage_and_counts_what_it_removed() {
-    let place = Place::new(&[&schedule::ScheduleStage, &derived::DerivedTable, &TABLE]);
+    let place = Place::new(ALL_AND_TABLE);
     place.archive("a.example", "1", "nginx");
     place.archive("b.example", "1", "apache");
     place.follow().finish();
@@ -209,7 +220,7 @@ fn a_takedown_reaches_every_stage_and_counts_what_it_removed() {
 
 #[test]
 fn survives_m1_a_takedown_cut_off_between_archive_and_stages() {
-    let place = Place::new(&[&TABLE]);
+    let place = Place::new(TABLE_ALONE);
     place.archive("a.example", "1", "nginx");
     place.follow().finish();
     // As a crash leaves it: decided in the archive, noted, and nothing more.
@@ -228,7 +239,7 @@ fn survives_m1_a_takedown_cut_off_between_archive_and_stages() {
 
 #[test]
 fn a_swap_that_was_cut_off_is_finished_by_the_next_writer() {
-    let place = Place::new(&[&TABLE]);
+    let place = Place::new(TABLE_ALONE);
     place.archive("a.example", "1", "nginx");
     TABLE.rebuild(&place.node, &place.writer).unwrap();
     let (data, new) = (place.node.data.clone(), place.node.data.join("software.tmp"));
