@@ -32,8 +32,14 @@ mod dictionary;
 mod lattice;
 mod normal;
 mod part;
+mod syntax;
 
 pub use analyser::{Analyser, PIECE_BYTES_MAX};
 pub use analysis::{Analysis, Morpheme};
 pub use normal::Normalised;
 pub use part::PartOfSpeech;
+pub use syntax::{
+    BUNSETSU_MORPHEMES_MAX, Bunsetsu, ModelError, PIECE_BUNSETSU_MAX, Parser, Relation, Style,
+};
+#[doc(hidden)]
+pub use syntax::training;

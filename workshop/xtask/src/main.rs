@@ -18,6 +18,7 @@ mod process;
 mod test;
 mod tools;
 mod torture;
+mod train;
 mod workspace;
 
 use std::process::ExitCode;
@@ -65,6 +66,7 @@ enum Task {
     Layers(layers::Args),
     Codes(codes::Args),
     House(house::Args),
+    Train(train::Args),
     Dictionary(dictionary::Args),
 }
 
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         Task::Layers(args) => layers::run(&args),
         Task::Codes(args) => codes::run(&args),
         Task::House(args) => house::run(&args),
+        Task::Train(args) => train::run(&args),
         Task::Dictionary(args) => dictionary::run(&args),
     };
     match verdict {
