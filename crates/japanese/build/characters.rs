@@ -30,7 +30,7 @@ pub(crate) fn build(definition: &str) -> Characters {
         match fields.as_slice() {
             [] => {}
             [range, classes @ ..] if range.starts_with("0x") => {
-                ranges.push((range_of(range), classes.to_vec()))
+                ranges.push((range_of(range), classes.to_vec()));
             }
             [name, invoke, group, length] => {
                 let (kinds, length) = (1 << named.len(), length.parse().unwrap());

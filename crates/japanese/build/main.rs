@@ -4,9 +4,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a build script ends with its first failure")]
 #![expect(clippy::cast_possible_truncation, reason = "sizes below 4 GiB, and a failed build is seen at once")]
+#![expect(clippy::print_stdout, reason = "cargo is told things by printing")]
 
 mod characters;
 mod details;
+mod synonyms;
 mod trie;
 mod unpack;
 
@@ -15,10 +17,10 @@ use std::fs;
 use std::path::PathBuf;
 
 fn main() {
-    let source = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("data/ipadic.br");
+    let data = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("data");
     println!("cargo::rerun-if-changed=build");
-    println!("cargo::rerun-if-changed={}", source.display());
-    let packed = unpack::read(&source);
+    println!("cargo::rerun-if-changed=data");
+    let packed = unpack::read(&data.join("ipadic.br"));
     let target = PathBuf::from(env::var_os("OUT_DIR").unwrap());
     let write = |name: &str, bytes: &[u8]| fs::write(target.join(name), bytes).unwrap();
 
@@ -33,6 +35,10 @@ fn main() {
     write("bases.bin", &details.bases);
     let characters = characters::build(&packed.characters);
     write("classes.bin", &characters.classes);
+    let synonyms = synonyms::build(&data.join("synonyms.br"));
+    write("synonym_keys.bin", &synonyms.keys);
+    write("synonym_ends.bin", &synonyms.ends);
+    write("synonym_groups.bin", &synonyms.groups);
     write("tables.rs", tables(&packed, &characters).as_bytes());
 }
 

@@ -45,6 +45,15 @@ pub(crate) fn read(path: &Path) -> Packed {
     }
 }
 
+/// All of a compressed file.
+pub(crate) fn decompress(path: &Path) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    brotli_decompressor::Decompressor::new(File::open(path).unwrap(), 1 << 16)
+        .read_to_end(&mut bytes)
+        .unwrap();
+    bytes
+}
+
 /// What is left of the file: each part has its length in front.
 struct Parts<'a>(&'a [u8]);
 

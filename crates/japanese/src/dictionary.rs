@@ -148,7 +148,7 @@ fn kana(bytes: &'static [u8]) -> Cow<'static, str> {
 }
 
 /// The number at this position of a table of u32.
-fn u32_at(table: &[u8], at: usize) -> u32 {
+pub(crate) fn u32_at(table: &[u8], at: usize) -> u32 {
     let bytes = &table[at * 4..at * 4 + 4];
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Three linear models decide: whether a bunsetsu starts at a morpheme, from left to right; which candidate is the head,
-//! from right to left; and how the two are related. The candidates for a head are the next bunsetsu and the chain of its
+//! from right to left; and what kind of dependency it is. The candidates for a head are the next bunsetsu and the chain of its
 //! heads, so that no two dependencies cross.
 //!
 //! **Invariant:** every head is to the right of its dependent, dependencies do not cross, and the last bunsetsu alone
@@ -18,15 +18,13 @@
 mod boundary;
 mod chain;
 mod features;
+mod label;
 mod model;
 mod pair;
 mod phrase;
-mod relation;
 #[doc(hidden)]
 pub mod training;
 mod word;
-
-use std::ops::Range;
 
 use chain::{Candidate, Chain};
 use model::Weights;
@@ -34,25 +32,13 @@ use phrase::Phrase;
 use word::Word;
 
 pub use model::ModelError;
-pub use relation::Relation;
 
-use crate::Analysis;
+use crate::{Analysis, Bunsetsu, DependencyLabel};
 
 /// The most bunsetsu that are parsed together. The last one of a longer sentence's piece depends on the next bunsetsu.
 pub const PIECE_BUNSETSU_MAX: usize = 128;
 /// The most morphemes of a bunsetsu; after so many the next one starts.
 pub const BUNSETSU_MORPHEMES_MAX: usize = 64;
-
-/// A unit of a Japanese sentence: content words with the particles and endings that follow them.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Bunsetsu {
-    /// Its morphemes, as numbers in the [`Analysis`].
-    pub morphemes: Range<usize>,
-    /// The number of the bunsetsu it depends on. None for the last.
-    pub head: Option<usize>,
-    /// How it is related to its head.
-    pub relation: Relation,
-}
 
 /// Whose conventions an analysis follows: the two treebanks cut and attach differently.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -69,7 +55,7 @@ pub enum Style {
 pub struct Parser {
     boundaries: Weights,
     heads: Weights,
-    relations: Weights,
+    labels: Weights,
 }
 
 impl Parser {
@@ -91,8 +77,8 @@ impl Parser {
     ///
     /// If the bytes are no whole model of the version that this program reads.
     pub fn from_model(bytes: &[u8], style: Style) -> Result<Self, ModelError> {
-        let [boundaries, heads, relations] = model::read(bytes, style)?;
-        Ok(Self { boundaries, heads, relations })
+        let [boundaries, heads, labels] = model::read(bytes, style)?;
+        Ok(Self { boundaries, heads, labels })
     }
 
     /// The bunsetsu of a sentence, in order; together they hold every morpheme once.
@@ -111,15 +97,22 @@ impl Parser {
         starts.push(0);
         let (mut start, mut length_before) = (0, 0);
         for at in 1..words.len() {
-            let mut score = 0;
             let place = boundary::Place { at, start, length_before };
-            boundary::features(words, place, |feature| score += self.boundaries.of(feature));
-            if score > 0 || at - start >= BUNSETSU_MORPHEMES_MAX {
+            if at - start >= BUNSETSU_MORPHEMES_MAX || self.is_start(words, place) {
                 (start, length_before) = (at, at - start);
                 starts.push(at);
             }
         }
         starts
+    }
+
+    fn is_start(&self, words: &[Word], place: boundary::Place) -> bool {
+        if words[place.at].never_starts() {
+            return false;
+        }
+        let mut score = 0;
+        boundary::features(words, place, |feature| score += self.boundaries.of(feature));
+        score > 0
     }
 
     /// The bunsetsu that start at these morphemes, with their heads.
@@ -128,22 +121,22 @@ impl Parser {
         let mut all = Vec::with_capacity(phrases.len());
         for piece in phrases.chunks(PIECE_BUNSETSU_MAX) {
             let first = all.len();
-            self.attach_piece(piece, |local, head, relation| {
+            self.attach_piece(piece, |local, head, label| {
                 let number = first + local;
                 let head = head.map_or(number + 1, |head| first + head);
                 let end = starts.get(number + 1).copied().unwrap_or(words.len());
                 all.push(Bunsetsu {
                     morphemes: starts[number]..end,
                     head: (head < phrases.len()).then_some(head),
-                    relation,
+                    label,
                 });
             });
         }
         all
     }
 
-    /// Calls `found` with every phrase in order: its number, its head if it is not the last, and the relation.
-    fn attach_piece(&self, phrases: &[Phrase], mut found: impl FnMut(usize, Option<usize>, Relation)) {
+    /// Calls `found` with every phrase in order: its number, its head if it is not the last, and the label.
+    fn attach_piece(&self, phrases: &[Phrase], mut found: impl FnMut(usize, Option<usize>, DependencyLabel)) {
         let mut chain = Chain::new(phrases);
         let mut candidates = Vec::new();
         for dependent in (0..phrases.len().saturating_sub(1)).rev() {
@@ -152,7 +145,11 @@ impl Parser {
         }
         for dependent in 0..phrases.len() {
             let head = chain.head(dependent);
-            found(dependent, head, head.map_or(Relation::Dependent, |head| self.relation(phrases, dependent, head)));
+            found(
+                dependent,
+                head,
+                head.map_or(DependencyLabel::Dependency, |head| self.label(phrases, dependent, head)),
+            );
         }
     }
 
@@ -170,17 +167,17 @@ impl Parser {
         best.1
     }
 
-    fn relation(&self, phrases: &[Phrase], dependent: usize, head: usize) -> Relation {
-        let score = |relation: Relation| {
+    fn label(&self, phrases: &[Phrase], dependent: usize, head: usize) -> DependencyLabel {
+        let score = |label: DependencyLabel| {
             let mut score = 0;
-            relation::features(phrases, dependent, head, relation, |feature| score += self.relations.of(feature));
+            label::features(phrases, dependent, head, label, |feature| score += self.labels.of(feature));
             score
         };
-        let mut best = (score(Relation::Dependent), Relation::Dependent);
-        for relation in [Relation::Parallel, Relation::Incomplete, Relation::Apposition] {
-            let score = score(relation);
+        let mut best = (score(DependencyLabel::Dependency), DependencyLabel::Dependency);
+        for label in [DependencyLabel::Parallel, DependencyLabel::Incomplete, DependencyLabel::Apposition] {
+            let score = score(label);
             if score > best.0 {
-                best = (score, relation);
+                best = (score, label);
             }
         }
         best.1

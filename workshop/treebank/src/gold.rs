@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use flate2::read::MultiGzDecoder;
 use japanese::training::Example;
-use japanese::{Analysis, Relation, Style};
+use japanese::{Analysis, DependencyLabel, Style};
 use serde_json::Value;
 
 /// A sentence of a treebank.
@@ -28,8 +28,8 @@ pub struct GoldBunsetsu {
     pub start: usize,
     /// The bunsetsu it depends on.
     pub head: Option<usize>,
-    /// The relation, where the label is one of ours.
-    pub relation: Option<Relation>,
+    /// Its label, where it is one of ours.
+    pub label: Option<DependencyLabel>,
 }
 
 /// Which treebank, by its short name.
@@ -59,7 +59,7 @@ pub fn read(path: &Path) -> Result<Vec<Sentence>> {
     lines.lines().enumerate().map(sentence).collect()
 }
 
-fn parse(line: &str) -> Result<Sentence> {
+pub(crate) fn parse(line: &str) -> Result<Sentence> {
     let value: Value = serde_json::from_str(line)?;
     let text = value["text"].as_str().context("`text` is missing")?.to_owned();
     let mut positions: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
@@ -68,14 +68,25 @@ fn parse(line: &str) -> Result<Sentence> {
     let mut bunsetsu = Vec::with_capacity(list.len());
     for item in list {
         let start = item[0].as_u64().and_then(|start| usize::try_from(start).ok());
-        let Some(&start) = start.and_then(|start| positions.get(start)) else { bail!("a start is outside the text") };
+        let Some(&start) = start.and_then(|start| positions.get(start)) else {
+            bail!("a start is outside the text")
+        };
         let head = item[1].as_i64().context("a head is no number")?;
         let head = usize::try_from(head).ok().filter(|&head| head < list.len());
-        let mut label = item[2].as_str().unwrap_or_default().chars();
-        let relation = label.next().filter(|_| label.next().is_none()).and_then(Relation::of_letter);
-        bunsetsu.push(GoldBunsetsu { start, head, relation });
+        let label = item[2].as_str().and_then(label);
+        bunsetsu.push(GoldBunsetsu { start, head, label });
     }
     Ok(Sentence { id: value["id"].as_str().unwrap_or_default().to_owned(), text, bunsetsu })
+}
+
+fn label(name: &str) -> Option<DependencyLabel> {
+    match name {
+        "D" => Some(DependencyLabel::Dependency),
+        "P" => Some(DependencyLabel::Parallel),
+        "I" => Some(DependencyLabel::Incomplete),
+        "A" => Some(DependencyLabel::Apposition),
+        _ => None,
+    }
 }
 
 impl Sentence {
@@ -89,7 +100,7 @@ impl Sentence {
             let start = self.skip_space(bunsetsu.start, word_starts);
             if joined.is_empty() || word_starts.binary_search(&start).is_ok() {
                 let start = if joined.is_empty() { bunsetsu.start } else { start };
-                joined.push(GoldBunsetsu { start, head: None, relation: None });
+                joined.push(GoldBunsetsu { start, head: None, label: None });
             }
             places.push(joined.len() - 1);
         }
@@ -97,7 +108,7 @@ impl Sentence {
             let head = bunsetsu.head.map(|head| places[head]);
             if head != Some(place) {
                 joined[place].head = head;
-                joined[place].relation = bunsetsu.relation;
+                joined[place].label = bunsetsu.label;
             }
         }
         let count = self.bunsetsu.len() - joined.len();
@@ -109,20 +120,21 @@ impl Sentence {
         let space = |(at, character): &(usize, char)| {
             character.is_whitespace() && word_starts.binary_search(&(start + at)).is_err()
         };
-        start + rest.char_indices().take_while(space).map(|(_, character)| character.len_utf8()).sum::<usize>()
+        start
+            + rest.char_indices().take_while(space).map(|(_, character)| character.len_utf8()).sum::<usize>()
     }
 
-    /// What to learn from the sentence, with the relations; none if the analysis has no words.
+    /// What to learn from the sentence, with the labels; none if the analysis has no words.
     #[must_use]
-    pub fn example(&self, analysis: &Analysis<'_>) -> Option<(Example, Vec<Option<Relation>>)> {
+    pub fn example(&self, analysis: &Analysis<'_>) -> Option<(Example, Vec<Option<DependencyLabel>>)> {
         if analysis.is_empty() {
             return None;
         }
         let starts = word_starts(analysis);
         let (bunsetsu, _) = self.on(&starts);
-        let relations = bunsetsu.iter().map(|bunsetsu| bunsetsu.relation).collect();
+        let labels = bunsetsu.iter().map(|bunsetsu| bunsetsu.label).collect();
         let heads = bunsetsu.iter().map(|bunsetsu| bunsetsu.head).collect();
-        Some((Example::new(analysis, places(&bunsetsu, &starts), heads), relations))
+        Some((Example::new(analysis, places(&bunsetsu, &starts), heads), labels))
     }
 }
 
@@ -136,7 +148,11 @@ pub fn word_starts(analysis: &Analysis<'_>) -> Vec<usize> {
 #[must_use]
 pub fn places(bunsetsu: &[GoldBunsetsu], word_starts: &[usize]) -> Vec<usize> {
     let place = |bunsetsu: &GoldBunsetsu| word_starts.partition_point(|&start| start < bunsetsu.start);
-    bunsetsu.iter().enumerate().map(|(number, bunsetsu)| if number == 0 { 0 } else { place(bunsetsu) }).collect()
+    bunsetsu
+        .iter()
+        .enumerate()
+        .map(|(number, bunsetsu)| if number == 0 { 0 } else { place(bunsetsu) })
+        .collect()
 }
 
 #[cfg(test)]
@@ -150,7 +166,7 @@ mod tests {
         let sentence = parse(LINE).unwrap();
         assert_eq!(sentence.bunsetsu.iter().map(|b| b.start).collect::<Vec<_>>(), [0, 6, 16]);
         assert_eq!(sentence.bunsetsu.iter().map(|b| b.head).collect::<Vec<_>>(), [Some(1), Some(2), None]);
-        assert_eq!(sentence.bunsetsu[1].relation, Some(Relation::Parallel));
+        assert_eq!(sentence.bunsetsu[1].label, Some(DependencyLabel::Parallel));
     }
 
     #[test]
@@ -160,7 +176,7 @@ mod tests {
         assert_eq!((whole.len(), none, whole[1].start), (3, 0, 7));
         let (joined, one) = sentence.on(&[0, 17]);
         assert_eq!((joined.len(), one), (2, 1));
-        assert_eq!((joined[0].head, joined[0].relation), (Some(1), Some(Relation::Parallel)));
+        assert_eq!((joined[0].head, joined[0].label), (Some(1), Some(DependencyLabel::Parallel)));
     }
 
     #[test]

@@ -9,6 +9,8 @@ const KEY_BITS: u32 = 24;
 const DAMPING: f32 = 0.1;
 /// Gradients smaller than this change nothing.
 const GRADIENT_MIN: f32 = 1e-4;
+/// One weight of so many is cut to what fits into a byte.
+const CUT: usize = 2000;
 /// A feature has a weight for both treebanks, and one more for each.
 const SHARED: usize = 0;
 
@@ -118,15 +120,20 @@ impl Learner {
     #[must_use]
     pub fn entries(&self) -> Vec<Entry> {
         let averaged = |row: &[Weight; 3]| {
-            let [shared, web, encyclopedia] = row.map(|weight| weight.value - weight.delayed / (self.steps + 1.0));
+            let [shared, web, encyclopedia] =
+                row.map(|weight| weight.value - weight.delayed / (self.steps + 1.0));
             [shared + web, shared + encyclopedia]
         };
-        let max = self.rows.iter().flat_map(averaged).fold(0.0, |max: f32, weight| max.max(weight.abs()));
+        let max = most(self.rows.iter().flat_map(averaged).map(f32::abs).collect());
         let entry = |(key, &row): (u32, &u32)| {
             let [web, encyclopedia] = averaged(&self.rows[row as usize]).map(|weight| byte(weight / max));
             Entry { feature: key << (32 - KEY_BITS), web, encyclopedia }
         };
-        (0..).zip(&self.rows_by_key).map(entry).filter(|entry| (entry.web, entry.encyclopedia) != (0, 0)).collect()
+        (0..)
+            .zip(&self.rows_by_key)
+            .map(entry)
+            .filter(|entry| (entry.web, entry.encyclopedia) != (0, 0))
+            .collect()
     }
 }
 
@@ -150,7 +157,15 @@ fn place(style: Style) -> usize {
     }
 }
 
-/// A number from -1 to 1 as a byte.
+/// The number that all but a few are below: what the largest byte stands for.
+fn most(mut numbers: Vec<f32>) -> f32 {
+    numbers.sort_by(f32::total_cmp);
+    numbers
+        .get(numbers.len().saturating_sub(1 + numbers.len() / CUT))
+        .map_or(1.0, |most| most.max(f32::MIN_POSITIVE))
+}
+
+/// A number from -1 to 1 as a byte; what is outside is cut.
 #[expect(clippy::cast_possible_truncation, reason = "it is rounded and within the bounds")]
 fn byte(weight: f32) -> i8 {
     (weight * 127.0).round().clamp(-127.0, 127.0) as i8
@@ -199,7 +214,8 @@ mod tests {
             learner.choose(&[vec![yes], vec![no, rare]], 0, Some(Style::Encyclopedia));
         }
         let entries = learner.entries();
-        let weight = |feature| entries.iter().find(|entry| entry.feature == feature).map_or(0, |entry| entry.web);
+        let weight =
+            |feature| entries.iter().find(|entry| entry.feature == feature).map_or(0, |entry| entry.web);
         assert!(weight(yes) > 50 && weight(no) < -50, "{entries:?}");
         assert_eq!(weight(rare), 0);
         assert!(weight(always).abs() < 20, "{entries:?}");

@@ -39,7 +39,8 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result<bool> {
     let made = recipe::train(&args.treebanks)?;
     if args.check {
-        let kept = fs::read(&args.model).with_context(|| format!("cannot read `{}`", args.model.display()))?;
+        let kept =
+            fs::read(&args.model).with_context(|| format!("cannot read `{}`", args.model.display()))?;
         let same = kept == made;
         println!("train: `{}` {}", args.model.display(), if same { "is up to date" } else { "differs" });
         return Ok(same);
@@ -59,12 +60,12 @@ fn report(parser: &Parser, style: Style, treebanks: &Path) -> Result<()> {
     let found = score(parser, &sentences, Task::EndToEnd);
     let heads = score(parser, &sentences, Task::GoldBunsetsu);
     println!(
-        "  {name}: span F {:.2}, dependencies on gold bunsetsu {:.2}, end to end F {:.2}, relations {}/{}",
+        "  {name}: span F {:.2}, dependencies on gold bunsetsu {:.2}, end to end F {:.2}, labels {}/{}",
         found.spans.f(),
         heads.dependencies.recall(),
         found.dependencies.f(),
-        heads.relations.1,
-        heads.relations.0
+        heads.labels.1,
+        heads.labels.0
     );
     Ok(())
 }

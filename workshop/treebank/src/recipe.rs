@@ -5,7 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 use base::chance::Chance;
 use japanese::training::{self, Example};
-use japanese::{Analyser, Relation, Style};
+use japanese::{Analyser, DependencyLabel, Style};
 
 use crate::gold;
 use crate::learner::Learner;
@@ -23,12 +23,12 @@ struct Settings {
 
 const BOUNDARIES: Settings = Settings { passes: 6, rate: 0.06, count_min: 5 };
 const HEADS: Settings = Settings { passes: 3, rate: 0.01, count_min: 5 };
-const RELATIONS: Settings = Settings { passes: 4, rate: 0.03, count_min: 2 };
+const LABELS: Settings = Settings { passes: 4, rate: 0.03, count_min: 2 };
 
 /// A sentence to learn from.
 struct Lesson {
     example: Example,
-    relations: Vec<Option<Relation>>,
+    labels: Vec<Option<DependencyLabel>>,
     style: Style,
 }
 
@@ -48,8 +48,8 @@ pub fn train(directory: &Path) -> Result<Vec<u8>> {
 fn read(path: &Path, style: Style) -> Result<Vec<Lesson>> {
     let mut analyser = Analyser::new();
     let lesson = |sentence: gold::Sentence| {
-        let (example, relations) = sentence.example(&analyser.analyse(&sentence.text))?;
-        Some(Lesson { example, relations, style })
+        let (example, labels) = sentence.example(&analyser.analyse(&sentence.text))?;
+        Some(Lesson { example, labels, style })
     };
     Ok(gold::read(path)?.into_iter().filter_map(lesson).collect())
 }
@@ -61,8 +61,8 @@ fn model(lessons: &[Lesson]) -> Vec<u8> {
     let heads = learn(lessons, HEADS, |lesson, seen| {
         lesson.example.heads(|candidates, right| seen(Seen::Choice(candidates, right, Some(lesson.style))));
     });
-    let relations = learn(lessons, RELATIONS, relations);
-    training::write([&boundaries, &heads, &relations])
+    let labels = learn(lessons, LABELS, labels);
+    training::write([&boundaries, &heads, &labels])
 }
 
 /// A decision to learn.
@@ -73,12 +73,17 @@ enum Seen<'f> {
     Choice(&'f [Vec<u32>], usize, Option<Style>),
 }
 
-fn relations(lesson: &Lesson, seen: &mut dyn FnMut(Seen<'_>)) {
-    let all = [Relation::Dependent, Relation::Parallel, Relation::Incomplete, Relation::Apposition];
-    for (dependent, &relation) in lesson.relations.iter().enumerate() {
-        let right = all.iter().position(|&other| Some(other) == relation);
+fn labels(lesson: &Lesson, seen: &mut dyn FnMut(Seen<'_>)) {
+    let all = [
+        DependencyLabel::Dependency,
+        DependencyLabel::Parallel,
+        DependencyLabel::Incomplete,
+        DependencyLabel::Apposition,
+    ];
+    for (dependent, &label) in lesson.labels.iter().enumerate() {
+        let right = all.iter().position(|&other| Some(other) == label);
         let candidates: Option<Vec<_>> =
-            all.iter().map(|&relation| lesson.example.relation(dependent, relation)).collect();
+            all.iter().map(|&label| lesson.example.label(dependent, label)).collect();
         if let (Some(right), Some(candidates)) = (right, candidates) {
             seen(Seen::Choice(&candidates, right, None));
         }
@@ -118,4 +123,49 @@ fn order(count: usize, pass: u64) -> Vec<usize> {
         order.swap(last, chance.index(last + 1));
     }
     order
+}
+
+#[cfg(test)]
+mod tests {
+    use japanese::Parser;
+
+    use super::*;
+    use crate::score::{Task, score};
+
+    const LINES: [&str; 3] = [
+        r#"{"id":"1","text":"赤い花が咲く。","b":[[0,1,"D"],[2,2,"D"],[4,-1,"D"]]}"#,
+        r#"{"id":"2","text":"犬と猫が走る。","b":[[0,1,"P"],[2,2,"D"],[4,-1,"D"]]}"#,
+        r#"{"id":"3","text":"私は赤い本を読む。","b":[[0,3,"D"],[2,2,"D"],[4,3,"D"],[6,-1,"D"]]}"#,
+    ];
+
+    fn lessons() -> (Vec<gold::Sentence>, Vec<Lesson>) {
+        let mut analyser = Analyser::new();
+        let sentences: Vec<_> = LINES.iter().map(|line| gold::parse(line).unwrap()).collect();
+        let lesson = |sentence: &gold::Sentence| {
+            let (example, labels) = sentence.example(&analyser.analyse(&sentence.text)).unwrap();
+            Lesson { example, labels, style: Style::Web }
+        };
+        // Often enough for every feature to count.
+        let lessons = sentences.iter().cycle().take(8 * LINES.len()).map(lesson).collect();
+        (sentences, lessons)
+    }
+
+    #[test]
+    fn a_model_knows_what_it_was_taught_and_is_made_the_same_twice() {
+        let (sentences, lessons) = lessons();
+        let made = model(&lessons);
+        assert_eq!(made, model(&lessons));
+        let taught = Parser::from_model(&made, Style::Web).unwrap();
+        assert_eq!(score(&taught, &sentences, Task::EndToEnd).dependencies.f().round(), 100.0);
+        let nothing = Parser::from_model(&training::write([&[], &[], &[]]), Style::Web).unwrap();
+        assert!(score(&nothing, &sentences, Task::EndToEnd).spans.f() < 50.0);
+    }
+
+    #[test]
+    fn every_pass_has_an_order_of_its_own() {
+        let mut first = order(100, 0);
+        assert_ne!(first, order(100, 1));
+        first.sort_unstable();
+        assert_eq!(first, (0..100).collect::<Vec<_>>());
+    }
 }

@@ -18,8 +18,8 @@ pub struct Score {
     pub dependencies: Counts,
     /// Bunsetsu that no analysis over these words can find.
     pub joined: usize,
-    /// Relations among the right dependencies of a treebank that has them: compared, right.
-    pub relations: (usize, usize),
+    /// Labels of the right dependencies of a treebank that has them: compared, right.
+    pub labels: (usize, usize),
 }
 
 /// Sizes of two sets and of what they share.
@@ -72,7 +72,9 @@ pub fn score(parser: &Parser, sentences: &[Sentence], task: Task) -> Score {
         let found = match task {
             Task::EndToEnd => parser.bunsetsu(&analysis),
             Task::GoldBunsetsu if analysis.is_empty() => Vec::new(),
-            Task::GoldBunsetsu => training::attach(parser, &analysis, &places(&sentence.on(&starts).0, &starts)),
+            Task::GoldBunsetsu => {
+                training::attach(parser, &analysis, &places(&sentence.on(&starts).0, &starts))
+            }
         };
         score.add(sentence, &starts, &found);
     }
@@ -97,12 +99,13 @@ impl Score {
         self.dependencies.add(last, found.len().saturating_sub(1), both(&gold_arcs, &found_arcs));
 
         for (number, bunsetsu) in gold.iter().enumerate() {
-            let (Some(relation), Some(head)) = (bunsetsu.relation, bunsetsu.head) else { continue };
-            let same = |other: &&Bunsetsu| other.head.is_some_and(|other| found_spans[other] == gold_spans[head]);
+            let (Some(label), Some(head)) = (bunsetsu.label, bunsetsu.head) else { continue };
+            let same =
+                |other: &&Bunsetsu| other.head.is_some_and(|other| found_spans[other] == gold_spans[head]);
             let place = found_spans.iter().position(|span| *span == gold_spans[number]);
             if let Some(other) = place.map(|place| &found[place]).filter(same) {
-                self.relations.0 += 1;
-                self.relations.1 += usize::from(other.relation == relation);
+                self.labels.0 += 1;
+                self.labels.1 += usize::from(other.label == label);
             }
         }
     }
@@ -135,13 +138,13 @@ fn spans(text: &str, starts: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
 
 #[cfg(test)]
 mod tests {
-    use japanese::Relation;
+    use japanese::DependencyLabel;
 
     use super::*;
     use crate::gold::GoldBunsetsu;
 
     fn sentence() -> Sentence {
-        let gold = |start, head| GoldBunsetsu { start, head, relation: Some(Relation::Dependent) };
+        let gold = |start, head| GoldBunsetsu { start, head, label: Some(DependencyLabel::Dependency) };
         Sentence {
             id: String::new(),
             text: "赤い 花が咲く".to_owned(),
@@ -155,7 +158,7 @@ mod tests {
             .map(|(morphemes, head)| Bunsetsu {
                 morphemes: morphemes.clone(),
                 head: *head,
-                relation: Relation::Dependent,
+                label: DependencyLabel::Dependency,
             })
             .collect();
         let mut score = Score::default();

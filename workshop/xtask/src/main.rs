@@ -15,6 +15,7 @@ mod house;
 mod layers;
 mod licences;
 mod process;
+mod synonyms;
 mod test;
 mod tools;
 mod torture;
@@ -68,6 +69,7 @@ enum Task {
     House(house::Args),
     Train(train::Args),
     Dictionary(dictionary::Args),
+    Synonyms(synonyms::Args),
 }
 
 fn main() -> ExitCode {
@@ -83,6 +85,7 @@ fn main() -> ExitCode {
         Task::House(args) => house::run(&args),
         Task::Train(args) => train::run(&args),
         Task::Dictionary(args) => dictionary::run(&args),
+        Task::Synonyms(args) => synonyms::run(&args),
     };
     match verdict {
         Ok(Verdict::Clean) => ExitCode::SUCCESS,

@@ -29,7 +29,15 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     let treebanks = treebanks(args.treebanks.clone())?;
     let root = Workspace::load()?.root;
     let mut command = process::cargo();
-    command.current_dir(&root).args(["run", "--quiet", "--release", "--package", "treebank", "--", "--treebanks"]);
+    command.current_dir(&root).args([
+        "run",
+        "--quiet",
+        "--release",
+        "--package",
+        "treebank",
+        "--",
+        "--treebanks",
+    ]);
     command.arg(treebanks).arg("--model").arg(root.join("crates/japanese/data/syntax.model"));
     if args.check {
         command.arg("--check");

@@ -42,7 +42,9 @@ pub(super) fn features(words: &[Word], place: Place, sink: impl FnMut(u32)) {
 
 fn near(words: &[Word], at: usize, offset: isize) -> Near {
     match at.checked_add_signed(offset).and_then(|index| words.get(index)) {
-        Some(word) => Near { surface: word.surface, base: word.base, part: word.part.id, group: word.part.group },
+        Some(word) => {
+            Near { surface: word.surface, base: word.base, part: word.part.id, group: word.part.group }
+        }
         None => {
             let outside = if offset < 0 { 1 } else { 2 };
             Near { surface: outside, base: outside, part: outside, group: outside }
@@ -137,7 +139,8 @@ fn contribution(word: &Word) -> u32 {
 /// The nearest words that are no symbols.
 fn around<F: FnMut(u32)>(features: &mut Features<F>, words: &[Word], place: Place, window: &[Near; 6]) {
     let [_, _, w1, n0, ..] = *window;
-    let after = words[place.at..].iter().take(RUN_MAX).find(|word| !word.is_symbol()).map_or(9, |word| word.part.id);
+    let after =
+        words[place.at..].iter().take(RUN_MAX).find(|word| !word.is_symbol()).map_or(9, |word| word.part.id);
     let mut before = words[place.start..place.at].iter().rev().take(RUN_MAX);
     let before = before.find(|word| !word.is_symbol()).map_or(9, |word| word.part.id);
     features.three(after, w1.part, n0.part);

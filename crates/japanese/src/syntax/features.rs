@@ -53,9 +53,9 @@ fn hash(template: u32, a: u32, b: u32) -> u32 {
 /// The hash of a text: FNV-1a, mixed once more.
 #[inline]
 pub(super) fn hash_text(text: &str) -> u32 {
-    let hash = text
-        .bytes()
-        .fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
+    let hash = text.bytes().fold(0xCBF2_9CE4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
+    });
     high_half((hash ^ (hash >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9))
 }
 

@@ -11,7 +11,7 @@ pub(super) static BUILT_IN: &[u8] = include_bytes!("../../data/syntax.model");
 
 /// Names the format and its version.
 const MAGIC: [u8; 8] = *b"UTSYN\0\0\x01";
-/// Models of a file: boundaries, heads, relations.
+/// Models of a file: boundaries, heads, labels.
 pub(super) const MODELS: usize = 3;
 /// Bytes of a bucket: four marks, and four weights for each style.
 const BUCKET_BYTES: usize = 12;
@@ -27,7 +27,9 @@ pub enum ModelError {
     #[error("no syntax model of this version: make one with `cargo xtask train`")]
     Magic,
     /// The file ends early or late.
-    #[error("the syntax model has not the length it states: restore the file or make it with `cargo xtask train`")]
+    #[error(
+        "the syntax model has not the length it states: restore the file or make it with `cargo xtask train`"
+    )]
     Length,
     /// The checksum differs.
     #[error("the syntax model is damaged: restore the file or make it with `cargo xtask train`")]
@@ -49,9 +51,11 @@ impl Weights {
         let marks = bucket & 0xFFFF_FFFF;
         let differences = marks ^ (u64::from(mark_of(feature)) * 0x0101_0101);
         let equal = differences.wrapping_sub(0x0101_0101) & !differences & 0x8080_8080;
-        let place = equal.trailing_zeros() & 0x38;
-        let [weight, ..] = (bucket >> 32 >> (place & 31)).to_le_bytes();
-        if equal == 0 { 0 } else { i32::from(weight.cast_signed()) }
+        // Without a branch, for whether a feature is known cannot be predicted: if none is equal, everything is
+        // shifted out.
+        let place = (equal | 1 << 63).trailing_zeros() & 56;
+        let [weight, ..] = (bucket >> 32 >> place).to_le_bytes();
+        i32::from(weight.cast_signed())
     }
 }
 
@@ -80,7 +84,8 @@ pub(super) fn read(bytes: &[u8], style: Style) -> Result<[Weights; MODELS], Mode
             return Err(ModelError::Length);
         }
         let (part, after) = rest.split_at(buckets * BUCKET_BYTES);
-        weights.buckets = part.as_chunks::<BUCKET_BYTES>().0.iter().map(|bucket| in_style(bucket, style)).collect();
+        weights.buckets =
+            part.as_chunks::<BUCKET_BYTES>().0.iter().map(|bucket| in_style(bucket, style)).collect();
         rest = after;
     }
     if !rest.is_empty() {
@@ -189,7 +194,8 @@ mod tests {
     #[test]
     fn a_feature_without_a_weight_rarely_has_one() {
         let [web, ..] = read(&file(), Style::Web).unwrap();
-        let wrong = (1..10_000_u32).filter(|number| web.of(number.wrapping_mul(0x85EB_CA6B) ^ 0x1234) != 0).count();
+        let wrong =
+            (1..10_000_u32).filter(|number| web.of(number.wrapping_mul(0x85EB_CA6B) ^ 0x1234) != 0).count();
         assert!(wrong < 300, "{wrong}");
     }
 

@@ -4,8 +4,8 @@ use super::boundary::{self, Place};
 use super::chain::Chain;
 use super::phrase::{self, Phrase};
 use super::word::{self, Word};
-use super::{Bunsetsu, PIECE_BUNSETSU_MAX, Parser, Relation, model, pair, relation};
-use crate::Analysis;
+use super::{PIECE_BUNSETSU_MAX, Parser, label, model, pair};
+use crate::{Analysis, Bunsetsu, DependencyLabel};
 
 pub use super::model::Entry;
 
@@ -38,7 +38,9 @@ impl Example {
         let (mut start, mut length_before) = (0, 0);
         for at in 1..self.words.len() {
             features.clear();
-            boundary::features(&self.words, Place { at, start, length_before }, |feature| features.push(feature));
+            boundary::features(&self.words, Place { at, start, length_before }, |feature| {
+                features.push(feature)
+            });
             let is_start = self.starts.binary_search(&at).is_ok();
             decide(&features, is_start);
             if is_start {
@@ -67,12 +69,12 @@ impl Example {
         }
     }
 
-    /// The features of a relation between a bunsetsu and its head; none if it has no head to the right.
+    /// The features of a label between a bunsetsu and its head; none if it has no head to the right.
     #[must_use]
-    pub fn relation(&self, dependent: usize, relation: Relation) -> Option<Vec<u32>> {
+    pub fn label(&self, dependent: usize, label: DependencyLabel) -> Option<Vec<u32>> {
         let head = self.heads[dependent].filter(|&head| head > dependent && head < self.phrases.len())?;
         let mut features = Vec::new();
-        relation::features(&self.phrases, dependent, head, relation, |feature| features.push(feature));
+        label::features(&self.phrases, dependent, head, label, |feature| features.push(feature));
         Some(features)
     }
 }
@@ -83,8 +85,14 @@ pub fn attach(parser: &Parser, analysis: &Analysis<'_>, starts: &[usize]) -> Vec
     parser.attach(&word::words(analysis), starts)
 }
 
-/// Writes a model file: boundaries, heads, relations.
+/// Writes a model file: boundaries, heads, labels.
 #[must_use]
 pub fn write(models: [&[Entry]; 3]) -> Vec<u8> {
     model::write(models)
+}
+
+/// The size of the built-in model file.
+#[must_use]
+pub fn built_in_bytes() -> usize {
+    model::BUILT_IN.len()
 }

@@ -60,7 +60,20 @@ fn text(path: &Path) -> Result<String> {
     let bytes = fs::read(path).with_context(|| format!("cannot read `{}`", path.display()))?;
     let (text, _, damaged) = encoding_rs::EUC_JP.decode(&bytes);
     ensure!(!damaged, "`{}` is not EUC-JP", path.display());
-    Ok(text.into_owned())
+    Ok(text.chars().map(as_debian_decodes).collect())
+}
+
+/// The decoder of web browsers maps some symbols of JIS X 0208 to other characters than the one that MeCab was built with.
+fn as_debian_decodes(c: char) -> char {
+    match c {
+        '\u{FF5E}' => '\u{301C}',
+        '\u{2225}' => '\u{2016}',
+        '\u{FF0D}' => '\u{2212}',
+        '\u{FFE0}' => '\u{A2}',
+        '\u{FFE1}' => '\u{A3}',
+        '\u{FFE2}' => '\u{AC}',
+        _ => c,
+    }
 }
 
 fn entry(line: &str) -> Result<Entry> {

@@ -1,47 +1,20 @@
-//! How a bunsetsu is related to its head.
+//! What kind of dependency is it?
 
 use super::features::{Features, joined};
 use super::phrase::Phrase;
+use crate::DependencyLabel;
 
-/// The relation of a bunsetsu to its head, with the letter that treebanks of the Kyoto tradition use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Relation {
-    /// `D`: an ordinary dependency.
-    Dependent,
-    /// `P`: parallel to the head.
-    Parallel,
-    /// `I`: parallel, with parts left out.
-    Incomplete,
-    /// `A`: another name for the head.
-    Apposition,
-}
-
-impl Relation {
-    /// The letter of the treebanks.
-    #[must_use]
-    pub fn letter(self) -> char {
-        match self {
-            Self::Dependent => 'D',
-            Self::Parallel => 'P',
-            Self::Incomplete => 'I',
-            Self::Apposition => 'A',
-        }
-    }
-
-    /// The relation of a letter, if it is one.
-    #[must_use]
-    pub fn of_letter(letter: char) -> Option<Self> {
-        [Self::Dependent, Self::Parallel, Self::Incomplete, Self::Apposition]
-            .into_iter()
-            .find(|relation| relation.letter() == letter)
-    }
-}
-
-/// Calls `sink` with every feature of this relation between two phrases.
-pub(super) fn features(phrases: &[Phrase], dependent: usize, head: usize, relation: Relation, sink: impl FnMut(u32)) {
+/// Calls `sink` with every feature of this label between two phrases.
+pub(super) fn features(
+    phrases: &[Phrase],
+    dependent: usize,
+    head: usize,
+    label: DependencyLabel,
+    sink: impl FnMut(u32),
+) {
     let mut features = Features::new(sink);
     let (d, h) = (&phrases[dependent], &phrases[head]);
-    let letter = u32::from(relation.letter());
+    let letter = u32::from(label.letter());
     let ending = joined(letter, d.ending.wrapping_add(d.comma));
     let last = joined(letter, d.last_part.wrapping_add(d.comma));
     let same = u32::from(d.core_part == h.core_part)
