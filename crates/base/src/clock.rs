@@ -24,7 +24,7 @@ pub trait Clock: Debug + Send + Sync {
 }
 
 /// Time that advances by the machine's monotonic clock from the wall clock at the start, so that a jump of the
-/// wall clock is never seen (M6). It may run faster than real time, which only the simulated web is shown.
+/// wall clock is never seen (M6). It may run faster than real time, which only servers of this machine are shown.
 #[derive(Debug)]
 pub struct RealClock {
     origin: Timestamp,

@@ -12,7 +12,7 @@
 //! - From a wall clock that is a minute away or more it keeps its own pace, and says so once; it follows again when
 //!   that comes back. What really was lost, as while the machine slept, is made up for by the next start: then up to
 //!   400 days are believed.
-//! - A clock that runs faster than the world, for the simulated web, only takes its start from the wall clock.
+//! - A clock that runs faster than the world, for servers of this machine, only takes its start from the wall clock.
 //!
 //! **Invariant:** it never runs backwards, never stands while the monotonic clock runs, and between two readings a time
 //! `t` apart it advances by no less than 19/20 `t`, and by no more than 21/20 `t` and a minute.

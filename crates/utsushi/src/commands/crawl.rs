@@ -9,14 +9,14 @@ use crate::signals::{self, Stop};
 use crate::words::count_of;
 use ::crawl::{Added, CrawlReport, Event, Settings};
 use anyhow::Context as _;
-use base::clock::{Clock as _, RealClock};
+use base::clock::{Clock, RealClock};
 use base::{Interval, PageUrl};
 use fetch::{AddressRange, Proxy, WebDoor};
 use frontier::{Mode, RevisitPolicy};
 use node::config::LanguageCode;
 use node::crawling::{self, CrawlStart, FinishedCrawl};
 use node::schedule::OpenSchedule;
-use node::{Config, DirectoryWriter, WebKind, door};
+use node::{Config, DirectoryWriter, Node, WebKind, door};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -30,6 +30,7 @@ Examples:
   utsushi --data ~/web crawl --seeds seeds.txt --scope domain --for 8h
   utsushi --data ~/web crawl                              continue where it stopped
   utsushi --data ~/web crawl http://127.0.0.1:8080/ --allow-address 127.0.0.0/8 --once
+  utsushi --data ~/test crawl http://127.0.0.1:8080/ --allow-address 127.0.0.0/8 --accelerate 1000
   utsushi --data ~/web --json crawl --pages 100 | jq -r 'select(.status == 200) | .url'
 
 What defines the crawl (seeds, --scope, --pause, --allow-address, --policy, --every, --contact, --proxy, --requisites,
@@ -86,6 +87,10 @@ pub(crate) struct Args {
     /// Delay between two requests to one server; default: the setting `crawl.pause`
     #[arg(long, value_name = "TIME", value_parser = door::pause)]
     pause: Option<Interval>,
+    /// Let the schedule and the delays run this many times as fast as real time, up to 1000000; network time-outs do not. Only
+    /// for servers of this machine, in a data directory of its own; give it again to continue as fast
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    accelerate: Option<u32>,
     /// Forward proxy; default: the setting `fetch.proxy`
     #[arg(long, value_name = "URL")]
     proxy: Option<Proxy>,
@@ -117,6 +122,9 @@ fn parse_every(text: &str) -> Result<Interval, String> {
 }
 
 impl Args {
+    fn pace(&self) -> u32 {
+        self.accelerate.unwrap_or(1)
+    }
     /// The configuration with the flags of this run.
     fn config(&self, mut config: Config) -> Config {
         let mut say = |is_given: bool, key, flag| {
@@ -166,7 +174,8 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     crawling::listen(&context.node)?;
     let stop = signals::listen(&context.output).context("cannot listen for signals")?;
     let real = RealClock::start();
-    let writer = Arc::new(context.node.lock(WebKind::Public, "crawl", real.now())?);
+    let web = web(args, &context.node)?;
+    let writer = Arc::new(context.node.lock(web, "crawl", real.now())?);
     let (door, opened, settings) = prepare(args, &context, &writer, seeds.pages.clone())?;
     let (pages, time, is_verbose) = (args.pages, args.time, args.verbose);
     let shown = Shown { pages, time, line_pause: LINE_PAUSE, is_verbose };
@@ -174,7 +183,7 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let left = args.time.map(|time| Duration::from(time).saturating_sub(real.real_elapsed()));
     let damaged = opened.damaged;
     let on_event = |event: &Event<'_>, report: &CrawlReport| teller.tell(event, report);
-    let start = CrawlStart { writer: Arc::clone(&writer), door, opened, pace: 1 };
+    let start = CrawlStart { writer: Arc::clone(&writer), door, opened, pace: args.pace() };
     let finished = crawling::run(&context.node, start, settings, ended(stop, left), on_event).await?;
     drop(teller);
     let FinishedCrawl { report, remains } = &finished;
@@ -182,6 +191,16 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     context.output.result(&json!({ "summary": summary.to_json() }), || summary.to_text());
     let exit = if damaged > 0 { Exit::Found } else { exit_of(&finished, args.once) };
     Ok(seeds.exit(exit))
+}
+
+/// The web that is crawled. A directory of an accelerated crawl never becomes one of the public web: its time is ahead.
+fn web(args: &Args, node: &Node) -> anyhow::Result<WebKind> {
+    let is_continued = node.web().is_ok_and(|web| web == WebKind::Accelerated);
+    if args.accelerate.is_none() && !is_continued {
+        return Ok(WebKind::Public);
+    }
+    door::check_loopback(&node.config)?;
+    Ok(WebKind::Accelerated)
 }
 
 /// Without a contact only this machine and explicitly allowed addresses can be visited (D18).
@@ -236,9 +255,14 @@ fn prepare(
 ) -> anyhow::Result<(WebDoor, OpenSchedule, Settings)> {
     let config = &context.node.config;
     let data = writer.directory().path().to_owned();
-    let door = WebDoor::new(door::settings(config, Some(data.clone()))?).map_err(node::Error::Door)?;
-    let mut opened = context.node.open_schedule(writer, 1)?;
+    let is_accelerated = writer.directory().format().web == WebKind::Accelerated;
+    let settings = if is_accelerated { door::loopback_settings } else { door::settings };
+    let door = WebDoor::new(settings(config, Some(data.clone()))?).map_err(node::Error::Door)?;
+    let mut opened = context.node.open_schedule(writer, args.pace())?;
     let clock = Arc::clone(&opened.clock);
+    if is_accelerated {
+        tell_time(context, &*clock, args.pace());
+    }
     if seeds.is_empty() && opened.frontier.pages() == 0 {
         let why = anyhow::anyhow!("no page is known yet, and no page given");
         return Err(Advised::new("cannot crawl", "give a seed: `utsushi crawl URL`", why).into());
@@ -262,6 +286,19 @@ fn prepare(
         once: args.once,
     };
     Ok((door, opened, settings))
+}
+
+/// Reports the time of an accelerated crawl, and how fast it runs.
+fn tell_time(context: &Context, clock: &dyn Clock, pace: u32) {
+    let ahead = clock.now().since(RealClock::start().now());
+    let pace = match pace {
+        1 => "at the speed of real time, because `--accelerate` is not given".to_owned(),
+        pace => format!("{pace} times as fast as real time"),
+    };
+    context.output.note(format!(
+        "this data directory has its own time, {ahead} ahead of this machine's; it runs {pace}\nit is now {}",
+        clock.now()
+    ));
 }
 
 fn introduce(context: &Context, overview: &frontier::Overview, seeds: usize) {

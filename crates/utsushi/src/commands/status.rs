@@ -181,10 +181,10 @@ impl Held {
         })
     }
 
-    /// The text for the clock of the simulated web; the public web has ours.
+    /// The text for a clock of its own; the public web has ours.
     fn own_time(&self) -> String {
         match (self.directory.format().web, self.archive.last) {
-            (WebKind::Simulated, Some(last)) => {
+            (WebKind::Simulated | WebKind::Accelerated, Some(last)) => {
                 format!(": all times, loads and delays are in its own time\nnow             {last}")
             }
             _ => String::new(),
