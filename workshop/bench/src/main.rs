@@ -18,6 +18,7 @@ mod figures;
 mod load;
 mod meter;
 mod process;
+mod recrawl;
 mod register;
 mod revisit;
 mod sat_bare;
@@ -51,6 +52,7 @@ enum Comparison {
     Fetch(fetch_compare::Args),
     Crawl(crawl_compare::Args),
     Revisit(revisit::Args),
+    Recrawl(recrawl::Args),
     Scan(scan::Args),
     Coverage(coverage::Args),
     /// Loads the store for one variant of it
@@ -99,6 +101,7 @@ fn main() -> ExitCode {
         Comparison::Crawl(args) => return ended(crawl_compare::run(&args)),
         Comparison::Scan(args) => return ended(scan::run(&args)),
         Comparison::Coverage(args) => return ended(coverage::run(&args)),
+        Comparison::Recrawl(args) => return ended(recrawl::run(&args)),
         Comparison::ScanBare(args) => scan::bare(&args),
         Comparison::ScanNoop => scan::noop(),
         Comparison::Revisit(args) => revisit::run(&args),
