@@ -30,6 +30,14 @@ impl AddressRange {
         Self { network: IpAddr::V6(Ipv6Addr::new(a, b, c, d, e, f, g, h)), prefix_bits }
     }
 
+    /// Whether every address of the block belongs to this machine: in 127/8, or `::1`.
+    #[must_use]
+    pub fn is_loopback(self) -> bool {
+        match self.network {
+            IpAddr::V4(_) => self.prefix_bits >= 8 && Self::LOOPBACK.contains(self.network),
+            IpAddr::V6(network) => self.prefix_bits == 128 && network == Ipv6Addr::LOCALHOST,
+        }
+    }
     /// Whether `address` lies in the block. IPv4-mapped addresses are not converted.
     #[must_use]
     pub fn contains(self, address: IpAddr) -> bool {

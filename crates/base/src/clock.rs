@@ -24,7 +24,7 @@ pub trait Clock: Debug + Send + Sync {
 }
 
 /// Time that advances by the machine's monotonic clock from the wall clock at the start, so a jump of the wall clock
-/// has no effect (M6). It may run faster than real time, for the simulated web only.
+/// has no effect (M6). It may run faster than real time, for servers of this machine only.
 #[derive(Debug)]
 pub struct RealClock {
     origin: Timestamp,

@@ -75,6 +75,12 @@ pub enum Error {
     /// The section `[fetch]` of the configuration is inconsistent.
     #[error("cannot set up access to the web")]
     Door(#[source] fetch::client::SettingsError),
+    /// An accelerated crawl could reach other machines.
+    #[error("cannot crawl faster than real time: {why}")]
+    NotLoopback {
+        /// What leads to them.
+        why: String,
+    },
     /// Metrics would be served to other machines.
     #[error("cannot serve metrics on {listen}: other machines can reach that address")]
     MetricsExposed {
@@ -196,6 +202,10 @@ impl Error {
             Self::NoContact => crate::door::no_contact_advice(),
             Self::NoSeeds => "give a seed: `utsushi crawl URL`",
             Self::NothingCrawled => "start with `utsushi crawl URL`",
+            Self::NotLoopback { .. } => {
+                "allow only servers of this machine, such as `--allow-address 127.0.0.0/8`, and no proxy; a data directory of an \
+                 accelerated crawl stays on this machine, so crawl the web in another one"
+            }
             Self::MetricsExposed { .. } => {
                 "listen on 127.0.0.1, or add `--metrics-public` if anyone who can connect may read the metrics"
             }

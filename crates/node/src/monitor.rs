@@ -44,6 +44,13 @@ pub enum Notice<'a> {
         /// The time of the machine.
         wall: Timestamp,
     },
+    /// The crawl has its own time, ahead of this machine's.
+    OwnTime {
+        /// The time of the crawl.
+        now: Timestamp,
+        /// How many times as fast as real time it runs, if that was asked for.
+        accelerate: Option<u32>,
+    },
     /// Metrics are served on this address.
     MetricsServed(SocketAddr),
     /// The disk is full; writing waits for space.

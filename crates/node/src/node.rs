@@ -34,12 +34,13 @@ impl Node {
     }
 
     /// The current time of the data directory, from which ages are counted. For the public web it is that of this machine. The
-    /// simulated web has its own clock, which runs ahead: its time is right after its latest capture (D16).
+    /// other webs have clocks of their own, which run ahead: their time is right after their latest capture (D16).
     pub fn present(&self) -> Result<Timestamp, Error> {
         let (directory, reader) = self.reader()?;
-        let last = match directory.format().web {
-            WebKind::Public => None,
-            WebKind::Simulated => reader.summary().map_err(Error::archive("read the archive"))?.last,
+        let last = if directory.format().web.has_own_time() {
+            reader.summary().map_err(Error::archive("read the archive"))?.last
+        } else {
+            None
         };
         let after = |last: Timestamp| last.plus(Interval::from_micros(1));
         Ok(last.map_or_else(|| RealClock::start().now(), after))

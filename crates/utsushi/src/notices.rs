@@ -4,7 +4,8 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::words::count_of;
 use archive::Recovery;
-use base::Interval;
+use base::clock::{Clock as _, RealClock};
+use base::{Interval, Timestamp};
 use crawl::Learning;
 use node::{Activity, Meter, Monitor, Notice};
 
@@ -26,6 +27,7 @@ impl Monitor for Output {
             Notice::ClockJumped { clock, wall } => self.complaint(format!(
                 "the clock of this machine jumped to {wall}; the crawl uses its own time, {clock}"
             )),
+            Notice::OwnTime { now, accelerate } => own_time(self, *now, *accelerate),
             Notice::MetricsServed(address) => self.note(format!("metrics: http://{address}/metrics")),
             Notice::DiskFull(error) => self.complaint(format!("waiting for space on disk: {error}")),
             Notice::DiskFreed => self.complaint("disk space is available again; continuing"),
@@ -72,6 +74,18 @@ impl Meter for Progress {
         let of = total.map(|total| format!("of {total}")).unwrap_or_default();
         Self::set(self, done, &of);
     }
+}
+
+/// Reports the time of an accelerated crawl, and how fast it runs.
+fn own_time(output: &Output, now: Timestamp, accelerate: Option<u32>) {
+    let ahead = now.since(RealClock::start().now());
+    let pace = match accelerate {
+        None => "at the speed of real time, because `--accelerate` is not given".to_owned(),
+        Some(times) => format!("{times} times as fast as real time"),
+    };
+    output.note(format!(
+        "this data directory has its own time, {ahead} ahead of this machine's; it runs {pace}\nit is now {now}"
+    ));
 }
 
 /// Reports the beginning of a crawl.

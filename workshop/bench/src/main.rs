@@ -19,6 +19,7 @@ mod figures;
 mod load;
 mod meter;
 mod process;
+mod recrawl;
 mod register;
 mod revisit;
 mod sat_bare;
@@ -52,6 +53,7 @@ enum Comparison {
     Fetch(fetch_compare::Args),
     Crawl(crawl_compare::Args),
     Revisit(revisit::Args),
+    Recrawl(recrawl::Args),
     Scan(scan::Args),
     Coverage(coverage::Args),
     Documents(documents::Args),
@@ -102,6 +104,7 @@ fn main() -> ExitCode {
         Comparison::Scan(args) => return ended(scan::run(&args)),
         Comparison::Coverage(args) => return ended(coverage::run(&args)),
         Comparison::Documents(args) => return ended(documents::run(&args)),
+        Comparison::Recrawl(args) => return ended(recrawl::run(&args)),
         Comparison::ScanBare(args) => scan::bare(&args),
         Comparison::ScanNoop => scan::noop(),
         Comparison::Revisit(args) => revisit::run(&args),

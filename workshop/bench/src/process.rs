@@ -39,7 +39,10 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Nothing can be done about a process that is gone already.
+        if matches!(self.0.try_wait(), Ok(Some(_))) {
+            return;
+        }
+        // Nothing can be done about a process that is gone meanwhile.
         let _ = Command::new("kill").arg(self.0.id().to_string()).status();
         let _ = self.0.wait();
     }

@@ -6,18 +6,18 @@
 //! that is known.
 
 mod bounds;
-mod contender;
+pub(crate) mod contender;
 mod crawler;
 mod estimates;
 mod hints;
 mod replay;
 mod report;
 mod scheduled;
-mod score;
+pub(crate) mod score;
 mod synthetic;
 #[cfg(test)]
 mod tests;
-mod trace;
+pub(crate) mod trace;
 
 use anyhow::{Context, Result, ensure};
 use base::clock::{Clock, RealClock};

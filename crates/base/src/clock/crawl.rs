@@ -12,7 +12,7 @@
 //! - While the difference is a minute or more, it keeps its own pace and reports that once; it follows again when the
 //!   wall clock comes back. Time lost while the machine slept is made up for by the next start, which accepts up to 400
 //!   days.
-//! - A clock that runs faster than real time, for the simulated web, takes only its start from the wall clock.
+//! - A clock that runs faster than real time, for servers of this machine, takes only its start from the wall clock.
 //!
 //! **Invariant:** it never runs backwards, and between two readings a time `t` apart it advances by at least 19/20 `t`
 //! and at most 21/20 `t` plus a minute.

@@ -1,7 +1,7 @@
 //! Sets up a crawl: door, schedule, stored settings, and what a changed configuration asks for.
 
 use super::CrawlStart;
-use crate::directory::DirectoryWriter;
+use crate::directory::{DirectoryWriter, WebKind};
 use crate::door;
 use crate::error::Error;
 use crate::monitor::{Activity, Notice};
@@ -27,6 +27,8 @@ pub struct CrawlPlan {
     pub pages_max: Option<u64>,
     /// Whether it ends when nothing new is left.
     pub once: bool,
+    /// How many times as fast as real time its schedule runs, for servers of this machine alone (D16).
+    pub accelerate: Option<u32>,
     /// The configuration file that was named, whose settings are stored.
     pub config_file: Option<PathBuf>,
 }
@@ -70,27 +72,47 @@ impl Node {
         super::listen(self).map(drop)
     }
 
-    /// Sets up a crawl of the public web, stores the settings that define it, and notes them in the archive.
+    /// The web that a crawl is of. A directory of an accelerated crawl never becomes one of the public web: its time is ahead.
+    pub fn crawled_web(&self, accelerate: Option<u32>) -> Result<WebKind, Error> {
+        let is_continued = self.web().is_ok_and(|web| web == WebKind::Accelerated);
+        if accelerate.is_none() && !is_continued {
+            return Ok(WebKind::Public);
+        }
+        door::check_loopback(&self.config)?;
+        Ok(WebKind::Accelerated)
+    }
+
+    /// Sets up a crawl, stores the settings that define it, and notes them in the archive.
     pub fn prepare_crawl(
         &self,
         writer: &Arc<DirectoryWriter>,
         plan: &CrawlPlan,
     ) -> Result<PreparedCrawl, Error> {
-        let data = writer.directory().path();
-        let door = WebDoor::new(door::settings(&self.config, Some(data.to_owned()))?).map_err(Error::Door)?;
-        let mut opened = self.open_schedule(writer, 1)?;
+        let (data, web) = (writer.directory().path(), writer.directory().format().web);
+        let (door, pace) = (self.door(web, data)?, plan.accelerate.unwrap_or(1));
+        let mut opened = self.open_schedule(writer, pace)?;
+        if web == WebKind::Accelerated {
+            self.monitor.notice(&Notice::OwnTime { now: opened.clock.now(), accelerate: plan.accelerate });
+        }
         if plan.seeds.is_empty() && opened.frontier.pages() == 0 {
             return Err(Error::NoSeeds);
         }
         self.store_settings(plan.config_file.as_deref())?;
-        let (web, now) = (writer.directory().format().web, opened.clock.now());
+        let now = opened.clock.now();
         self.note_settings(&mut opened.archive, &opened.reader, web, now)?;
         self.judge_again(data, &mut opened)?;
         let (overview, pause) = (opened.frontier.overview(), self.config.crawl.pause);
         self.monitor.notice(&Notice::CrawlReady { overview: &overview, seeds: plan.seeds.len(), pause });
         let (settings, damaged) = (plan.settings(self, opened.reads.clone()), opened.damaged);
-        let start = CrawlStart { writer: Arc::clone(writer), door, opened, pace: 1 };
+        let start = CrawlStart { writer: Arc::clone(writer), door, opened, pace };
         Ok(PreparedCrawl { start, settings, damaged })
+    }
+
+    /// The door to a web.
+    fn door(&self, web: WebKind, data: &Path) -> Result<WebDoor, Error> {
+        let settings =
+            if web == WebKind::Accelerated { door::loopback_settings } else { door::settings };
+        WebDoor::new(settings(&self.config, Some(data.to_owned()))?).map_err(Error::Door)
     }
 
     /// Stores the settings of this run in the data directory.

@@ -14,7 +14,7 @@ use fetch::{AddressRange, Proxy};
 use frontier::{Mode, RevisitPolicy};
 use node::config::LanguageCode;
 use node::crawling::{self, CrawlPlan, FinishedCrawl, PreparedCrawl};
-use node::{Config, WebKind, door};
+use node::{Config, door};
 use serde_json::json;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -28,6 +28,7 @@ Examples:
   utsushi --data ~/web crawl --seeds seeds.txt --scope domain --for 8h
   utsushi --data ~/web crawl                              continue where it stopped
   utsushi --data ~/web crawl http://127.0.0.1:8080/ --allow-address 127.0.0.0/8 --once
+  utsushi --data ~/test crawl http://127.0.0.1:8080/ --allow-address 127.0.0.0/8 --accelerate 1000
   utsushi --data ~/web --json crawl --pages 100 | jq -r 'select(.status == 200) | .url'
 
 What defines the crawl (seeds, --scope, --pause, --allow-address, --policy, --every, --contact, --proxy, --requisites,
@@ -80,6 +81,10 @@ pub(crate) struct Args {
     /// Delay between two requests to one server; default: the setting `crawl.pause`
     #[arg(long, value_name = "TIME", value_parser = door::pause)]
     pause: Option<Interval>,
+    /// Let the schedule and the delays run this many times as fast as real time, up to 1000000; network time-outs do not. Only
+    /// for servers of this machine, in a data directory of its own; give it again to continue as fast
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    accelerate: Option<u32>,
     /// Forward proxy; default: the setting `fetch.proxy`
     #[arg(long, value_name = "URL")]
     proxy: Option<Proxy>,
@@ -159,12 +164,14 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     context.node.check_crawl()?;
     let stop = signals::listen(&context.output).context("cannot listen for signals")?;
     let real = RealClock::start();
-    let writer = Arc::new(context.node.lock(WebKind::Public, "crawl", real.now())?);
+    let web = context.node.crawled_web(args.accelerate)?;
+    let writer = Arc::new(context.node.lock(web, "crawl", real.now())?);
     let (pages, time, is_verbose) = (args.pages, args.time, args.verbose);
     let plan = CrawlPlan {
         seeds: seeds.pages.clone(),
         pages_max: pages,
         once: args.once,
+        accelerate: args.accelerate,
         config_file: context.config_file.clone(),
     };
     let PreparedCrawl { start, settings, damaged } = context.node.prepare_crawl(&writer, &plan)?;

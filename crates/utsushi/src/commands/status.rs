@@ -88,10 +88,10 @@ fn draw(drawn: FiguresView, place: &Path, context: &Context) -> anyhow::Result<(
     Ok(())
 }
 
-/// The text for the clock of the simulated web; the public web has ours.
+/// The text for a clock of its own; the public web has that of the machine.
 fn own_time(status: &NodeStatus) -> String {
     match (status.directory.format().web, status.archive.last) {
-        (WebKind::Simulated, Some(last)) => {
+        (WebKind::Simulated | WebKind::Accelerated, Some(last)) => {
             format!(": all times, loads and delays are in its own time\nnow             {last}")
         }
         _ => String::new(),
