@@ -110,8 +110,7 @@ impl Node {
 
     /// The door to a web.
     fn door(&self, web: WebKind, data: &Path) -> Result<WebDoor, Error> {
-        let settings =
-            if web == WebKind::Accelerated { door::loopback_settings } else { door::settings };
+        let settings = if web == WebKind::Accelerated { door::loopback_settings } else { door::settings };
         WebDoor::new(settings(&self.config, Some(data.to_owned()))?).map_err(Error::Door)
     }
 
