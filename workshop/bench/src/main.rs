@@ -8,6 +8,7 @@ mod compare;
 mod coverage;
 mod crawl_bare;
 mod crawl_compare;
+mod documents;
 mod fetch_bare;
 mod fetch_cell;
 mod fetch_compare;
@@ -53,6 +54,7 @@ enum Comparison {
     Revisit(revisit::Args),
     Scan(scan::Args),
     Coverage(coverage::Args),
+    Documents(documents::Args),
     /// Loads the store for one variant of it
     #[command(hide = true)]
     SatLoad(sat_cell::LoadArgs),
@@ -99,6 +101,7 @@ fn main() -> ExitCode {
         Comparison::Crawl(args) => return ended(crawl_compare::run(&args)),
         Comparison::Scan(args) => return ended(scan::run(&args)),
         Comparison::Coverage(args) => return ended(coverage::run(&args)),
+        Comparison::Documents(args) => return ended(documents::run(&args)),
         Comparison::ScanBare(args) => scan::bare(&args),
         Comparison::ScanNoop => scan::noop(),
         Comparison::Revisit(args) => revisit::run(&args),
