@@ -24,6 +24,16 @@ static BASES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/bases.bin"));
 /// By character of the basic plane: its class.
 static CHARACTER_CLASSES: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/classes.bin"));
 
+/// The size of all tables.
+pub(crate) const BYTES: usize = CODES.len()
+    + TRIE.len()
+    + ENTRIES.len()
+    + MATRIX.len()
+    + DETAIL_STARTS.len()
+    + DETAILS.len()
+    + BASES.len()
+    + CHARACTER_CLASSES.len();
+
 /// Marks the last entry of a surface in its id.
 const LAST: u16 = 1 << 15;
 /// Marks a leaf in a node's base.

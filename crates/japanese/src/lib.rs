@@ -34,15 +34,20 @@ mod juman;
 mod knp;
 mod lattice;
 mod normal;
+mod notices;
 mod part;
 mod synonyms;
 mod syntax;
+
+/// The size of the dictionary and the synonyms in the program, in bytes.
+pub const TABLE_BYTES: usize = dictionary::BYTES + synonyms::BYTES;
 
 pub use analyser::{Analyser, PIECE_BYTES_MAX};
 pub use analysis::{Analysis, Morpheme};
 pub use bunsetsu::{Bunsetsu, DependencyLabel};
 pub use knp::knp;
 pub use normal::Normalised;
+pub use notices::{DATA_NOTICES, DataNotice};
 pub use part::PartOfSpeech;
 pub use synonyms::{Synonym, SynonymGroup, synonyms, synonyms_of};
 #[doc(hidden)]

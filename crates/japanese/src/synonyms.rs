@@ -14,6 +14,9 @@ static ENDS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/synonym_ends.bin"
 /// Numbers of groups with marks (u32).
 static GROUPS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/synonym_groups.bin"));
 
+/// The size of all tables.
+pub(crate) const BYTES: usize = KEYS.len() + ENDS.len() + GROUPS.len();
+
 /// Marks a headword that is only found from others.
 const TARGET: u32 = 1 << 31;
 /// Marks verbs and adjectives.

@@ -1,6 +1,7 @@
 //! The commands, one file each.
 
 mod add;
+mod annotate;
 mod completions;
 mod config;
 mod counts;
@@ -15,6 +16,7 @@ mod guard;
 mod history;
 mod import;
 mod kept;
+pub(crate) mod licences;
 mod man;
 mod pause;
 mod present;
@@ -68,6 +70,8 @@ pub(crate) enum Command {
     Snapshot(snapshot::Args),
     /// Run an analysis over a snapshot on all cores, isolated from faulty documents
     Scan(scan::Args),
+    /// Annotate Japanese sentences from standard input, one per line: words, bunsetsu, dependencies, synonyms
+    Annotate(annotate::Args),
     /// Import WARC, WACZ and ARC files from any source
     Import(import::Args),
     /// Export the whole archive, or part of it, as WARC or in another format
@@ -88,6 +92,8 @@ pub(crate) enum Command {
     Config(config::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
+    /// Print the licences of the built-in dictionary, synonyms and models
+    Licences(licences::Args),
     /// Print the manual
     Man(man::Args),
 }
@@ -108,6 +114,8 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
     match &cli.command {
         Command::Completions(args) => Ok(completions::run(args, output)),
         Command::Man(args) => man::run(args, output),
+        Command::Annotate(args) => annotate::run(args, output),
+        Command::Licences(_) => Ok(licences::run(output)),
         Command::Config(args) if args.default => Ok(config::show_default(output)),
         command => run_with(command, &context(cli, output)?).await,
     }
@@ -137,7 +145,9 @@ async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> 
         Command::Sim(args) => sim::run(args, context).await,
         Command::Status(args) => status::run(args, context).await,
         Command::Config(args) => config::run(args, context),
-        Command::Completions(_) | Command::Man(_) => unreachable!("they run without a context"),
+        Command::Completions(_) | Command::Man(_) | Command::Annotate(_) | Command::Licences(_) => {
+            unreachable!("they run without a context")
+        }
     }
 }
 

@@ -8,5 +8,6 @@
 
 mod hostile;
 mod mecab;
+mod rhoknp;
 mod shared;
 mod syntax;
