@@ -1,4 +1,4 @@
-//! Words of Japanese text: morphemes with their part of speech, base form and reading.
+//! Words of Japanese text: morphemes with their part of speech, base form and reading; bunsetsu and their heads.
 //!
 //! ```
 //! let mut analyser = japanese::Analyser::new();
@@ -36,6 +36,7 @@ mod lattice;
 mod normal;
 mod part;
 mod synonyms;
+mod syntax;
 
 pub use analyser::{Analyser, PIECE_BYTES_MAX};
 pub use analysis::{Analysis, Morpheme};
@@ -44,3 +45,6 @@ pub use knp::knp;
 pub use normal::Normalised;
 pub use part::PartOfSpeech;
 pub use synonyms::{Synonym, SynonymGroup, synonyms, synonyms_of};
+#[doc(hidden)]
+pub use syntax::training;
+pub use syntax::{BUNSETSU_MORPHEMES_MAX, ModelError, PIECE_BUNSETSU_MAX, Parser, Style};

@@ -19,6 +19,7 @@ mod synonyms;
 mod test;
 mod tools;
 mod torture;
+mod train;
 mod workspace;
 
 use std::process::ExitCode;
@@ -66,6 +67,7 @@ enum Task {
     Layers(layers::Args),
     Codes(codes::Args),
     House(house::Args),
+    Train(train::Args),
     Dictionary(dictionary::Args),
     Synonyms(synonyms::Args),
 }
@@ -81,6 +83,7 @@ fn main() -> ExitCode {
         Task::Layers(args) => layers::run(&args),
         Task::Codes(args) => codes::run(&args),
         Task::House(args) => house::run(&args),
+        Task::Train(args) => train::run(&args),
         Task::Dictionary(args) => dictionary::run(&args),
         Task::Synonyms(args) => synonyms::run(&args),
     };

@@ -9,3 +9,4 @@
 mod hostile;
 mod mecab;
 mod shared;
+mod syntax;
