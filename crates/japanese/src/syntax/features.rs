@@ -65,7 +65,6 @@ pub(super) fn hash_number(number: u32) -> u32 {
     hash(0, number, 1)
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "32 bits are left")]
 fn high_half(hash: u64) -> u32 {
     (hash >> 32) as u32
 }

@@ -60,7 +60,6 @@ impl Weights {
 }
 
 #[inline]
-#[expect(clippy::cast_possible_truncation, reason = "the product's upper half is below `buckets`")]
 fn bucket_of(feature: u32, buckets: usize) -> usize {
     ((u64::from(feature) * buckets as u64) >> 32) as usize
 }

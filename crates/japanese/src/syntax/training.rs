@@ -39,7 +39,7 @@ impl Example {
         for at in 1..self.words.len() {
             features.clear();
             boundary::features(&self.words, Place { at, start, length_before }, |feature| {
-                features.push(feature)
+                features.push(feature);
             });
             let is_start = self.starts.binary_search(&at).is_ok();
             decide(&features, is_start);
