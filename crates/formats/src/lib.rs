@@ -1,4 +1,4 @@
-//! A snapshot in the forms of others, and WACZ read back (A6).
+//! Snapshots in standard formats, and reading WACZ (A6).
 //!
 //! ```
 //! use archive::{Archive, Choice, Reader, Settings};

@@ -44,7 +44,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Comparison {
-    /// How fast the simulated web is served, and from how much memory, against nginx with the same pages as files
+    /// Measure speed and memory of serving the simulated web, against nginx with the same pages as files
     Sim(simulated::Args),
     Snapshot(snapshot::Args),
     Sat(sat_compare::Args),
@@ -66,7 +66,7 @@ enum Comparison {
     /// Opens the store in this process
     #[command(hide = true)]
     SatOpen(sat_cell::LoadArgs),
-    /// Moves the bytes of a run of the store, and nothing else
+    /// Only moves the bytes of a run of the store
     #[command(hide = true)]
     SatBare(sat_bare::BareArgs),
     /// Chooses versions and sorts their pointers in this process
@@ -90,7 +90,7 @@ enum Comparison {
     /// Reads and unpacks the documents of a scan by a bare loop
     #[command(hide = true)]
     ScanBare(scan::BareArgs),
-    /// Is a program for a scan that says nothing
+    /// Answers `null` to every document of a scan
     #[command(hide = true)]
     ScanNoop,
 }
@@ -125,7 +125,7 @@ fn main() -> ExitCode {
     ended(result.map(|()| true))
 }
 
-/// 0 done; 1 done, and something came out other than it must; 2 could not.
+/// 0: done; 1: done, but a demand was missed; 2: failed.
 fn ended(result: anyhow::Result<bool>) -> ExitCode {
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -2,7 +2,7 @@
 //!
 //! Each task is one file, and each says with `--help` what it does and shows an example.
 //!
-//! Exit codes: 0 done; 1 done and something was found (a failing test, a licence not allowed); 2 could not.
+//! Exit codes: 0 done; 1 done and something was found (a failing test, a licence not allowed); 2 failed.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program speaks by printing")]
 
 mod advisories;
@@ -26,10 +26,10 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// How a task that could be carried out has ended.
+/// The result of a task that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing to complain about.
+    /// Nothing was found.
     Clean,
     /// Something was found, and has been printed.
     Found,
