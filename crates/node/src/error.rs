@@ -131,6 +131,9 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// Documents or links cannot be read.
+    #[error(transparent)]
+    Document(document::Error),
     /// The caller asked to stop.
     #[error("stopped before the end")]
     Stopped,
