@@ -16,6 +16,7 @@ use node::Steering;
 use node::control::ControlRequest;
 use node::directory::{DataDirectory, LockOwner, WebKind};
 use node::held_back;
+use node::stages::StageView;
 use node::views::{FailedPage, FiguresView, ScheduleView};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
@@ -62,12 +63,16 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
             }
             Err(error) => return Err(error.into()),
         };
+        held.stages = steering.ask_for::<StageView>(ControlRequest::Stages {}).await.unwrap_or_default();
         if let Some(place) = &args.figures {
             let drawn =
                 steering.ask_for::<FiguresView>(ControlRequest::Figures {}).await?.pop().unwrap_or_default();
             draw(drawn, place, context)?;
         }
         steering.close().await?;
+    }
+    if held.stages.is_empty() {
+        held.stages = context.node.stage_views()?;
     }
     context.output.result(&held.to_json(), || held.to_text());
     Ok(Exit::Done)
@@ -131,6 +136,8 @@ struct Held {
     owner: Option<LockOwner>,
     archive: Summary,
     schedule: Option<ScheduleView>,
+    /// What follows the archive.
+    stages: Vec<StageView>,
     /// The daily limits of requests and bytes; 0 for no limit.
     a_day_max: (u64, u64),
 }
@@ -150,7 +157,7 @@ impl Held {
         };
         let crawl = &context.node.config.crawl;
         let a_day_max = (crawl.requests_per_day_max, crawl.bytes_per_day_max);
-        Ok(Self { directory, owner, archive, schedule: None, a_day_max })
+        Ok(Self { directory, owner, archive, schedule: None, stages: Vec::new(), a_day_max })
     }
 
     fn to_json(&self) -> Value {
@@ -178,6 +185,7 @@ impl Held {
                 "last": archive.last.map(Timestamp::to_rfc3339),
             },
             "schedule": self.schedule,
+            "stages": self.stages,
         })
     }
 
@@ -210,8 +218,24 @@ impl Held {
             Some(schedule) => lines.push(schedule_text(schedule, self.a_day_max)),
             None => lines.push("schedule        none yet; `utsushi crawl` creates one".to_owned()),
         }
+        lines.extend(self.stages.iter().map(stage_line));
         lines.join("\n")
     }
+}
+
+/// How far a stage is behind the archive.
+fn stage_line(stage: &StageView) -> String {
+    let state = match (stage.lag, &stage.failure) {
+        (_, Some(failure)) => format!("failed: {}", base::printable(failure)),
+        (None, None) => "unknown".to_owned(),
+        (Some(0), None) => "up to date".to_owned(),
+        (Some(lag), None) => {
+            let more = if stage.lag_is_more { "more than " } else { "" };
+            let advice = if stage.is_running { "" } else { "; a crawl reads them" };
+            format!("{more}{} behind{advice}", count_of(lag, "capture"))
+        }
+    };
+    format!("{:<15} {state}", stage.stage)
 }
 
 fn schedule_text(told: &ScheduleView, (requests_max, bytes_max): (u64, u64)) -> String {
