@@ -1,5 +1,6 @@
 //! Why documents or links cannot be read or written.
 
+use crate::id::DocumentId;
 use std::path::PathBuf;
 
 /// Why documents or links cannot be read or written.
@@ -22,6 +23,14 @@ pub enum Error {
         /// What is wrong with it.
         what: &'static str,
     },
+    /// A document is whole but cannot be understood.
+    #[error(
+        "the document `{id}` cannot be read; run `utsushi rebuild documents`, which rebuilds it from the archive"
+    )]
+    Unreadable {
+        /// The document.
+        id: DocumentId,
+    },
     /// The stored checkpoint cannot be read.
     #[error(transparent)]
     Stage(#[from] stage::Error),
@@ -38,6 +47,9 @@ impl Error {
     /// Whether a rebuild from the archive is the remedy.
     #[must_use]
     pub const fn is_damage(&self) -> bool {
-        matches!(self, Self::Damaged { .. } | Self::Stage(stage::Error::Checkpoint { .. }))
+        matches!(
+            self,
+            Self::Damaged { .. } | Self::Unreadable { .. } | Self::Stage(stage::Error::Checkpoint { .. })
+        )
     }
 }

@@ -9,18 +9,28 @@
 //! |---|---|
 //! | `id`, `moment` | the id of a document; which document a page had at a moment |
 //! | `links` | the links of each document, in both directions, as a stage |
-//! | `pack` | compressed blocks of sorted runs |
+//! | `documents`, `stored`, `sentence` | what each document says, as a stage |
+//! | `selection` | which documents are worth searching |
+//! | `standard` | the standard form of a page, as XML, JSON and text |
+//! | `store`, `pack` | the rows of a stage in sorted runs, in compressed blocks |
 //!
 //! **Invariant:** what is stored depends on the archive alone.
 //!
 //! Not here: parsing of pages, when versions are valid, threads, clocks, sockets.
 
+pub mod documents;
 mod error;
 mod id;
 pub mod links;
 mod moment;
 mod pack;
+pub mod selection;
+mod sentence;
+pub mod standard;
+mod store;
+mod stored;
 
 pub use error::Error;
-pub use id::DocumentId;
+pub use id::{DocumentId, DocumentIdError};
 pub use moment::{Moment, ValidDocument};
+pub use stored::{Sentence, SourceText, StoredDocument, TextBlock};

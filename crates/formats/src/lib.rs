@@ -40,6 +40,7 @@
 
 pub mod cdxj;
 mod columns;
+pub mod documents;
 mod error;
 mod json;
 mod kept;

@@ -146,6 +146,9 @@ pub enum Error {
     /// There is nothing to draw.
     #[error("cannot draw figures: nothing has been crawled yet")]
     NothingCrawled,
+    /// Documents or links cannot be read.
+    #[error(transparent)]
+    Document(document::Error),
     /// The caller asked to stop.
     #[error("stopped before the end")]
     Stopped,

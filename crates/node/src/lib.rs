@@ -31,6 +31,7 @@ pub mod control;
 pub mod crawling;
 pub mod describe;
 pub mod directory;
+pub mod documents;
 pub mod door;
 mod error;
 mod explain;

@@ -7,6 +7,7 @@
 //! **Invariant:** whatever opens a stage to write holds the writer lock, and a stage is open once.
 
 mod derived;
+mod documents;
 mod follow;
 mod following;
 mod schedule;
@@ -27,7 +28,8 @@ use archive::Target;
 use std::fmt;
 
 /// All stages, in the order in which they are shown.
-pub const ALL: &[&dyn InstalledStage] = &[&schedule::ScheduleStage, &derived::DerivedTable];
+pub const ALL: &[&dyn InstalledStage] =
+    &[&schedule::ScheduleStage, &derived::DerivedTable, &documents::LINK_GRAPH, &documents::DOCUMENT_STORE];
 
 /// A stage as a data directory has it.
 pub trait InstalledStage: fmt::Debug + Send + Sync {

@@ -27,7 +27,7 @@ mod error;
 mod runner;
 
 pub use arrival::Arrival;
-pub use body::{BodyParser, Markup, ParsedBody};
+pub use body::{BodyParser, Markup, ParsedBody, language_of};
 pub use delivery::{Delivery, Progress};
 pub use error::{Error, parse_checkpoint};
 pub use runner::{

@@ -8,6 +8,8 @@ mod counts;
 mod crawl;
 mod demo;
 mod destination;
+mod document;
+mod documents;
 mod explain;
 mod export;
 mod fetch;
@@ -17,6 +19,7 @@ mod history;
 mod import;
 mod kept;
 pub(crate) mod licences;
+mod links;
 mod man;
 mod pause;
 mod present;
@@ -66,6 +69,12 @@ pub(crate) enum Command {
     History(history::Args),
     /// Print one version of a page
     Get(get::Args),
+    /// Show what a page says, sentence by sentence, with its links
+    Document(document::Args),
+    /// Write what pages said at a moment or during a period, with their links
+    Documents(documents::Args),
+    /// List the links of a page and the links to it, with their texts
+    Links(links::Args),
     /// Write the versions of pages that were valid at a moment or during a period
     Snapshot(snapshot::Args),
     /// Run an analysis over a snapshot on all cores, isolated from faulty documents
@@ -134,6 +143,9 @@ async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> 
         Command::Fetch(args) => fetch::run(args, context).await,
         Command::History(args) => history::run(args, context),
         Command::Get(args) => get::run(args, context),
+        Command::Document(args) => document::run(args, context),
+        Command::Documents(args) => documents::run(args, context),
+        Command::Links(args) => links::run(args, context),
         Command::Snapshot(args) => snapshot::run(args, context),
         Command::Scan(args) => scan::run(args, context),
         Command::Import(args) => import::run(args, context).await,

@@ -5,18 +5,12 @@ use super::stage::LINKS;
 use crate::error::Error;
 use crate::id::DocumentId;
 use crate::moment::{Moment, ValidDocument};
+use crate::store::PublishedRows;
 use archive::{Checkpoint, Key, Reader};
 use base::Period;
 use base::disk::Disk;
 use html::LinkKind;
-use runs::{KeyBounds, Names, PublishedRuns, RowSource, Walk};
-use stage::parse_checkpoint;
-use std::io;
 use std::path::Path;
-use std::sync::Arc;
-
-/// How often a reader starts again when the writer merges runs meanwhile.
-const ATTEMPTS_MAX: usize = 8;
 
 /// A link on a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,11 +44,7 @@ pub struct InLink {
 
 /// The link graph as it was published when it was opened. No lock is taken.
 #[derive(Debug)]
-pub struct LinkGraph {
-    sources: Vec<(Arc<runs::Run<LinkRows>>, RowSource<LinkRows>)>,
-    names: Arc<Names>,
-    checkpoint: Option<Checkpoint>,
-}
+pub struct LinkGraph(PublishedRows<LinkRows>);
 
 impl LinkGraph {
     /// Opens the graph in `directory`. One that does not exist has no links.
@@ -62,39 +52,24 @@ impl LinkGraph {
     /// # Errors
     /// When it cannot be read, or is damaged.
     pub fn open(disk: &dyn Disk, directory: &Path) -> Result<Self, Error> {
-        for _ in 1..ATTEMPTS_MAX {
-            match Self::try_open(disk, directory) {
-                Err(Error::Runs(runs::Error::Io { source, .. }))
-                    if source.kind() == io::ErrorKind::NotFound => {}
-                result => return result,
-            }
-        }
-        Self::try_open(disk, directory)
+        PublishedRows::open(LINKS, disk, directory).map(Self)
     }
-    fn try_open(disk: &dyn Disk, directory: &Path) -> Result<Self, Error> {
-        let mut names = Names::default();
-        let published = PublishedRuns::open(disk, directory, &mut names).map_err(Error::of(LINKS))?;
-        let checkpoint = parse_checkpoint(LINKS, published.mark())?;
-        let sources = published.runs.iter().cloned().zip(published.sources()).collect();
-        Ok(Self { sources, names: Arc::new(names), checkpoint })
-    }
-
     /// The position in the archive up to which links are known.
     #[must_use]
     pub fn checkpoint(&self) -> Option<&Checkpoint> {
-        self.checkpoint.as_ref()
+        self.0.checkpoint.as_ref()
     }
     /// How many bytes it takes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.sources.iter().map(|(run, _)| run.bytes()).sum()
+        self.0.bytes()
     }
     /// Reads every block once.
     ///
     /// # Errors
     /// When something is damaged.
     pub fn verify(&self) -> Result<(), Error> {
-        self.sources.iter().try_for_each(|(run, _)| run.verify()).map_err(Error::of(LINKS))
+        self.0.verify()
     }
 
     /// The links of a document of a page, in their order on the page; `None` when the document is not known.
@@ -106,7 +81,7 @@ impl LinkGraph {
         page: &Key,
         document: DocumentId,
     ) -> Result<Option<impl Iterator<Item = Result<OutLink, Error>> + use<>>, Error> {
-        let mut rows = self.rows(&out_key(page, document))?;
+        let mut rows = self.0.rows(&out_key(page, document))?;
         // The first row is the document itself.
         let Some(_) = rows.next().transpose()? else { return Ok(None) };
         Ok(Some(rows.filter_map(|row| row.map(to_out_link).transpose())))
@@ -123,7 +98,7 @@ impl LinkGraph {
         moment: &Moment,
         archive: &Reader,
     ) -> Result<impl Iterator<Item = Result<InLink, Error>> + use<>, Error> {
-        let rows = self.rows(&in_key(target))?;
+        let rows = self.0.rows(&in_key(target))?;
         let (moment, archive) = (moment.clone(), archive.clone());
         let mut page: Option<(Box<str>, Option<ValidDocument>)> = None;
         Ok(rows.filter_map(move |row| {
@@ -139,24 +114,6 @@ impl LinkGraph {
             }
             let valid = page.as_ref().and_then(|(_, document)| document.as_ref());
             valid.filter(|valid| valid.id == row.document).and_then(|valid| to_in_link(row, valid)).map(Ok)
-        }))
-    }
-
-    /// The rows of a key in their order.
-    fn rows(&self, key: &[u8]) -> Result<impl Iterator<Item = Result<LinkRow, Error>> + use<>, Error> {
-        let holding = self.sources.iter().filter(|(run, _)| run.may_hold(key));
-        let sources: Vec<_> = holding.map(|(_, source)| source.clone()).collect();
-        let mut walk = Walk::new(&sources, &self.names, &KeyBounds::one(key)).map_err(Error::of(LINKS))?;
-        let mut has_failed = false;
-        Ok(std::iter::from_fn(move || {
-            let row = walk.current().map(|(_, row)| row.clone()).filter(|_| !has_failed)?;
-            match walk.step() {
-                Ok(()) => Some(Ok(row)),
-                Err(error) => {
-                    has_failed = true;
-                    Some(Err(Error::of(LINKS)(error)))
-                }
-            }
         }))
     }
 }

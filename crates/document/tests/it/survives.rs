@@ -1,25 +1,45 @@
 //! Every change of the disk that a stage makes is the last before a power cut, or fails, in turn. Afterwards the stage is
 //! opened again and catches up, and has what it would have without the fault.
 
-use crate::links::directory;
 use crate::web::{import, runner, visits};
 use base::disk::{Disk, Fault, SimulatedDisk, Survival};
-use document::links::{LinkGraph, LinkRows, LinkStage};
-use runs::{KeyBounds, Names, PublishedRuns, Walk};
+use document::documents::{DocumentRows, DocumentStage};
+use document::links::{LinkRows, LinkStage};
+use runs::{KeyBounds, Names, PublishedRuns, Rows, Walk};
 use stage::Stage;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Catches up with a commit every few captures; then everything that is stored.
-fn catch_up(archive: &SimulatedDisk, disk: &SimulatedDisk) -> Result<Vec<String>, String> {
-    let opened = LinkStage::open(Arc::new(disk.clone()), &directory());
+/// A stage on trial: catches up with a commit every few captures; then everything that is stored.
+type Trial = fn(&SimulatedDisk, &SimulatedDisk) -> Result<Vec<String>, String>;
+
+fn links(archive: &SimulatedDisk, disk: &SimulatedDisk) -> Result<Vec<String>, String> {
+    let directory = crate::links::directory();
+    let opened = LinkStage::open(Arc::new(disk.clone()), &directory);
     let (mut stage, damage) = opened.map_err(|error| error.to_string())?;
     // After a crash nothing is damaged: what was published is whole.
     assert!(damage.is_none(), "{damage:?}");
-    let run = runner(archive).commit_every(5).catch_up(&mut [&mut stage], |_| {});
+    catch_up::<LinkRows>(&mut stage, archive, disk, &directory)
+}
+
+fn documents(archive: &SimulatedDisk, disk: &SimulatedDisk) -> Result<Vec<String>, String> {
+    let directory = crate::documents::directory();
+    let opened = DocumentStage::open(Arc::new(disk.clone()), &directory);
+    let (mut stage, damage) = opened.map_err(|error| error.to_string())?;
+    assert!(damage.is_none(), "{damage:?}");
+    catch_up::<DocumentRows>(&mut stage, archive, disk, &directory)
+}
+
+fn catch_up<R: Rows>(
+    stage: &mut dyn Stage,
+    archive: &SimulatedDisk,
+    disk: &SimulatedDisk,
+    directory: &Path,
+) -> Result<Vec<String>, String> {
+    let run = runner(archive).commit_every(5).catch_up(&mut [&mut *stage], |_| {});
     run.map_err(|error| error.to_string())?;
-    LinkGraph::open(disk, &directory()).unwrap().verify().unwrap();
-    let published = PublishedRuns::<LinkRows>::open(disk, &directory(), &mut Names::default()).unwrap();
+    let published = PublishedRuns::<R>::open(disk, directory, &mut Names::default()).unwrap();
+    published.runs.iter().for_each(|run| run.verify().unwrap());
     let mut walk = Walk::new(&published.sources(), &Arc::default(), &KeyBounds::all()).unwrap();
     let mut rows = vec![format!("{:?}", stage.checkpoint().unwrap())];
     while let Some((key, row)) = walk.current() {
@@ -37,39 +57,51 @@ fn disk(seed: u64) -> SimulatedDisk {
 }
 
 /// What is stored after a fault at every point in turn, each time after a restart; and what should be.
-fn after_faults(fault: Fault, survival: Survival, ignores_syncs: bool) -> (Vec<String>, Vec<Vec<String>>) {
+fn after_faults(run: Trial, fault: Fault, survival: Survival) -> (Vec<String>, Vec<Vec<String>>) {
     let archive = SimulatedDisk::new(1);
     import(&archive, &visits(9, 45));
     let trial = disk(2);
     let begin = trial.points();
-    let expected = catch_up(&archive, &trial).unwrap();
-    assert!(expected.len() > 100 && trial.points() > begin + 50);
-    let run = |point| {
+    let expected = run(&archive, &trial).unwrap();
+    assert!(expected.len() > 30 && trial.points() > begin + 50);
+    let after = |point| {
         let disk = disk(point);
         disk.set_survival(survival);
-        disk.ignore_syncs(ignores_syncs);
         disk.fail_at(point, fault);
-        assert!(catch_up(&archive, &disk).is_err(), "the fault was met at {point}");
+        assert!(run(&archive, &disk).is_err(), "the fault was met at {point}");
         disk.restart();
-        catch_up(&archive, &disk).unwrap_or_else(|error| vec![error])
+        run(&archive, &disk).unwrap_or_else(|error| vec![error])
     };
-    (expected, (begin..trial.points()).map(run).collect())
+    (expected, (begin..trial.points()).map(after).collect())
 }
 
-#[test]
-fn survives_a_power_cut_at_every_write() {
-    for survival in [Survival::None, Survival::All, Survival::Random] {
-        let (expected, found) = after_faults(Fault::Cut, survival, false);
-        for (point, found) in found.iter().enumerate() {
-            assert_eq!(*found, expected, "cut at {point}, {survival:?}");
-        }
-    }
-}
-
-#[test]
-fn survives_a_disk_that_fails_at_every_write() {
-    let (expected, found) = after_faults(Fault::Error, Survival::Random, false);
+fn check(run: Trial, fault: Fault, survival: Survival) {
+    let (expected, found) = after_faults(run, fault, survival);
     for (point, found) in found.iter().enumerate() {
-        assert_eq!(*found, expected, "failed at {point}");
+        assert_eq!(*found, expected, "{fault:?} at {point}, {survival:?}");
     }
+}
+
+#[test]
+fn links_survive_a_power_cut_at_every_write() {
+    for survival in [Survival::None, Survival::All, Survival::Random] {
+        check(links, Fault::Cut, survival);
+    }
+}
+
+#[test]
+fn links_survive_a_disk_that_fails_at_every_write() {
+    check(links, Fault::Error, Survival::Random);
+}
+
+#[test]
+fn documents_survive_a_power_cut_at_every_write() {
+    for survival in [Survival::None, Survival::All, Survival::Random] {
+        check(documents, Fault::Cut, survival);
+    }
+}
+
+#[test]
+fn documents_survive_a_disk_that_fails_at_every_write() {
+    check(documents, Fault::Error, Survival::Random);
 }

@@ -12,7 +12,8 @@ Examples:
   utsushi --data ~/web rebuild index
   utsushi --data ~/web rebuild index --deep
   utsushi --data ~/web rebuild frontier
-  utsushi --data ~/web rebuild derived";
+  utsushi --data ~/web rebuild derived
+  utsushi --data ~/web rebuild links";
 
 /// Rebuild data derived from the archive
 #[derive(Debug, clap::Args)]
