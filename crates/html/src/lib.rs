@@ -25,7 +25,7 @@
 //! **Invariant:** every function here is total, takes time linear in its input and keeps at most
 //! [`LINKS_MAX`] links (H8). The bytes of the page are never changed.
 //!
-//! Not here: fetching, a document tree, the decision which link to follow.
+//! Not here: fetching, sentences, the decision which link to follow.
 #![warn(clippy::indexing_slicing)]
 
 mod anchor;

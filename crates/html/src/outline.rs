@@ -20,6 +20,7 @@
 
 mod evidence;
 mod fold;
+mod further;
 mod main_text;
 mod tree;
 
@@ -27,7 +28,6 @@ use crate::source::{SourceMap, SourceRange};
 use crate::token::name::{Attribute, element};
 use crate::token::{Name, Token, Tokenizer};
 use crate::{TEXT_BYTES_MAX, charset, title};
-use evidence::Evidence;
 use fold::{Fold, short};
 use std::ops::Range;
 use tree::{BLOCKQUOTE, FIGCAPTION, Tree};
@@ -61,7 +61,6 @@ struct Record {
     /// The number of its bytes inside links.
     linked: u32,
     kind: BlockKind,
-    evidence: Evidence,
     is_main: bool,
 }
 
@@ -264,7 +263,7 @@ impl Builder {
     fn push(&mut self, text: &str, add: impl Fn(&mut Fold, bool)) {
         let Some(node) = self.tree.node(self.tree.current()) else { return };
         let before = self.outline.fold.len();
-        if node.evidence.has(Evidence::HIDDEN) || before + text.len() > TEXT_BYTES_MAX {
+        if node.is_hidden || before + text.len() > TEXT_BYTES_MAX {
             return;
         }
         let keeps_lines = matches!(node.role, element::PRE | element::LISTING | element::XMP);
@@ -281,17 +280,8 @@ impl Builder {
         let linked = std::mem::take(&mut self.linked);
         let Some(text) = self.outline.fold.end_block() else { return };
         let node = self.tree.current();
-        let (role, evidence) =
-            self.tree.node(node).map_or((0, Evidence::default()), |node| (node.role, node.evidence));
-        let kind = kind(role);
-        self.outline.records.push(Record {
-            text,
-            node,
-            linked: short(linked),
-            kind,
-            evidence,
-            is_main: false,
-        });
+        let kind = kind(self.tree.node(node).map_or(0, |node| node.role));
+        self.outline.records.push(Record { text, node, linked: short(linked), kind, is_main: false });
     }
 
     /// Ends the page.
@@ -301,7 +291,7 @@ impl Builder {
         let title = self.title.take().filter(|(text, _)| !text.is_empty());
         self.outline.title =
             title.map(|(text, page)| OutlineTitle { text, source: self.outline.in_source(page) });
-        main_text::choose(&mut self.outline);
+        main_text::choose(&mut self.outline, &self.tree.nodes);
         self.outline
     }
 }

@@ -142,7 +142,7 @@ impl<'a> Decoding<'a> {
     fn byte(&mut self, runs: &mut Runs) -> bool {
         let Some(byte) = self.bytes.get(self.at..=self.at) else { return false };
         self.at += 1;
-        self.feed(byte, false, runs) == byte.first().copied().filter(u8::is_ascii)
+        self.feed(byte, false, runs).is_some_and(|last| byte == [last])
     }
 
     /// Gives bytes to the decoder; returns the last character, if it is ASCII.

@@ -31,6 +31,8 @@ pub(super) struct Node {
     pub(super) role: u64,
     /// What its name and attributes say.
     pub(super) evidence: Evidence,
+    /// It or an element around it is never shown.
+    pub(super) is_hidden: bool,
     /// A hash of its name and class: equal for the entries of a list.
     pub(super) look: u32,
 }
@@ -54,7 +56,8 @@ fn slot(key: u64) -> usize {
 
 impl Tree {
     pub(super) fn new() -> Self {
-        let root = Node { parent: 0, key: 0, role: 0, evidence: Evidence::default(), look: 0 };
+        let root =
+            Node { parent: 0, key: 0, role: 0, evidence: Evidence::default(), is_hidden: false, look: 0 };
         Self { nodes: vec![root], open: vec![(0, 0)], too_deep: 0, counts: [0; SLOTS] }
     }
 
@@ -77,13 +80,14 @@ impl Tree {
             return;
         }
         let parent = self.current();
-        let (role, inherited) =
-            self.node(parent).map_or((0, Evidence::default()), |parent| (parent.role, parent.evidence));
-        let evidence = evidence::of(key, tag, inherited);
+        let role = self.node(parent).map_or(0, |parent| parent.role);
+        let evidence = evidence::of(key, tag);
+        let is_hidden =
+            self.node(parent).is_some_and(|parent| parent.is_hidden) || evidence.has(Evidence::NEVER);
         let look = evidence::look(key, tag);
         self.open.push((key, short(self.nodes.len())));
         self.count(key, 1);
-        self.nodes.push(Node { parent, key, role: role_in(role, key), evidence, look });
+        self.nodes.push(Node { parent, key, role: role_in(role, key), evidence, is_hidden, look });
     }
 
     /// Closes the innermost element of this name, and those inside it.

@@ -1,6 +1,6 @@
 //! The link graph and the documents.
 
-use super::{FollowingStage, StageSite, StageView, stage_error, views};
+use super::{FollowingStage, StageSite, stage_error};
 use crate::directory::DirectoryWriter;
 use crate::error::Error;
 use crate::monitor::Activity;
@@ -13,11 +13,6 @@ use stage::{Runner, Stage};
 use std::sync::Arc;
 
 impl Node {
-    /// The stages that follow the archive, and how far each of them is behind. A running crawl tells more of them.
-    pub fn stage_views(&self) -> Result<Vec<StageView>, Error> {
-        views(self, None)
-    }
-
     /// Lets the stages that follow the archive catch up with it. A crawl does that by itself.
     pub fn catch_up_stages(&self, writer: &DirectoryWriter) -> Result<(), Error> {
         for following in self.stages.iter().filter_map(|stage| stage.following()) {
