@@ -1,5 +1,6 @@
 //! What a document is made of: how well and how fast.
 
+mod language;
 mod parsing;
 
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use serde_json::{Value, json};
   cargo xtask bench documents
   cargo xtask bench documents --json")]
 pub(crate) struct Args {
-    /// Directory of the shared data
+    /// Directory with `nlp` and `maintext`
     #[arg(long, env = "UTSUSHI_SHARED")]
     shared: PathBuf,
     /// Print one object a line
@@ -42,7 +43,8 @@ enum Bound {
 
 /// Prints every figure; whether all reach what they must.
 pub(crate) fn run(args: &Args) -> Result<bool> {
-    let rows = parsing::rows(&args.shared)?;
+    let mut rows = language::rows(&args.shared)?;
+    rows.extend(parsing::rows(&args.shared)?);
     for row in &rows {
         if args.json { println!("{}", row.json()) } else { println!("{}", row.line()) }
     }

@@ -1,4 +1,4 @@
-//! How the syntax model is made. The settings were chosen by cross-validation over the training parts.
+//! How the syntax model is made. The settings were chosen on the development parts.
 
 use std::path::Path;
 

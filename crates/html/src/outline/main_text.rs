@@ -231,7 +231,7 @@ impl Choice<'_> {
         let holds = |place: usize, share: u64| self.sum(place).weight() * 100 >= total * share;
         let best = |evidence: Evidence| {
             let marked = self.nodes.iter().enumerate().filter(|(_, node)| node.evidence.has(evidence));
-            marked.map(|(place, _)| place).filter(|place| holds(*place, MARKED_SCOPE_MIN)).next_back()
+            marked.map(|(place, _)| place).rfind(|place| holds(*place, MARKED_SCOPE_MIN))
         };
         if total == 0 {
             return 0;
@@ -245,7 +245,7 @@ impl Choice<'_> {
         let fits = |(place, node): &(usize, &Node)| {
             can_hold_blocks(node.key) && self.sum(*place).weight() * 100 >= inner * SCOPE_MIN
         };
-        let found = self.nodes.iter().enumerate().skip(start).filter(fits).next_back();
+        let found = self.nodes.iter().enumerate().skip(start).rfind(fits);
         found.map_or(start, |(place, _)| place)
     }
 

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read as _};
 
 use anyhow::{Context as _, bail};
-use japanese::{Analyser, Analysis, Bunsetsu, Morpheme, Parser, Synonym};
+use japanese::{Analyser, Analysis, Bunsetsu, Morpheme, Parser, Style, Synonym};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -23,6 +23,26 @@ pub(crate) struct Args {
     /// Format of the annotation
     #[arg(long, value_enum, default_value_t = Format::Json)]
     format: Format,
+    /// Treebank whose bunsetsu and dependencies to follow
+    #[arg(long, value_enum, default_value_t = Treebank::Web)]
+    style: Treebank,
+}
+
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Treebank {
+    /// UD_Japanese-GSD: web pages, blogs, news
+    Web,
+    /// WikipediaAnnotatedCorpus
+    Encyclopedia,
+}
+
+impl Treebank {
+    fn style(self) -> Style {
+        match self {
+            Self::Web => Style::Web,
+            Self::Encyclopedia => Style::Encyclopedia,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -36,7 +56,7 @@ enum Format {
 /// Annotates all lines; a blank line has no annotation.
 pub(crate) fn run(args: &Args, output: &Output) -> anyhow::Result<Exit> {
     let mut input = io::stdin().lock();
-    let (mut analyser, parser) = (Analyser::new(), Parser::load());
+    let (mut analyser, parser) = (Analyser::new(), Parser::with_style(args.style.style()));
     let mut number = 0_u64;
     while let Some(line) =
         next_line(&mut input).with_context(|| format!("cannot read line {}", number + 1))?
