@@ -1,4 +1,4 @@
-//! Builds the part that speaks to Berkeley DB, where that is to be had.
+//! Builds the Berkeley DB part, if that is available.
 //!
 //! `UTSUSHI_BERKELEY_DB` names a directory with `include/db.h` and `lib/**/libdb-5.3.a`; without it `bdb` is left out.
 

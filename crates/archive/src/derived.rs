@@ -28,11 +28,11 @@
 //! ```
 //!
 //! A journal beside each archive file, `NAME.derived`, has a row for each capture with known facts, by its offset;
-//! `docs/formats/derived.md` shows the bytes. It is written in order of arrival, after the archive, and is rebuilt
-//! where it is lost. A takedown removes its rows too (D13).
+//! `docs/formats/derived.md` shows the bytes. It is written in order of arrival, after the archive, and is rebuilt if
+//! it is lost. A takedown removes its rows too (D13).
 //!
 //! **Invariant:** a journal is started only when the one before it is durable, so everything before the table's
-//! checkpoint is in it, after any crash. A frame that is damaged ends its journal; what it covered counts as not read.
+//! checkpoint is in it, after any crash. A damaged frame ends its journal; its captures count as unread.
 
 mod journal;
 mod read;
@@ -47,7 +47,7 @@ pub use write::DerivedWriter;
 use base::bytes::{ByteReader, put_number, put_text};
 use std::sync::Arc;
 
-/// What is known of a capture after its content was read. Each may be unknown.
+/// What is known about a capture after its content was read. Each fact may be unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
     /// The language that most of the text is in, as a tag such as `ja` or `en`.
@@ -56,17 +56,17 @@ pub struct Facts {
     pub media_type: Option<Arc<str>>,
     /// The title, cut at [`TITLE_BYTES_MAX`].
     pub title: Option<String>,
-    /// What tells the text from others.
+    /// The digest of the text.
     pub text: Option<u64>,
-    /// What tells the main text from others: without what surrounds it on every page.
+    /// The digest of the main text, without what surrounds it on every page.
     pub main_text: Option<u64>,
-    /// The character set that the content was read in, and by what it was found: a word such as `header`.
+    /// The character set of the content, and its source: a word such as `header`.
     pub charset: Option<(Arc<str>, Arc<str>)>,
 }
 
 /// The longest title that is kept, in bytes.
 pub const TITLE_BYTES_MAX: usize = 1_024;
-/// The longest word: a language, a type, a character set.
+/// The longest language, type or character set.
 const WORD_BYTES_MAX: usize = 100;
 
 const LANGUAGE: u8 = 1;
@@ -91,7 +91,7 @@ impl Facts {
         })
     }
 
-    /// The facts as bytes, to be kept elsewhere for a while.
+    /// The facts as bytes, to be stored elsewhere.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
@@ -163,7 +163,7 @@ fn cut(text: &str, bytes_max: usize) -> &str {
     text.get(..text.floor_char_boundary(bytes_max)).unwrap_or(text)
 }
 
-/// A row as it stands in a frame that begins at `from`.
+/// Appends a row of a frame that begins at `from`.
 fn put_row(bytes: &mut Vec<u8>, from: u64, offset: u64, facts: &Facts) {
     put_number(bytes, offset - from);
     facts.encode(bytes);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn facts_come_back_and_anything_else_is_refused() {
+    fn encoded_facts_are_decoded_and_other_bytes_are_refused() {
         let mut chance = Chance::new(1);
         for _ in 0..500 {
             let facts = facts(&mut chance);
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_language_is_itself_and_its_kinds() {
+    fn a_language_includes_its_variants() {
         let facts = Facts { language: Some("en-GB".into()), ..Facts::default() };
         for (tag, expected) in
             [("en", true), ("EN-gb", true), ("e", false), ("en-G", false), ("en-GB-x", false)]

@@ -12,30 +12,30 @@ pub enum Error {
     /// A file or directory could not be read or written.
     #[error("cannot {action} `{}`", path.display())]
     Io {
-        /// What was tried.
+        /// The action.
         action: &'static str,
-        /// With which file or directory.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// There is no room. Nothing is lost: what was appended waits, and the same call can be made again.
+    /// There is no room. Nothing is lost: appended captures wait, and the call can be repeated.
     #[error("the disk of `{}` is full: `{free_bytes}` bytes are free and at least `{needed_bytes}` are needed; make room, then try again", path.display())]
     DiskFull {
         /// What could not be written.
         path: PathBuf,
-        /// What is free, the reserve included.
+        /// Free bytes, including the reserve.
         free_bytes: u64,
-        /// What must be free for the next step at least, the reserve included.
+        /// Free bytes needed for the next step, including the reserve.
         needed_bytes: u64,
     },
-    /// An earlier call failed in a way after which nothing can be trusted to reach the disk (M3).
+    /// An earlier write failed, so nothing more is certain to reach the disk (M3).
     #[error("writing to `{}` failed before and was stopped; open the archive again, which checks what is there", path.display())]
     Stopped {
         /// The directory of the archive.
         path: PathBuf,
     },
-    /// A file of the index is not what was written. It can be rebuilt: nothing is lost.
+    /// A file of the index is damaged. It can be rebuilt: nothing is lost.
     #[error("`{}` is damaged: {what}; run `utsushi rebuild index`, which rebuilds the index from the archive", path.display())]
     IndexDamaged {
         /// The file.
@@ -43,16 +43,16 @@ pub enum Error {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// A body that lies on disk until it is archived cannot be read back.
+    /// A body that was kept on disk until archiving cannot be read back.
     #[error("cannot read back the body of `{url}`; check the disk of the data directory")]
     Body {
         /// The page.
         url: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The page was taken down, and is not kept again.
-    #[error("`{url}` was taken down and is not kept again")]
+    /// The page was taken down and is not stored again.
+    #[error("`{url}` was taken down and is not stored again")]
     TakenDown {
         /// The page.
         url: String,
@@ -60,7 +60,7 @@ pub enum Error {
     /// The checkpoint of a stage cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// A record is not what was written. The others are not concerned.
+    /// A record is damaged. Other records are not affected.
     #[error("the record at byte `{offset}` of `{}` is damaged: {what}; restore the file from a copy, or leave it: the record is skipped", path.display())]
     Damaged {
         /// The file.
@@ -76,7 +76,7 @@ impl Error {
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), source }
     }
-    /// The error of something that needs room.
+    /// The error of an action that needs room.
     pub(crate) fn writing(disk: &dyn Disk, action: &'static str, path: &Path, source: io::Error) -> Self {
         if !matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
             return Self::io(action, path, source);

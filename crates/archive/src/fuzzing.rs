@@ -1,6 +1,6 @@
-//! What the fuzz targets need of the decoders of files beside the archive, which are private otherwise.
+//! Gives the fuzz targets access to private decoders of files beside the archive.
 //!
-//! Every function wraps foreign content in right checksums first: a decoder must stand whatever passes them.
+//! Every function wraps foreign content in right checksums first: a decoder must withstand everything that passes them.
 
 use crate::capture::entry::Location;
 use crate::derived;
@@ -12,7 +12,7 @@ use crate::reading::reader::Reader;
 use crate::writing::append::{Archive, Settings};
 use base::Timestamp;
 use base::bytes::put_text;
-use base::disk::{Disk, Open, SimulatedDisk};
+use base::disk::{Disk, SimulatedDisk};
 use runs::{RowEncoder as _, Rows as _};
 use std::path::Path;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ const NAMES: [&str; 2] = [FILE, "other.warc"];
 /// Reads `bytes` as a block of rows.
 ///
 /// # Panics
-/// When the rows are not read again as they are written.
+/// When written rows are not read back the same.
 pub fn read_rows(bytes: &[u8]) {
     let mut files = Files::default();
     let numbers = NAMES.map(|name| files.number(name));
@@ -45,7 +45,7 @@ pub fn read_rows(bytes: &[u8]) {
     assert_eq!(before, after);
 }
 
-/// Reads `frames` as the sums of an archive file.
+/// Reads `frames` as the checksums of an archive file.
 pub fn read_sums<'a>(frames: impl Iterator<Item = &'a [u8]>) {
     let disk = disk_with(&format!("{FILE}{}", sums::SUFFIX), &journal(b"UTSUMS01", frames));
     let (path, mut files) = (sums::path_of(Path::new(DIRECTORY), FILE), Files::default());
@@ -57,7 +57,7 @@ pub fn read_sums<'a>(frames: impl Iterator<Item = &'a [u8]>) {
     assert!(found.whole_bytes <= found.bytes);
 }
 
-/// Reads `frames` as what is known of the captures of an archive file.
+/// Reads `frames` as the derived journal of an archive file.
 pub fn read_derived<'a>(frames: impl Iterator<Item = &'a [u8]>) {
     let disk = disk_with(&format!("{FILE}.derived"), &journal(b"UTSDRV01", frames));
     let reader = derived::DerivedReader::open(disk, Path::new(DIRECTORY));
@@ -77,13 +77,13 @@ pub fn read_run(tables: &[u8], blocks: &[&[u8]]) {
     runs::fuzzing::read_run::<Rows>(&NAMES, tables, blocks);
 }
 
-/// The tables that [`read_run`] makes for these blocks: something to start from.
+/// The tables that [`read_run`] makes for these blocks: a start for the fuzzer.
 #[must_use]
 pub fn tables_for(blocks: &[&[u8]]) -> Vec<u8> {
     runs::fuzzing::tables_for::<Rows>(&NAMES, blocks)
 }
 
-/// A block of rows, and its only row as a frame of the sums: something to start from.
+/// A block with one row, and that row as a frame of checksums: a start for the fuzzer.
 #[must_use]
 pub fn some_rows() -> (Vec<u8>, Vec<u8>) {
     let (disk, at) =
@@ -134,12 +134,5 @@ fn journal<'a>(magic: &[u8; 8], frames: impl Iterator<Item = &'a [u8]>) -> Vec<u
 }
 
 fn disk_with(name: &str, bytes: &[u8]) -> Arc<dyn Disk> {
-    let disk = SimulatedDisk::new(1);
-    let directory = Path::new(DIRECTORY);
-    let written = disk
-        .create_directory(directory)
-        .and_then(|()| disk.open(&directory.join(name), Open::CreateNew))
-        .and_then(|file| file.write_at(0, bytes));
-    written.expect("a simulated disk takes it");
-    Arc::new(disk)
+    Arc::new(runs::fuzzing::disk_with(Path::new(DIRECTORY), name, bytes))
 }

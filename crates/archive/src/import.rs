@@ -1,10 +1,10 @@
-//! Takes over what others archived: their captures become ours, in their own times (A6, C17).
+//! Imports captures that others archived, with their own dates (A6, C17).
 //!
-//! A record keeps its id, its date, every field that is not about its place in a file, and its block, byte for byte; its
-//! head is rewritten as WARC 1.1. The records of one exchange are brought together, so that a capture is one
-//! group of records here too. A body that is stored already becomes a revisit, as if it had been visited.
+//! A record keeps its id, its date, every field that does not concern its position in a file, and its block, byte for
+//! byte; its head is rewritten as WARC 1.1. The records of one exchange are grouped, because a capture is one group of
+//! records. A body that is stored already becomes a revisit, as after a visit.
 //!
-//! **Invariant:** importing something twice changes nothing (D4), and what was taken down does not come back (D13).
+//! **Invariant:** importing twice changes nothing (D4), and what was taken down is not imported (D13).
 
 mod fit;
 mod known;
@@ -29,20 +29,20 @@ use warc::{Draft, Fields, Kind, Profile, Record, RecordId};
 pub struct Group {
     /// What was captured.
     pub main: Record,
-    /// What belongs to it: the request, what was learned beside it.
+    /// Its other records: the request, metadata.
     pub companions: Vec<Record>,
 }
 
-/// What became of a group.
+/// The result of importing a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Imported {
-    /// It is in the archive now.
+    /// It was added.
     Added(Entry),
-    /// It was there already.
+    /// The archive has it already.
     Known(Entry),
-    /// It was taken down and stays away.
+    /// It was taken down and is not imported.
     TakenDown,
-    /// It cannot be taken over, and why.
+    /// It cannot be imported; the reason.
     Unfit(&'static str),
 }
 
@@ -67,8 +67,8 @@ impl Group {
         Self { main: Record::new(fields, block), companions: Vec::new() }
     }
 
-    /// A record of an ARC file, with the line that described it; nothing if it has no date. The record that describes the file
-    /// itself becomes metadata about its `filedesc:` URL.
+    /// A record of an ARC file, with the line that described it; `None` if it has no date. The record that describes
+    /// the file itself becomes metadata about its `filedesc:` URL.
     #[must_use]
     pub fn of_arc(arc: warc::ArcRecord) -> Option<Self> {
         let (at, is_header) = (arc.date?, arc.is_file_header());
@@ -88,7 +88,7 @@ impl Group {
     }
 }
 
-/// Fields of a head that are about its place in a file, or are rewritten.
+/// Fields of a head that concern its position in a file, or are rewritten.
 const NOT_CARRIED: [&str; 14] = [
     field::REMOVED,
     name::TYPE,
@@ -114,28 +114,28 @@ pub(crate) const OF_REVISIT: [&str; 6] = [
     "WARC-Refers-To",
     name::PAYLOAD_DIGEST,
 ];
-/// Maximum number of fields carried over from an imported head; ours still fit beside them.
+/// Maximum number of fields carried over from an imported head; leaves room for ours.
 const CARRIED_MAX: usize = 200;
 /// Maximum number of records in one capture besides its main record.
 const COMPANIONS_MAX: usize = 64;
 
-/// A capture that is to be written.
+/// A capture to write.
 pub(crate) struct Written<'a> {
     /// Its first record as it was read.
     pub(crate) main: &'a Record,
     pub(crate) companions: &'a [Record],
     /// Its block.
     pub(crate) block: &'a [u8],
-    /// What it stands for, if its body is elsewhere.
+    /// The record with its body, if that is elsewhere.
     pub(crate) original: Option<Original>,
-    /// The entry, but for the place.
+    /// The entry without its location.
     pub(crate) entry: Entry,
 }
 
 impl Archive {
-    /// Takes over a capture of someone else, unless it is there already. It is durable after the next commit.
+    /// Imports a capture, unless the archive has it already. It is durable after the next commit.
     ///
-    /// When this fails for want of room, nothing was taken over, and it may be tried again.
+    /// If this fails for lack of room, nothing was imported, and it can be repeated.
     pub fn import(&mut self, group: &Group) -> Result<Imported, Error> {
         self.with_sound_index(|archive| archive.try_import(group))
     }
@@ -148,7 +148,7 @@ impl Archive {
             return Ok(Imported::Unfit(why));
         }
         let Some(entry) = describe::entry(main, &Arc::from("")) else {
-            return Ok(Imported::Unfit("it has no date, or names nothing"));
+            return Ok(Imported::Unfit("it has no date or no target"));
         };
         if self.is_taken_down(&entry.key) {
             return Ok(Imported::TakenDown);
@@ -194,7 +194,7 @@ impl Archive {
         Ok((Entry { kind: Stored::Revisit, ..entry }, Some(original)))
     }
 
-    /// Where the body of a revisit is, is looked up by what it says it refers to, then by digest.
+    /// Finds the body of a revisit by the reference that it states, then by digest.
     fn compare_revisit(&mut self, main: &Record, entry: Entry) -> Result<(Entry, Option<Original>), Error> {
         let fields = &main.fields;
         let uri = fields.get(name::REFERS_TO_TARGET_URI).map(|uri| uri.trim_matches(['<', '>']));
@@ -212,7 +212,7 @@ impl Archive {
         let location = place.location(self.index.files());
         let content = content.or(entry.content);
         let entry = Entry { payload: Some(payload), content, body: Some(location.clone()), ..entry };
-        // It is written with the digest and the reference by which it is found again.
+        // It is written with the digest and the reference that find the body again.
         let original =
             self.origin(&location)?.map(|(url, at)| Original { url, at, payload, content, location });
         Ok((entry, original))
@@ -235,7 +235,7 @@ impl Archive {
         Ok(stored)
     }
 
-    /// Writes a capture: its first record, and then what belongs to it.
+    /// Writes a capture: its first record, then the others.
     pub(crate) fn write_group(&mut self, written: Written<'_>) -> Result<Entry, Error> {
         let Written { main, companions, block, original, entry } = written;
         let mut file = self.take_file(entry.at)?;
@@ -272,7 +272,7 @@ impl Archive {
     }
 }
 
-/// A revisit of `original`; one that its server called unchanged stays one.
+/// A revisit of `original`; a 304 stays a 304.
 fn referring(draft: Draft, profile: Option<Profile>, original: &Original) -> Draft {
     let profile = profile.unwrap_or(Profile::IdenticalPayloadDigest);
     let draft = draft.refers_to(profile, &original.url, original.at).payload_digest(original.payload);
@@ -357,26 +357,26 @@ fn write_companion(record: &Record, first: &RecordId, at: Timestamp, file: &mut 
     file.put_as(id, (&record.kind(), at), draft, content_type(record), &[&record.block]).length
 }
 
-/// Brings together the records of one exchange, which others write in any order, in bounded memory.
+/// Groups the records of one exchange, which others write in any order, in bounded memory.
 #[derive(Debug, Default)]
 pub struct Grouper {
     open: VecDeque<Group>,
-    /// Requests and the like whose capture has not come yet.
+    /// Requests and other records whose capture has not come yet.
     waiting: VecDeque<Record>,
     bytes: usize,
 }
 
-/// Maximum number of captures, and of their bytes, that wait for further records.
+/// Maximum number of captures that wait for further records, and maximum of their bytes.
 const OPEN_MAX: usize = 64;
 const OPEN_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 impl Grouper {
-    /// Nothing yet.
+    /// An empty grouper.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
-    /// Takes a record; gives the groups that are complete.
+    /// Adds a record and returns the groups that are complete.
     pub fn push(&mut self, record: Record) -> Vec<Group> {
         self.bytes += record.block.len();
         match record.kind() {
@@ -394,7 +394,7 @@ impl Grouper {
         }
         complete
     }
-    /// Gives all that is left.
+    /// Returns the remaining groups.
     pub fn finish(&mut self) -> Vec<Group> {
         let mut complete = Vec::new();
         while let Some(group) = self.close_first() {
@@ -439,8 +439,8 @@ impl Grouper {
     }
 }
 
-/// Whether a record belongs to a capture: one of them names the other, or neither names any and they are of one page and
-/// one moment.
+/// Whether a record belongs to a capture: one refers to the other, or neither refers to any and they have the same page
+/// and moment.
 fn go_together(main: &Record, other: &Record) -> bool {
     let id = |record: &Record| record.fields.get(name::RECORD_ID).map(str::to_owned);
     let names = |one: &Record, other: &Record| {

@@ -1,12 +1,12 @@
 //! The ordered index on (key, valid-from): sorted runs on disk, and what is not in them yet in memory (A2).
 //!
-//! Everything here is learned from the archive files and their checksums. Rows are added in memory; when an archive
+//! Everything here is derived from the archive files and their checksums. Rows are added in memory; when an archive
 //! file is finished, they become a run; when there are several runs of a size, they are merged into one. Adding a
 //! version touches no earlier row, because a version is valid until the next one of its page begins.
 //!
 //! **Invariant:** the runs of the published generation together with the checksums of the archive files it does not
-//! cover are the whole index, at every moment and after any crash. Anything else in the directory is rubbish and is
-//! removed by the next writer.
+//! cover are the whole index, at every moment and after any crash. The next writer removes anything else in the
+//! directory.
 
 pub(crate) mod body;
 pub(crate) mod memory;
@@ -52,14 +52,13 @@ pub(crate) struct Index {
 }
 
 impl Index {
-    /// Opens what is published below the archive's directory. What is not readable counts as not there: it is
-    /// reported, and rebuilt.
+    /// Opens the published index below the archive's directory. An unreadable one is reported and rebuilt.
     pub(crate) fn open(disk: Arc<dyn Disk>, archive: &Path) -> Result<(Self, Option<Error>), Error> {
         let (store, damage) = RunStore::open(disk, &archive.join(DIRECTORY))?;
         Ok((Self { store, memory: Memory::default() }, damage.map(Error::from)))
     }
 
-    /// Whether runs are merged on a thread beside the work.
+    /// Sets whether runs are merged on their own thread.
     pub(crate) fn merge_beside(&mut self, is_wanted: bool) {
         self.store.merge_beside(is_wanted);
     }
@@ -83,7 +82,7 @@ impl Index {
     pub(crate) fn add(&mut self, key: &str, row: Row) {
         self.memory.add(key, row, self.store.names());
     }
-    /// Hands the rows of a page to `take`, newest first, until it says that it has enough.
+    /// Passes the rows of a page to `take`, newest first, until it returns false.
     pub(crate) fn newest_first(&self, key: &Key, mut take: impl FnMut(&Row) -> bool) -> Result<(), Error> {
         let holds = |run: &&Arc<Run>| run.may_hold(key.as_str().as_bytes());
         let origins: Vec<Origin> =
@@ -117,7 +116,7 @@ impl Index {
             }
         }
     }
-    /// Hands out the rows of a range of keys, from the last to the first, those in memory included.
+    /// Passes on the rows of a range of keys, from the last to the first, including those in memory.
     pub(crate) fn walk(&self, range: &KeyBounds, take: &mut dyn FnMut(&str, &Row)) -> Result<(), Error> {
         let runs = self.store.sources().into_iter();
         let memory = (self.memory.count() > 0).then(|| Origin::Memory(Arc::new(self.memory.to_rows())));
@@ -129,7 +128,7 @@ impl Index {
         }
         Ok(())
     }
-    /// Where the bytes of a revisit are: in the capture that it refers to, or wherever the same body is stored.
+    /// Where the bytes of a revisit are: in the capture that it refers to, or where the same body is stored.
     pub(crate) fn find_original(
         &self,
         revisit: &Row,
@@ -154,7 +153,7 @@ impl Index {
             None => self.find_payload(payload),
         }
     }
-    /// Where a body with this digest and content is stored, if it is; the latest, for an older one may be damaged.
+    /// Where a body with this digest and content is stored, if it is; the latest, because an older one may be damaged.
     pub(crate) fn find_body(&self, payload: Sha1Digest, content: ContentKey) -> Result<Option<Place>, Error> {
         if let Some(body) = self.memory.find_body(payload, body::tag(content)) {
             return Ok(Some(body.place));
@@ -179,7 +178,7 @@ impl Index {
         Ok(None)
     }
 
-    /// Makes a run of what is in memory, which is all of the captures of `files`, and publishes it.
+    /// Makes a run of the rows in memory, which are all captures of `files`, and publishes it.
     pub(crate) fn flush(&mut self, files: impl IntoIterator<Item = Arc<str>>) -> Result<(), Error> {
         let memory = &self.memory;
         if memory.count() > 0 {
@@ -194,7 +193,7 @@ impl Index {
         Ok(self.store.merge()?)
     }
 
-    /// Replaces all runs by one; what `keep` does not want is left out with its bodies, and it may change rows.
+    /// Replaces all runs by one, without the rows that `keep` rejects and their bodies. `keep` may change rows.
     pub(crate) fn rewrite(
         &mut self,
         keep: &mut dyn FnMut(&str, &mut Row, &mut Files) -> bool,
@@ -209,7 +208,7 @@ impl Index {
         Ok(self.store.clear()?)
     }
 
-    /// Takes over what a thread merged, if it is done, or waits for it.
+    /// Publishes what a thread merged, if it is done; `waits` says whether to wait for it.
     pub(crate) fn take_merged(&mut self, waits: bool) -> Result<(), Error> {
         Ok(self.store.take_merged(waits)?)
     }

@@ -24,7 +24,7 @@
 //! ```
 //!
 //! **Invariant:** what [`Archive::commit`] acknowledged survives any crash, whole, at the location that
-//! [`Archive::append`] returned (M1, D2). What it did not acknowledge is there whole or not at all. Damage is reported
+//! [`Archive::append`] returned (M1, D2). An unacknowledged capture is there whole or not at all. Damage is reported
 //! with file and offset and never returned (M5). File names are made here, never taken from content (H17).
 //!
 //! Not here: the lock against a second writer (the program's), the clock, and the export formats of a snapshot

@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 impl Archive {
-    /// Opens the archive in `directory`, which is made if it does not exist, and finishes the files that a writer
-    /// left when it crashed.
+    /// Opens the archive in `directory`, which is created if it does not exist, and finishes files that a crashed
+    /// writer left.
     pub fn open(
         disk: Arc<dyn Disk>,
         directory: &Path,

@@ -10,8 +10,7 @@ use runs::Rows as _;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Makes an index of entries that come in its order: by key, then by moment. The archive files that they name need not
-/// exist.
+/// Makes an index from entries in its order: by key, then by moment. The archive files that they name need not exist.
 pub fn write_index(
     disk: Arc<dyn Disk>,
     archive: &Path,

@@ -1,21 +1,20 @@
-//! Which pages are asked for: all, a site, or what stands below a URL prefix (A4, D6).
+//! Which pages are requested: all, a site, or those below a URL prefix (A4, D6).
 //!
-//! Pages are known by their keys, so a scope is a question about keys: both schemes, every spelling of an escape
-//! and every session id of a page lie in the same scopes. A scope gives the ranges of keys to walk, and judges the
-//! keys within them where a range is wider than the scope.
+//! A scope is a condition on keys: both schemes, every spelling of an escape and every session id of a page are in the
+//! same scopes. A scope gives the ranges of keys to walk, and judges keys where a range is wider than the scope.
 
 use base::url::UrlError;
 use base::{PageUrl, ServerName};
 
-/// Which pages are asked for.
+/// Which pages are requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Scope {
-    /// All there are.
+    /// All pages.
     #[default]
     Whole,
     /// A site.
     Site(Site),
-    /// What stands below a URL prefix.
+    /// Pages below a URL prefix.
     Prefix(Prefix),
 }
 
@@ -28,7 +27,7 @@ pub struct Site {
     host_key: String,
 }
 
-/// The pages whose URLs begin so.
+/// The pages whose URLs begin with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prefix {
     /// What their keys begin with.
@@ -36,14 +35,14 @@ pub struct Prefix {
     tail: Tail,
 }
 
-/// How a key that begins with a prefix's must go on.
+/// How a key that begins with the prefix's key must continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Tail {
     /// In any way.
     Any,
     /// With an escape, or what it stands for, whose first hexadecimal digit is this one if it is known.
     Escape(Option<u8>),
-    /// Not at all, or with one of these: a session id stood here, which no key has.
+    /// Not at all, or with one of these: the prefix has a session id here, and keys have none.
     Not(&'static [u8]),
 }
 
@@ -52,11 +51,11 @@ enum Tail {
 pub struct KeyRange {
     /// The first key that may be in the range.
     pub from: String,
-    /// The first key after the range; nothing when it has no end.
+    /// The first key after the range; `None` if it has no end.
     pub to: Option<String>,
 }
 
-/// Why a text is no scope.
+/// Why a text is not a scope.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScopeError {
@@ -67,15 +66,18 @@ pub enum ScopeError {
     Site {
         /// The text.
         text: String,
-        /// Why it is no server.
+        /// Why it is not a server.
         source: UrlError,
     },
+    /// No URL of a page.
+    #[error("it is not the URL of a page; write it whole, such as `https://www.example.org/page`")]
+    Url(#[source] UrlError),
     /// No URL to begin with.
     #[error(
         "no URL begins with the prefix; write it with its whole server name, such as `https://www.example.org/dir/`"
     )]
     Prefix(#[from] UrlError),
-    /// Fragments and user names are no part of a page's name.
+    /// Fragments and user names are not part of a page's name.
     #[error(
         "leave out everything from `{0}`: it is not part of a page's name, so nothing can be chosen by it"
     )]
@@ -94,7 +96,7 @@ impl Scope {
         Ok(Self::Site(Site { server, is_domain, host_key }))
     }
 
-    /// Reads one server as given, also where it has the name of a domain.
+    /// Reads one server as given, even if it has the name of a domain.
     pub fn server(text: &str) -> Result<Self, ScopeError> {
         match Self::site(text)? {
             Self::Site(site) => Ok(Self::Site(Site { is_domain: false, ..site })),
@@ -102,15 +104,15 @@ impl Scope {
         }
     }
 
-    /// Reads a URL prefix, with or without its scheme, which plays no part.
+    /// Reads a URL prefix, with or without its scheme, which is ignored.
     ///
-    /// The server's name is always whole: `https://example.org` means all of that server, and neither
-    /// `example.org.uk` nor `example.org:8080`. After it any beginning will do, also one that ends within a word,
-    /// a query or an escape: `/%7` begins `/%7Euser`, and so `/~user`, which is the same page.
+    /// The server's name is always whole: `https://example.org` means all of that server, and neither `example.org.uk`
+    /// nor `example.org:8080`. After it the prefix may end anywhere, also within a word, a query or an escape: `/%7`
+    /// begins `/%7Euser`, and so `/~user`, which is the same page.
     pub fn prefix(text: &str) -> Result<Self, ScopeError> {
         let url = whole_url(text.trim())?;
-        // A letter more, so that a last `.`, `?` or `%7` is not tidied away; two letters, to see whether a session
-        // id swallows them.
+        // Appends a letter, so that the parser keeps a last `.`, `?` or `%7`; two different ones show whether they
+        // become part of a session id.
         let key_with = |letter: char| PageUrl::parse(&format!("{url}{letter}")).map(|page| page.key());
         let (one, other) = (key_with('x')?, key_with('z')?);
         if one == other {
@@ -122,7 +124,7 @@ impl Scope {
         Ok(Self::Prefix(Prefix::ending(key)))
     }
 
-    /// The ranges of keys that hold every key of the scope, in order and apart from each other.
+    /// The ranges of keys that hold every key of the scope, in order and disjoint.
     #[must_use]
     pub fn key_ranges(&self) -> Vec<KeyRange> {
         match self {
@@ -136,7 +138,7 @@ impl Scope {
         }
     }
 
-    /// Whether the page with this key lies in the scope.
+    /// Whether the page with this key is in the scope.
     #[must_use]
     pub fn holds(&self, key: &str) -> bool {
         match self {
@@ -156,7 +158,7 @@ impl Site {
             return host == self.host_key;
         }
         let Some(rest) = host.strip_prefix(&*self.host_key) else { return false };
-        // Below some domains others register names of their own, which are sites of their own.
+        // Names that others registered below the domain are sites of their own.
         rest.starts_with(':')
             || (rest.starts_with(',') && {
                 let host = rest.split(':').next().unwrap_or_default();
@@ -169,7 +171,7 @@ impl Site {
 }
 
 impl Prefix {
-    /// A prefix whose last escape may be cut.
+    /// A prefix whose last escape may be incomplete.
     fn ending(key: &str) -> Self {
         let cut = key.rfind('%').filter(|at| {
             let digits = &key.as_bytes()[at + 1..];
@@ -186,7 +188,7 @@ impl Prefix {
 }
 
 impl Tail {
-    /// What may follow in the key where a session id stood last in the URL.
+    /// What may follow in the key if the URL ends with a session id.
     fn after_session_id(url: &str, key: &str) -> Self {
         match (url.contains('?'), key.contains('?')) {
             _ if key.ends_with('/') && !key.contains('?') && !url.contains('?') => Self::Any,
@@ -211,7 +213,7 @@ impl Tail {
 }
 
 impl KeyRange {
-    /// The keys that begin with `prefix`, which is neither empty nor anything but ASCII, as all keys are.
+    /// The keys that begin with `prefix`, which is not empty and, like all keys, ASCII.
     fn below(prefix: String) -> Self {
         let mut to = prefix.clone();
         let last = to.pop().filter(char::is_ascii).expect("keys are ASCII, and begin with a host");
@@ -251,7 +253,7 @@ fn whole_url(text: &str) -> Result<String, ScopeError> {
     if authority.contains('@') {
         return Err(ScopeError::Needless('@'));
     }
-    // Without a server the parser would take the path's first word for it.
+    // Without a server the parser would read the path's first segment as one.
     PageUrl::parse(&format!("{scheme}://{authority}/"))?;
     let slash = if authority.len() == rest.len() { "/" } else { "" };
     Ok(format!("{scheme}://{rest}{slash}"))
@@ -392,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn session_ids_are_no_part_of_a_prefix() {
+    fn session_ids_are_not_part_of_a_prefix() {
         let id = "0123456789ABCDEF0123456789abcdef";
         let pages =
             [format!("http://a.jp/x;jsessionid={id}?q"), "http://a.jp/x".into(), "http://a.jp/x/y".into()];
@@ -411,7 +413,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_scope_is_refused_with_advice() {
+    fn other_texts_are_refused_with_advice() {
         for text in ["", "https://example.org/", "a b", "example.org/dir", "u@example.org"] {
             let message = Scope::site(text).unwrap_err().to_string();
             assert!(message.contains("use `--prefix` for a URL"), "{message}");

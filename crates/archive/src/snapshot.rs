@@ -1,4 +1,4 @@
-//! Snapshots: which versions are asked for, the walk over the index that finds them, and sorting them.
+//! Snapshots: choosing versions, finding them by a walk over the index, and sorting them.
 
 pub(crate) mod choice;
 pub(crate) mod recipe;

@@ -1,16 +1,16 @@
 //! Removes pages everywhere, for good, with a receipt (A7, D13).
 //!
-//! 1. The groups of records concerned are found: the captures of the pages, and the captures of other pages that refer
-//!    to their bytes.
-//! 2. The latter are rewritten: one of them with the bytes, as an answer of its own page with its own date, the others
-//!    as references to that. After them a *tombstone* is written, which says what is taken down and lists every group
-//!    to remove. From the moment it is durable the takedown is decided: readers no longer see what it lists, imports
-//!    and visits of such pages are refused, and the next writer to open the archive finishes the work.
-//! 3. Each file with such groups is rewritten with a record of the same length in place of each, so that all other
-//!    offsets stay the same. The new file is synced and replaces the old one, and so do its checksums.
-//! 4. The index is rewritten without them, and a note says that the work is done.
+//! 1. Find the groups of records concerned: the captures of the pages, and the captures of other pages that refer to
+//!    their bytes.
+//! 2. Rewrite the latter: one with the bytes, as an answer of its own page with its own date, the others as references
+//!    to it. Then write a *tombstone*, which names the target and lists every group to remove. Once it is durable the
+//!    takedown is decided: readers no longer see what it lists, imports and visits of such pages are refused, and the
+//!    next writer finishes the work.
+//! 3. Rewrite each file with such groups, with a record of the same length in place of each, so that all other offsets
+//!    stay the same. The new file is synced and replaces the old one; the same is done with its checksums.
+//! 4. Rewrite the index without them, and write a note that the work is done.
 //!
-//! **Invariant:** every step can be done twice. Until the note is durable the list in the tombstone is all that counts.
+//! **Invariant:** every step can be repeated. Until the note is durable, only the list in the tombstone counts.
 
 mod dependents;
 mod notes;
@@ -35,7 +35,7 @@ pub struct Receipt {
     pub id: String,
     /// What was taken down, as [`Target`] prints it.
     pub target: String,
-    /// Why, as was given.
+    /// The reason that was given.
     pub reason: String,
     /// When.
     pub at: Timestamp,
@@ -47,13 +47,15 @@ pub struct Receipt {
     pub bytes: u64,
     /// The archive files that were rewritten, and how many groups of records were removed from each.
     pub files: BTreeMap<Arc<str>, u64>,
+    /// Rows of the derived table that were removed.
+    pub derived_rows: u64,
     /// Captures of other pages that were rewritten because they referred to bytes that were removed.
     pub moved: Vec<Entry>,
 }
 
 impl Archive {
-    /// Removes what `target` says from the archive, for good. It is decided, and durable, when this returns; when it
-    /// fails before, nothing was removed.
+    /// Removes `target` from the archive permanently. The decision is durable when this returns; if it fails before,
+    /// nothing was removed.
     pub fn takedown(
         &mut self,
         target: &Target,
@@ -83,7 +85,7 @@ impl Archive {
             is_done: false,
         };
         self.tombstones.push(tombstone);
-        let files = self.execute((&id, target), at, &gone, progress)?;
+        let (files, derived_rows) = self.execute((&id, target), at, &gone, progress)?;
         if let Some(tombstone) = self.tombstones.last_mut() {
             tombstone.is_done = true;
         }
@@ -96,6 +98,7 @@ impl Archive {
             captures: plan.gone.len() as u64,
             bytes: plan.gone.iter().map(|gone| gone.length).sum(),
             files,
+            derived_rows,
             moved,
         })
     }
@@ -107,26 +110,26 @@ impl Archive {
         Ok((plan.pages, plan.gone.len() as u64))
     }
 
-    /// Finishes takedowns whose work was cut off; how many.
+    /// Finishes interrupted takedowns and returns their number.
     pub(crate) fn finish_takedowns(&mut self, at: Timestamp) -> Result<u64, Error> {
         let unfinished: Vec<Tombstone> =
             self.tombstones.iter().filter(|tombstone| !tombstone.is_done).cloned().collect();
         for tombstone in &unfinished {
             let gone = tombstone::listed(&*self.disk, &self.directory, &self.index, &tombstone.id)?;
             self.execute((&tombstone.id, &tombstone.target), at.max(tombstone.at), &gone, &mut |_, _| {})?;
-            tracing::warn!(target = %tombstone.target, "finished a takedown that was cut off");
+            tracing::warn!(target = %tombstone.target, "finished an interrupted takedown");
         }
         self.tombstones.iter_mut().for_each(|tombstone| tombstone.is_done = true);
         Ok(unfinished.len() as u64)
     }
 
-    /// Everything is in finished files and in runs.
+    /// Moves everything into finished files and runs.
     fn settle(&mut self) -> Result<(), Error> {
         self.finish_file()?;
         self.update_index()
     }
 
-    /// Finds out what is concerned.
+    /// Finds the groups concerned.
     fn plan(&self, target: &Target) -> Result<Plan, Error> {
         let files = self.index.files();
         let (mut plan, mut bodies, mut last_key) = (Plan::default(), HashSet::new(), None);
@@ -147,7 +150,7 @@ impl Archive {
         }
         if !bodies.is_empty() {
             self.index.walk(&KeyBounds::all(), &mut |key, row| {
-                // Where the bytes of a revisit are not located yet, their digest decides.
+                // If the bytes of a revisit are not located yet, their digest decides.
                 let unresolved = || row.payload.filter(|_| row.kind == Stored::Revisit);
                 let body = match row.body {
                     Some(body) => Some(body).filter(|body| bodies.contains(&(body.file, body.offset))),
@@ -163,21 +166,21 @@ impl Archive {
         Ok(plan)
     }
 
-    /// Does what the tombstone says. It may be repeated.
+    /// Removes what the tombstone lists. It may be repeated. Returns what was removed from each file, and rows of the derived table.
     fn execute(
         &mut self,
         (id, target): (&str, &Target),
         at: Timestamp,
         gone: &[Gone],
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<BTreeMap<Arc<str>, u64>, Error> {
-        let mut by_file: BTreeMap<Arc<str>, Vec<&Gone>> = BTreeMap::new();
+    ) -> Result<(BTreeMap<Arc<str>, u64>, u64), Error> {
+        let (mut by_file, mut derived_rows) = (BTreeMap::<Arc<str>, Vec<&Gone>>::new(), 0);
         gone.iter().for_each(|gone| by_file.entry(Arc::clone(&gone.file)).or_default().push(gone));
         for (done, (file, gone)) in by_file.iter().enumerate() {
             progress(done as u64, by_file.len() as u64);
             let disk = Arc::clone(&self.disk);
             let rewritten = rewrite_file(&*disk, &self.directory, file, (gone, at), &mut self.index);
-            self.stop_on_error(rewritten)?;
+            derived_rows += self.stop_on_error(rewritten)?;
         }
         let places: HashSet<(&str, u64)> = gone.iter().map(|gone| (&*gone.file, gone.offset)).collect();
         let rewritten = self.index.rewrite(&mut |_, row, files: &mut Files| {
@@ -188,7 +191,8 @@ impl Archive {
         self.note_done(id, target, at)?;
         self.settle()?;
         progress(by_file.len() as u64, by_file.len() as u64);
-        Ok(by_file.into_iter().map(|(file, gone)| (file, gone.len() as u64)).collect())
+        let files = by_file.into_iter().map(|(file, gone)| (file, gone.len() as u64)).collect();
+        Ok((files, derived_rows))
     }
 }
 
@@ -200,7 +204,7 @@ struct Plan {
     dependents: Vec<Dependent>,
 }
 
-/// A capture of another page that refers to bytes that are about to go.
+/// A capture of another page that refers to bytes that will be removed.
 #[derive(Debug)]
 struct Dependent {
     entry: Entry,

@@ -1,4 +1,4 @@
-//! What was taken down, as the archive has noted it (D13).
+//! What was taken down, from the archive's notes (D13).
 
 pub(crate) mod notes;
 mod target;
@@ -8,7 +8,7 @@ pub(crate) use notes::{Tombstone, hidden, listed, listed_all, notes, tombstones}
 use std::sync::Arc;
 pub use target::Target;
 
-/// A group of records that must go.
+/// A group of records to remove.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Gone {
     pub(crate) file: Arc<str>,

@@ -1,15 +1,15 @@
 //! Verifies an archive: every byte of its files, every digest, every entry of the index (A7, M5).
 //!
-//! 1. Every archive file against its checksums: they cover it without a gap, every record has the CRC-32C it was stored
-//!    with, can be read, and has the block its digest was made of.
+//! 1. Every archive file against its checksums: they cover it without a gap, and every record matches its CRC-32C, can
+//!    be read, and matches its block digest.
 //! 2. Every file of the index: each block against its checksum.
-//! 3. Index against files: each capture of the checksums is in the index, and nothing else is.
-//! 4. What revisits refer to: it is there, and has the digest they were stored for.
+//! 3. Index against files: each capture in the checksums is in the index, and nothing else is.
+//! 4. What revisits refer to: it is there, and has the digest stored with them.
 //!
 //! It only reads and reports; the next writer, or `rebuild`, repairs (D1).
 //!
-//! A writer that crashed leaves a file whose end was never acknowledged, and checksums that may lack their end. That is
-//! not damage: the next writer cuts the file after its last whole capture and rebuilds the checksums. It is reported as
+//! A crashed writer leaves a file whose end was never acknowledged, and checksums whose end may be missing. That is not
+//! damage: the next writer cuts the file after its last whole capture and rebuilds the checksums. It is reported as
 //! unfinished.
 //!
 //! **Invariant:** memory does not grow with the archive: index and files are compared by one checksum over all entries,
@@ -37,14 +37,14 @@ use std::sync::Arc;
 /// What a verification reports while it runs.
 #[derive(Debug)]
 pub enum VerifyEvent {
-    /// How far it has come.
+    /// The progress so far.
     Progress {
         /// Bytes of archive files that were verified.
         done_bytes: u64,
-        /// How many there are.
+        /// All bytes of archive files.
         total_bytes: u64,
     },
-    /// Something is not as it was stored.
+    /// Something differs from what was stored.
     Damage(Damage),
     /// A writer left something unfinished that the next one repairs. Nothing that was acknowledged is missing.
     Unfinished(Unfinished),
@@ -61,12 +61,12 @@ pub struct Unfinished {
     pub bytes: u64,
 }
 
-/// Something that is not as it was stored.
+/// Something that differs from what was stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Damage {
     /// The file.
     pub path: PathBuf,
-    /// Where in it, if it is a place in an archive file.
+    /// The offset, in an archive file.
     pub offset: Option<u64>,
     /// What is wrong.
     pub what: String,
@@ -83,7 +83,7 @@ pub struct Verified {
     pub records: u64,
     /// Captures, by the checksums.
     pub captures: u64,
-    /// Records in the index that are no captures, such as notes, by the checksums.
+    /// Records in the index that are not captures, such as notes, by the checksums.
     pub others: u64,
     /// Rows of the index.
     pub indexed: u64,
@@ -93,7 +93,7 @@ pub struct Verified {
     pub unfinished: u64,
 }
 
-/// What a sorter may hold.
+/// Memory of a sorter.
 const SORTER_BYTES: usize = 32 * 1024 * 1024;
 
 /// Verifies the archive in `directory`; what must be sorted is spilled into `spool`.
@@ -152,7 +152,7 @@ impl Verifier<'_> {
         (self.tell)(VerifyEvent::Damage(Damage { path: path.to_owned(), offset, what: what.into() }));
     }
     /// Errors of the machine end the verification; those of the archive are reported.
-    fn told<T>(&mut self, result: Result<T, Error>) -> Result<Option<T>, Error> {
+    fn reported<T>(&mut self, result: Result<T, Error>) -> Result<Option<T>, Error> {
         match result {
             Ok(value) => Ok(Some(value)),
             Err(Error::Damaged { path, offset, what }) => {
@@ -195,7 +195,8 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// The checksums of a finished file are whole and cover all of it; those of a growing one may lack their end.
+    /// The checksums of a finished file are whole and cover all of it; the end of those of a growing one may be
+    /// missing.
     fn verify_sums(&mut self, path: &Path, contents: &Contents) -> Result<(), Error> {
         let (length, sums) = (length_of(&*self.disk, path)?, &contents.sums);
         let unfinished = is_open(path) && contents.found.is_none_or(|found| !found.is_finished);
@@ -249,9 +250,9 @@ impl Verifier<'_> {
             for record in &batch.records {
                 let location = Location { file: Arc::clone(&name), offset, length: record.length };
                 let member = fetch_record::read_member(&*bytes, path, &location, Some(record.sum));
-                if let Some(member) = self.told(member)? {
+                if let Some(member) = self.reported(member)? {
                     let record = fetch_record::read_record(&member, self.directory, &location).map(drop);
-                    self.told(record)?;
+                    self.reported(record)?;
                 }
                 offset += record.length;
                 self.verified.records += 1;
@@ -265,15 +266,15 @@ impl Verifier<'_> {
 
     fn verify_index(&mut self, spool: &Path) -> Result<(), Error> {
         let reader = Reader::open(Arc::clone(&self.disk), self.directory);
-        let Some(reader) = self.told(reader)? else { return Ok(()) };
+        let Some(reader) = self.reported(reader)? else { return Ok(()) };
         let checked = reader.verify_runs();
-        if self.told(checked)?.is_none() {
+        if self.reported(checked)?.is_none() {
             return Ok(());
         }
         let (mut indexed, mut revisits) =
             (Tally::default(), Sorter::new(SortOrder::Address, spool, SORTER_BYTES));
         for entry in reader.all()? {
-            let Some(entry) = self.told(entry)? else { return Ok(()) };
+            let Some(entry) = self.reported(entry)? else { return Ok(()) };
             self.verified.indexed += 1;
             indexed.add(&comparable(entry.clone()));
             if entry.kind == Stored::Revisit && entry.body.is_some() {
@@ -286,7 +287,7 @@ impl Verifier<'_> {
         self.verify_references(revisits)
     }
 
-    /// Index and checksums differ: finds the entries that do.
+    /// Finds the entries in which index and checksums differ.
     fn compare(&mut self, reader: &Reader) -> Result<(), Error> {
         let index = self.directory.join(crate::index::DIRECTORY);
         let before = self.verified.damaged;
@@ -302,11 +303,7 @@ impl Verifier<'_> {
                 }
                 if !found {
                     missing += 1;
-                    self.damage(
-                        &path,
-                        Some(entry.location.offset),
-                        "the index does not have the capture there",
-                    );
+                    self.damage(&path, Some(entry.location.offset), "the capture there is not in the index");
                 }
             }
         }
@@ -321,7 +318,7 @@ impl Verifier<'_> {
         Ok(())
     }
 
-    /// Goes through the revisits by where their bytes are, one file after the other.
+    /// Checks the revisits in the order of their bytes, one file at a time.
     fn verify_references(&mut self, revisits: Sorter) -> Result<(), Error> {
         let mut held: Option<(Arc<str>, Payloads)> = None;
         for version in revisits.finish()? {
@@ -359,16 +356,16 @@ impl Verifier<'_> {
     }
 }
 
-/// What an archive file holds: by its checksums and, after what they cover of an unfinished file, by its records.
+/// The contents of an archive file, by its checksums and, after their end in an unfinished file, by its records.
 struct Contents {
     /// Where the checksums are.
     sums: PathBuf,
     found: Option<Found>,
     names: Files,
     batches: Vec<sums::Batch>,
-    /// Where records begin that are damaged although they were acknowledged.
+    /// Offsets of acknowledged records that are damaged.
     damaged_offsets: Vec<u64>,
-    /// How far an unfinished file holds whole captures.
+    /// Where the last whole capture of an unfinished file ends.
     kept_bytes: Option<u64>,
 }
 
@@ -385,7 +382,7 @@ impl Contents {
         Ok(contents)
     }
 
-    /// A power cut may have taken the end of the checksums; the rest is read as a reader does.
+    /// A power cut may have taken the end of the checksums; the rest is read like a reader does.
     fn read_rest(&mut self, disk: &dyn Disk, path: &Path, covered: u64) -> Result<(), Error> {
         let Some(scan) = Scan::open(disk, path, covered)? else { return Ok(()) };
         let survey = survey(disk, scan, path, &mut self.names)?;
@@ -400,8 +397,8 @@ impl Contents {
     }
 }
 
-/// The part of an entry on which checksums and index must agree: where the bytes of a revisit are may have been found
-/// out later.
+/// The part of an entry on which checksums and index must agree: the location of a revisited body may have been found
+/// later.
 fn comparable(entry: Entry) -> Entry {
     Entry { body: None, ..entry }
 }

@@ -1,4 +1,4 @@
-//! The writer: appends captures in batches, rotates files, and repairs what a crash left.
+//! The writer: appends captures in batches, rotates files, and repairs them after a crash.
 
 pub(crate) mod append;
 pub(crate) mod file;

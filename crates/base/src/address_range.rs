@@ -30,7 +30,15 @@ impl AddressRange {
         Self { network: IpAddr::V6(Ipv6Addr::new(a, b, c, d, e, f, g, h)), prefix_bits }
     }
 
-    /// Whether `address` lies in the block, taken as it stands.
+    /// Whether every address of the block belongs to this machine: in 127/8, or `::1`.
+    #[must_use]
+    pub fn is_loopback(self) -> bool {
+        match self.network {
+            IpAddr::V4(_) => self.prefix_bits >= 8 && Self::LOOPBACK.contains(self.network),
+            IpAddr::V6(network) => self.prefix_bits == 128 && network == Ipv6Addr::LOCALHOST,
+        }
+    }
+    /// Whether `address` lies in the block. IPv4-mapped addresses are not converted.
     #[must_use]
     pub fn contains(self, address: IpAddr) -> bool {
         match (self.network, address) {
@@ -47,7 +55,8 @@ impl AddressRange {
     }
 }
 
-/// Whether the first `bits` of two numbers agree; the shift by 128 bits, for no bits at all, leaves nothing to differ.
+/// Whether the first `bits` of two numbers agree. A shift by all 128 bits gives `None`, which means that none are
+/// compared.
 fn same_prefix(a: u128, b: u128, bits: u8) -> bool {
     (a ^ b).checked_shr(128 - u32::from(bits)).unwrap_or(0) == 0
 }
@@ -58,7 +67,7 @@ impl fmt::Display for AddressRange {
     }
 }
 
-/// Why a text is no range of addresses.
+/// Why a text is not a range of addresses.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a range of addresses; write a network and its bits, such as `127.0.0.0/8` or `fd00::/8`"
@@ -90,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_range_holds_its_own_addresses() {
+    fn a_range_contains_exactly_its_addresses() {
         check("127.0.0.0/8", "127.0.0.0", true);
         check("127.0.0.0/8", "127.255.255.255", true);
         check("127.0.0.0/8", "126.255.255.255", false);
@@ -111,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_range() {
+    fn other_texts_are_not_ranges() {
         for text in
             ["", "127.0.0.0/33", "::/129", "127.0.0.0/", "127.0.0.0/-1", "127/8", "localhost", "::1/8/8"]
         {

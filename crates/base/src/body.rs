@@ -1,8 +1,7 @@
 //! The body of an answer: in memory while it is small, on disk when it is large (D15).
 //!
-//! **Invariant:** a body that lies on disk takes no memory until it is read, and then only for as long as the reader
-//! holds what it read. Its file has no name, so nothing is left of it when the last copy is dropped or the process
-//! dies.
+//! **Invariant:** a body on disk takes no memory until it is read, and then only while the reader holds the bytes. Its
+//! file has no name, so it disappears when the last copy is dropped or the process dies.
 
 use std::any::Any;
 use std::borrow::Cow;
@@ -19,7 +18,7 @@ pub struct Body(Kept);
 enum Kept {
     Memory {
         bytes: Vec<u8>,
-        /// Held, and given back with the body; never looked at.
+        /// Only held, so that it is dropped with the body.
         _share: Option<Share>,
     },
     Disk {
@@ -29,7 +28,7 @@ enum Kept {
     },
 }
 
-/// Something that is given back when the body is dropped: its share of a budget.
+/// A share of a budget that is released when the body is dropped.
 pub type Share = Arc<dyn Any + Send + Sync>;
 
 impl Body {
@@ -43,7 +42,7 @@ impl Body {
     pub fn on_disk(file: File, length: usize, share: Option<Share>) -> Self {
         Self(Kept::Disk { file: Arc::new(file), length, _share: share })
     }
-    /// How many bytes it has.
+    /// Number of bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -51,12 +50,12 @@ impl Body {
             Kept::Disk { length, .. } => *length,
         }
     }
-    /// Whether it has none.
+    /// Whether the body is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
-    /// Whether it lies on disk, so that reading it takes time and as much memory as it is long.
+    /// Whether the body is on disk, so that reading it takes time and memory for all of its bytes.
     #[must_use]
     pub fn is_on_disk(&self) -> bool {
         matches!(self.0, Kept::Disk { .. })
@@ -64,7 +63,7 @@ impl Body {
     /// All of its bytes.
     ///
     /// # Errors
-    /// When it lies on disk and cannot be read back.
+    /// When the body is on disk and cannot be read back.
     pub fn read(&self) -> io::Result<Cow<'_, [u8]>> {
         match &self.0 {
             Kept::Memory { bytes, .. } => Ok(Cow::Borrowed(bytes)),
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn its_share_is_given_back_with_the_last_copy() {
+    fn its_share_is_released_with_the_last_copy() {
         let share: Share = Arc::new(());
         let body = Body::within(vec![1], Arc::clone(&share));
         let copy = body.clone();

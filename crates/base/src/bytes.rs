@@ -2,9 +2,9 @@
 //!
 //! Numbers are written seven bits a byte, the lowest first; texts with their length before them.
 //!
-//! **Invariant:** reading past the end gives `None`, also inside a number, and nothing is guessed.
+//! **Invariant:** reading past the end gives `None`, also inside a number.
 
-/// Reads bytes from the front. What is not there is `None`.
+/// Reads bytes from the front. A read past the end returns `None`.
 #[derive(Clone, Copy, Debug)]
 pub struct ByteReader<'a>(pub &'a [u8]);
 
@@ -75,7 +75,7 @@ impl<'a> ByteReader<'a> {
     pub fn u64(&mut self) -> Option<u64> {
         self.array().map(u64::from_le_bytes)
     }
-    /// Whether nothing is left.
+    /// Whether all bytes have been read.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

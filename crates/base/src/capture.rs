@@ -1,15 +1,15 @@
-//! What a visit brought: its outcome, and the capture that the archive keeps.
+//! The result of a visit: its outcome, and the capture that the archive keeps.
 
 use crate::door::{Cause, Exchange, Failure, Truncation};
 use crate::{ContentDigest, Interval, PageUrl, Timestamp};
 
 /// How a visit ended.
 ///
-/// A broken, slow or forbidding server is not an error of ours. It is something learned about the page, so it is
-/// a value here and is archived like any other result.
+/// A broken, slow or forbidding server is not an error of ours. It is a fact about the page, so it is a value here and
+/// is archived like any other result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
-    /// The page came (2xx).
+    /// The server sent the page (2xx).
     Fetched {
         /// The status.
         status: u16,
@@ -36,26 +36,26 @@ pub enum Outcome {
     Failed {
         /// The status.
         status: u16,
-        /// When it asks to be left alone until.
+        /// How long the server asks us to wait.
         retry_after: Option<Interval>,
     },
-    /// We did not ask.
+    /// No request was sent.
     Refused(Refusal),
     /// There was no answer.
     Unreachable(Failure),
 }
 
-/// Why a page is not asked for.
+/// Why a page is not requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The robots file says no; the line that says so.
+    /// The robots file forbids it; holds the line that does.
     Robots(String),
-    /// The robots file cannot be had, so everything is forbidden for now (RFC 9309).
+    /// The robots file cannot be fetched, so everything is forbidden for now (RFC 9309).
     RobotsUnreachable,
     /// The address may not be visited (H1); which, and why.
     Address(String),
-    /// The operator's opt-out list says no; the line that says so.
+    /// The operator's opt-out list forbids it; holds the line that does.
     OptOut(String),
     /// The address is public, and the crawl has no contact (D18).
     NoContact,
@@ -63,7 +63,7 @@ pub enum Refusal {
     Proxy {
         /// Its reason.
         reason: String,
-        /// How long it asks to be left alone with this server.
+        /// How long it asks us to wait with this server.
         retry_after: Option<Interval>,
     },
 }
@@ -125,7 +125,7 @@ impl RefusalKind {
 }
 
 impl Outcome {
-    /// The outcome of an exchange that failed. What our own rules forbid is a refusal.
+    /// The outcome of a failed exchange. If our own rules forbid the request, it is a refusal.
     #[must_use]
     pub fn of_failure(failure: &Failure) -> Self {
         match &failure.cause {
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_leads_back_to_its_kind() {
+    fn every_name_parses_to_its_kind() {
         for kind in RefusalKind::ALL {
             assert_eq!(RefusalKind::named(kind.as_str()), Some(kind));
         }

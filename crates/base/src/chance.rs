@@ -53,7 +53,7 @@ impl Chance {
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.bits()) * u128::from(bound)) >> 64) as u64
     }
-    /// A place in a list of `length`; 0 when it is empty.
+    /// An index into a list of `length`; 0 when it is empty.
     #[expect(clippy::cast_possible_truncation, reason = "the result is below `length`, a usize")]
     pub fn index(&mut self, length: usize) -> usize {
         self.below(length as u64) as usize
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn hashes_tell_order_and_length_apart() {
+    fn hashes_differ_by_order_and_length() {
         assert_ne!(hash(&[1, 2]), hash(&[2, 1]));
         assert_ne!(hash(&[0]), hash(&[0, 0]));
         assert_ne!(hash_bytes(1, b"a"), hash_bytes(1, b"a\0"));

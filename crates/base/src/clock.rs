@@ -1,7 +1,7 @@
-//! The clock that is handed in: the real one, one that runs faster, and one that stands until it is moved; and the
-//! [clock of a crawl](CrawlClock), which outlives the process and is not misled by the wall clock.
+//! The clock that is passed to everything else: the real one, one that runs faster, and one that stands until it is
+//! moved; and the [clock of a crawl](CrawlClock), which continues across restarts and ignores jumps of the wall clock.
 //!
-//! **Invariant:** this is the only place that asks the machine for the time. A clock never runs backwards.
+//! **Invariant:** only this module reads the machine's clocks. A clock never runs backwards.
 
 mod crawl;
 
@@ -13,18 +13,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
-/// What tells the time.
+/// A source of the current time.
 pub trait Clock: Debug + Send + Sync {
     /// The present moment of the schedule and of captures.
     fn now(&self) -> Timestamp;
-    /// How long one really waits until `interval` has passed on this clock.
+    /// The real time to wait until `interval` has passed on this clock.
     fn real_wait(&self, interval: Interval) -> Duration;
-    /// How much passes on this clock during something that lasts `real`; in a simulation, what it is said to last.
+    /// How much time passes on this clock while `real` passes.
     fn elapsed_in(&self, real: Duration) -> Interval;
 }
 
-/// Time that advances by the machine's monotonic clock from the wall clock at the start, so that a jump of the
-/// wall clock is never seen (M6). It may run faster than real time, which only the simulated web is shown.
+/// Time that advances by the machine's monotonic clock from the wall clock at the start, so a jump of the wall clock
+/// has no effect (M6). It may run faster than real time, for servers of this machine only.
 #[derive(Debug)]
 pub struct RealClock {
     origin: Timestamp,
@@ -33,7 +33,7 @@ pub struct RealClock {
 }
 
 impl RealClock {
-    /// A clock that starts now and runs at the pace of the world.
+    /// A clock that starts now and runs in real time.
     #[must_use]
     pub fn start() -> Arc<Self> {
         Self::accelerated(1)
@@ -56,7 +56,7 @@ impl RealClock {
         assert!(pace > 0, "a clock must run");
         Arc::new(Self { origin, started: Instant::now(), pace })
     }
-    /// How much faster than the world it runs.
+    /// How much faster than real time it runs.
     #[must_use]
     pub fn pace(&self) -> u32 {
         self.pace
@@ -87,21 +87,21 @@ fn wall_clock() -> Timestamp {
     Timestamp::from_micros(micros).unwrap_or(Timestamp::MAX)
 }
 
-/// Time that stands until the simulation moves it: a year passes in minutes.
+/// Time that stands still until the simulation moves it: a year passes in minutes.
 #[derive(Debug)]
 pub struct SimulatedClock(AtomicI64);
 
 impl SimulatedClock {
-    /// A clock that stands at `start`.
+    /// A clock that shows `start`.
     #[must_use]
     pub fn new(start: Timestamp) -> Arc<Self> {
         Arc::new(Self(AtomicI64::new(start.as_micros())))
     }
-    /// Moves the clock on to `moment`; an earlier moment leaves it where it is.
+    /// Moves the clock forward to `moment`; an earlier moment changes nothing.
     pub fn advance_to(&self, moment: Timestamp) {
         self.0.fetch_max(moment.as_micros(), Ordering::Relaxed);
     }
-    /// Moves the clock on by `interval`.
+    /// Moves the clock forward by `interval`.
     pub fn advance(&self, interval: Interval) {
         self.advance_to(self.now().plus(interval));
     }
@@ -124,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_simulated_clock_moves_only_forward_and_only_when_told() {
+    fn a_simulated_clock_moves_only_forward_and_only_when_moved() {
         let start = Timestamp::from_seconds(1_000).unwrap();
         let clock = SimulatedClock::new(start);
         assert_eq!(clock.now(), start);

@@ -1,4 +1,4 @@
-//! Digests: SHA-1 where the readers of WARC expect it, BLAKE3 inside (D8).
+//! Digests: SHA-1 where readers of WARC expect it, BLAKE3 elsewhere (D8).
 
 use sha1::Digest as _;
 use std::fmt;
@@ -11,14 +11,14 @@ const BASE32: &[u8; 32] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ234567";
 pub struct Sha1Digest([u8; 20]);
 
 impl Sha1Digest {
-    /// The digest of several pieces, one after the other.
+    /// The digest of the concatenated pieces.
     #[must_use]
     pub fn of(pieces: &[&[u8]]) -> Self {
         let mut hasher = sha1::Sha1::new();
         pieces.iter().for_each(|piece| hasher.update(piece));
         Self(hasher.finalize().into())
     }
-    /// Takes over a digest that was made earlier and stored.
+    /// The digest from its stored bytes.
     #[must_use]
     pub const fn from_bytes(bytes: [u8; 20]) -> Self {
         Self(bytes)
@@ -49,7 +49,7 @@ impl fmt::Debug for Sha1Digest {
     }
 }
 
-/// Why a text is no SHA-1 digest.
+/// Why a text is not a SHA-1 digest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a SHA-1 digest; it is `sha1:` and 32 letters of base 32, or 40 hexadecimal digits")]
 pub struct DigestError(String);
@@ -100,7 +100,7 @@ fn hex_value(letter: u8) -> Option<u8> {
     char::from(letter).to_digit(16).and_then(|value| u8::try_from(value).ok())
 }
 
-/// The digest of a page's content with every coding removed: what tells a changed page from an unchanged one.
+/// The digest of a page's content with every coding removed. A page has changed if it differs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentDigest([u8; 32]);
 
@@ -135,7 +135,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_empty_digest_is_the_one_every_archive_knows() {
+    fn the_digest_of_nothing_is_the_well_known_one() {
         assert_eq!(Sha1Digest::of(&[]).to_string(), "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
         assert_eq!(Sha1Digest::of(&[b"a", b"b"]), Sha1Digest::of(&[b"ab"]));
     }

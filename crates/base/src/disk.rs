@@ -1,13 +1,13 @@
 //! Files: one small trait, so that a test can fail, cut, tear or reorder any write.
 //!
-//! [`RealDisk`] is the machine's file system. [`DirectDisk`] is the same one around the page cache, for who keeps a
-//! cache of their own and reads and writes whole blocks from [`AlignedBytes`]. [`SimulatedDisk`] lives in memory,
-//! keeps apart what was written and what was synced, and loses, tears or reorders the difference at a power cut.
-//! [`OverlayDisk`] lies over another disk, which it only reads, and keeps every change to itself.
+//! [`RealDisk`] is the machine's file system. [`DirectDisk`] is the same file system without the page cache, for
+//! callers that have their own cache and use whole blocks in [`AlignedBytes`]. [`SimulatedDisk`] is in memory; at a
+//! power cut it loses, tears or reorders what was written but not synced. [`OverlayDisk`] reads from another disk and
+//! keeps every change to itself.
 //!
-//! **Invariant:** code that keeps data across a crash uses the disk only through this trait. Data is durable
-//! after [`DiskFile::sync`] of its file; a new, renamed or removed name is durable after [`Disk::sync_directory`]
-//! of its directory.
+//! **Invariant:** code whose data must survive a crash uses the disk only through this trait. Data is durable after
+//! [`DiskFile::sync`] of its file; a new, renamed or removed name is durable after [`Disk::sync_directory`] of its
+//! directory.
 
 mod aligned;
 mod direct;
@@ -29,7 +29,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What [`DirectDisk`] reads and writes around the page cache is a whole number of these, in the file and in memory.
+/// [`DirectDisk`] bypasses the page cache for multiples of this size, in the file and in memory.
 pub const BLOCK_BYTES: usize = 4096;
 
 /// How a file is opened.
@@ -47,7 +47,7 @@ pub enum Open {
 pub trait Disk: Debug + Send + Sync {
     /// Opens a file.
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn DiskFile>>;
-    /// Gives a file another name, replacing what had it.
+    /// Renames a file; a file that had the new name is replaced.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove(&self, path: &Path) -> io::Result<()>;
@@ -57,17 +57,16 @@ pub trait Disk: Debug + Send + Sync {
     fn create_directory(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory durable.
     fn sync_directory(&self, path: &Path) -> io::Result<()>;
-    /// How many bytes can still be written under `path`.
+    /// Free bytes on the file system of `path`.
     fn free_bytes(&self, path: &Path) -> io::Result<u64>;
 }
 
 /// An open file. Several readers and one writer may use it at once.
 pub trait DiskFile: Debug + Send + Sync {
-    /// Fills `buffer` from `offset`; an error of kind `UnexpectedEof` when the file ends before.
+    /// Fills `buffer` from `offset`; an error of kind `UnexpectedEof` if the file is shorter.
     fn read_at(&self, offset: u64, buffer: &mut [u8]) -> io::Result<()>;
-    /// Fills several buffers, each from its own offset; an implementation may have them in flight at once. Those on
-    /// the machine's file system read one after another: who wants reads in flight at once there calls
-    /// [`DiskFile::read_at`] from several threads.
+    /// Fills several buffers, each from its own offset; an implementation may read them concurrently. The real disks do
+    /// not: for concurrent reads, call [`DiskFile::read_at`] from several threads.
     fn read_many(&self, reads: &mut [(u64, &mut [u8])]) -> io::Result<()> {
         reads.iter_mut().try_for_each(|(offset, buffer)| self.read_at(*offset, buffer))
     }
@@ -79,10 +78,10 @@ pub trait DiskFile: Debug + Send + Sync {
     fn length(&self) -> io::Result<u64>;
     /// Cuts the file, or grows it with zeros.
     fn truncate(&self, length: u64) -> io::Result<()>;
-    /// Reserves room up to `length` bytes, so that writing there cannot fail for want of space. The length of the
-    /// file becomes at least `length`; what was not written reads as zeros.
+    /// Reserves room up to `length` bytes, so that writing there cannot fail for lack of space. The file becomes at
+    /// least `length` long; what was not written reads as zeros.
     fn allocate(&self, length: u64) -> io::Result<()>;
-    /// The file of the system, if it is one: to read from, for who moves bytes without looking at them.
+    /// The operating system's file, if there is one, for callers that move bytes without looking at them.
     fn as_file(&self) -> Option<&File> {
         None
     }

@@ -1,6 +1,6 @@
-//! The door to the web: one look-up, one HTTP exchange, below robots and redirects (D10).
+//! The door to the web: one look-up or one HTTP exchange, without robots rules and redirects (D10).
 //!
-//! `fetch` is the real door, `sim` the simulated one; the crawler is written once, against this trait.
+//! `fetch` is the real door, `sim` the simulated one; the crawler uses only this trait.
 //!
 //! **Invariant:** an exchange goes to exactly the given address (H3), and whatever the other side does comes
 //! back as a value, within the limits of [`crate::limits`].
@@ -13,7 +13,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-/// What leads to the web, or to a web.
+/// Access to the web, real or simulated.
 pub trait Door: Send + Sync {
     /// The addresses that answer for an origin.
     fn look_up(&self, origin: &Origin) -> impl Future<Output = Result<Found, Failure>> + Send;
@@ -38,7 +38,7 @@ pub struct Found {
 /// One request.
 #[derive(Clone, Debug)]
 pub struct Request {
-    /// What is asked for.
+    /// The page to request.
     pub url: PageUrl,
     /// Whether only the head is wanted.
     pub head_only: bool,
@@ -73,11 +73,11 @@ pub struct Exchange {
     pub body: Body,
     /// The status code.
     pub status: u16,
-    /// How the end of the body was known.
+    /// How the end of the body was marked.
     pub framing: Framing,
-    /// Why the body is shorter than the server meant it, if it is.
+    /// Why the body was cut off, if it was.
     pub truncated: Option<Truncation>,
-    /// What was odd about it.
+    /// What was irregular about it.
     pub marks: Marks,
     /// How long the phases took.
     pub times: Times,
@@ -92,7 +92,7 @@ impl Exchange {
     /// The body without chunk framing: what WARC calls the payload.
     ///
     /// # Errors
-    /// When the body lies on disk and cannot be read back.
+    /// When the body is on disk and cannot be read back.
     pub fn payload(&self) -> io::Result<Cow<'_, [u8]>> {
         Ok(match self.body.read()? {
             Cow::Borrowed(body) => http::payload(body, self.framing),
@@ -141,26 +141,26 @@ impl Truncation {
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|reason| reason.as_str() == word)
     }
-    /// Whether the cut fell at a random place. Then the same page looks different at every visit.
+    /// Whether the cut is at a random position, so that the same page looks different at every visit.
     #[must_use]
     pub const fn is_by_chance(self) -> bool {
         !matches!(self, Self::Length)
     }
 }
 
-/// What was odd about an answer that is kept all the same (H15, H26).
+/// What was irregular about an answer that is kept anyway (H15, H26).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// The head says more than one thing about the end of the body, or nothing that can be believed.
+    /// The head contradicts itself about the end of the body, or is not credible.
     pub framing_in_doubt: bool,
     /// Bytes came after the end of the body; they are not kept.
     pub bytes_behind: bool,
-    /// The certificate was not acceptable, and was accepted because the settings say so.
+    /// The certificate is invalid, and was accepted because of the settings.
     pub certificate_in_doubt: bool,
 }
 
 impl Marks {
-    /// The marks by name, those that are set.
+    /// The names of the marks that are set.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let named = [
             (self.framing_in_doubt, "framing-in-doubt"),
@@ -171,18 +171,18 @@ impl Marks {
     }
 }
 
-/// How long the phases of an exchange took; zero for a phase that did not happen, such as connecting again.
+/// How long the phases of an exchange took; zero for a phase that was not needed, such as connecting again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// Until the connection stood.
+    /// Until the connection was established.
     pub connect: Duration,
-    /// Until a proxy let us through, its delay included.
+    /// Until a proxy opened the tunnel, its delay included.
     pub proxy: Duration,
     /// The TLS handshake.
     pub tls: Duration,
     /// From the request to the first byte of the answer.
     pub first_byte: Duration,
-    /// Everything.
+    /// The whole exchange.
     pub total: Duration,
 }
 
@@ -190,20 +190,20 @@ pub struct Times {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{}: {cause}", phase.as_str())]
 pub struct Failure {
-    /// How far it came.
+    /// The phase that failed.
     pub phase: Phase,
-    /// What stood in the way.
+    /// Why it failed.
     pub cause: Cause,
-    /// How long it took to find out.
+    /// Time until the failure was known.
     pub took: Duration,
-    /// Who was asked, if it came so far.
+    /// The address, if one was chosen.
     pub address: Option<SocketAddr>,
-    /// What came back and is no answer, as far as a head may reach.
+    /// Received bytes that are not an answer, at most as long as a head may be.
     pub received: Box<[u8]>,
 }
 
 impl Failure {
-    /// A failure before anyone was asked.
+    /// A failure before an address was chosen.
     #[must_use]
     pub fn new(phase: Phase, cause: Cause, took: Duration) -> Self {
         Self { phase, cause, took, address: None, received: Box::default() }
@@ -215,7 +215,7 @@ impl Failure {
     }
 }
 
-/// A failure without its details: as much as an archived record keeps of it.
+/// A failure without its details, as archived records keep it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FailureKind {
     /// The phase that failed, if it is known.
@@ -225,7 +225,7 @@ pub struct FailureKind {
 }
 
 impl FailureKind {
-    /// A failure of which a record says nothing.
+    /// The failure of a record that does not name one.
     pub const UNKNOWN: Self = Self { phase: None, cause: None };
 
     /// Whether the request never reached the server, for a reason that says nothing about the page: a proxy could
@@ -246,7 +246,7 @@ impl FailureKind {
 pub enum Phase {
     /// Finding the address.
     LookUp,
-    /// Asking a forward proxy for a way.
+    /// Asking a forward proxy for a tunnel.
     Proxy,
     /// Connecting.
     Connect,
@@ -285,7 +285,7 @@ impl Phase {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Cause {
-    /// The name is not known.
+    /// The name does not exist.
     #[error("no such name")]
     NoSuchName,
     /// The name servers give no usable answer.
@@ -307,19 +307,19 @@ pub enum Cause {
     Proxy {
         /// Its reason, made printable.
         reason: String,
-        /// How long it asks to be left alone with this server.
+        /// How long it asks us to wait with this server.
         retry_after: Option<Interval>,
     },
-    /// The time for the phase was over.
+    /// The time limit of the phase was exceeded.
     #[error("no answer within {}", Interval::from(*.0))]
     TimeOut(Duration),
     /// The other side refused or broke the connection, or the network did.
     #[error("{0}")]
     Broken(String),
-    /// What came back is not HTTP, or exceeds a limit of it.
+    /// The answer is not HTTP, or exceeds a limit.
     #[error("not HTTP: {0}")]
     Malformed(&'static str),
-    /// This machine could not do its part.
+    /// This machine failed.
     #[error("{0}")]
     Machine(String),
     /// The certificate or handshake is not acceptable.
@@ -398,7 +398,7 @@ impl CauseKind {
     pub fn named(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
-    /// Whether a network that is down, ours or theirs, looks like this.
+    /// Whether a network outage, ours or theirs, causes this.
     #[must_use]
     pub const fn is_network(self) -> bool {
         matches!(self, Self::NameServer | Self::TimeOut | Self::Broken)
@@ -415,7 +415,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_name_leads_back_to_its_kind() {
+    fn every_name_parses_to_its_kind() {
         for kind in CauseKind::ALL {
             assert_eq!(CauseKind::named(kind.as_str()), Some(kind));
         }

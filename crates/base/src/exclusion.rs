@@ -7,39 +7,38 @@
 //! assert_eq!(asked, Directives { nofollow: true, noarchive: true, ..Directives::default() });
 //! ```
 //!
-//! What is said to everybody and what is said to us by name count together, and of two wishes the stricter one counts.
-//! Words that are not known say nothing.
+//! Directives for all robots and directives for us by name are combined; of two, the stricter one counts. Unknown words
+//! are ignored.
 //!
-//! **Invariant:** any text is read, in one pass; reading more never makes anything less strict.
+//! **Invariant:** any text is accepted and read in one pass; more text never makes the result less strict.
 //!
-//! Not here: what is done about it. `nofollow` is obeyed by the crawler; the rest are values for those who show, index
-//! and keep pages.
+//! Not here: acting on them. The crawler obeys `nofollow`; the rest are for what shows, indexes and keeps pages.
 
 use crate::{Interval, Timestamp};
 
 /// What a page asks of robots.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Directives {
-    /// Not to be found by searching.
+    /// The page must not appear in search results.
     pub noindex: bool,
-    /// Its links are not to be followed.
+    /// Its links must not be followed.
     pub nofollow: bool,
-    /// No copy is to be shown.
+    /// No copy must be shown.
     pub noarchive: bool,
-    /// No part of its text is to be shown with search results.
+    /// No part of its text must be shown with search results.
     pub nosnippet: bool,
-    /// Its images are not to be found by searching.
+    /// Its images must not appear in search results.
     pub noimageindex: bool,
-    /// No translation is to be offered.
+    /// No translation must be offered.
     pub notranslate: bool,
-    /// Not to be found by searching after this moment.
+    /// The page must not appear in search results after this moment.
     pub unavailable_after: Option<Timestamp>,
-    /// The most characters of its text that may be shown with search results.
+    /// Maximum number of characters of its text to show with search results.
     pub max_snippet: Option<u32>,
 }
 
 impl Directives {
-    /// Reads the content of a `meta` element that is addressed to us or to everybody.
+    /// Reads the content of a `meta` element that is addressed to us or to all robots.
     #[must_use]
     pub fn of_meta(content: &str) -> Self {
         let mut read = Self::default();
@@ -47,10 +46,10 @@ impl Directives {
         read
     }
 
-    /// Reads the value of one `X-Robots-Tag` field, as far as it is for everybody or for `agent`.
+    /// Reads the value of one `X-Robots-Tag` field, as far as it applies to all robots or to `agent`.
     ///
-    /// A name in front (`otherbot: noindex`) says which crawler the rest of the value is for, or what comes before the
-    /// next name: fields may have been joined on their way.
+    /// A name in front (`otherbot: noindex`) says which crawler the rest of the value is for, up to the next name:
+    /// proxies may have joined fields.
     #[must_use]
     pub fn of_field(value: &str, agent: &str) -> Self {
         let (mut read, mut for_us) = (Self::default(), true);
@@ -67,7 +66,7 @@ impl Directives {
         read
     }
 
-    /// Both together: of two wishes the stricter one.
+    /// Both combined: of two directives the stricter one.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -91,7 +90,7 @@ impl Directives {
     }
 }
 
-/// The smaller of those that are there.
+/// The smaller of those that are present.
 fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     one.into_iter().chain(other).min()
 }
@@ -115,13 +114,13 @@ fn of_word(word: &str) -> Option<Directives> {
     known.into_iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, asked)| asked)
 }
 
-/// What a name with a value asks for; nothing when it is no such name, or the value cannot be read.
+/// What a name with a value asks for; nothing when the name is unknown or the value cannot be read.
 fn of_name(name: &str, value: &str) -> Option<Directives> {
     let none = Directives::default();
     if name.eq_ignore_ascii_case("unavailable_after") {
         return Some(Directives { unavailable_after: date(value), ..none });
     }
-    // Minus one is how a page says that there is no bound.
+    // A page writes -1 for no limit.
     let max_snippet = || value.parse().ok();
     name.eq_ignore_ascii_case("max-snippet").then(|| Directives { max_snippet: max_snippet(), ..none })
 }
@@ -139,7 +138,7 @@ impl<'a> Part<'a> {
             None => Self { name: text.trim(), value: None },
         }
     }
-    /// Whom the part is for and what it says, if it names somebody: a name that is no directive, before one that is.
+    /// The addressee and the rest, if the part names one: a name that is not a directive, before one that is.
     fn addressee(&self) -> Option<(&'a str, Part<'a>)> {
         let rest = Part::read(self.value?);
         let says = match rest.value {
@@ -251,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_to_others_does_not_count_and_what_is_said_to_us_adds() {
+    fn directives_for_others_are_ignored_and_those_for_us_are_added() {
         check("otherbot: noindex, nofollow", "");
         check("utsushi: noindex, nofollow", "noindex nofollow");
         check("UTSUSHI: noindex", "noindex");
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn meta_elements_name_nobody() {
+    fn meta_elements_have_no_addressee() {
         let told = |content| told(Directives::of_meta(content));
         assert_eq!(told("noindex,nofollow"), "noindex nofollow");
         assert_eq!(
@@ -299,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn any_text_is_read_and_more_text_is_never_less_strict() {
+    fn any_text_is_accepted_and_more_text_is_never_less_strict() {
         let mut chance = crate::Chance::new(8);
         let words = [
             "noindex",

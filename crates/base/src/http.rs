@@ -1,15 +1,15 @@
 //! The few rules of HTTP/1.1 messages that more than one crate needs: fields, framing and their removal.
 //!
-//! **Invariant:** nothing here changes a message; whatever is derived is derived from the bytes as received.
+//! **Invariant:** nothing here changes a message; everything is derived from the bytes as received.
 
 use crate::limits::SERVER_PAUSE_MAX;
 use crate::{Interval, Timestamp};
 use std::borrow::Cow;
 
-/// How the end of a body is known.
+/// How the end of a body is marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Framing {
-    /// The answer has no body by its kind (304, 204, an answer to HEAD).
+    /// An answer of this kind has no body (304, 204, an answer to HEAD).
     None,
     /// `Content-Length`.
     Length(u64),
@@ -50,8 +50,8 @@ pub fn fields<'a>(head: &'a [u8], name: &str) -> impl Iterator<Item = &'a str> {
     })
 }
 
-/// The value of the first field called `name` whatever its bytes: lines that were folded are joined by a blank, and
-/// what is no UTF-8 is read as Latin-1, as browsers do.
+/// The value of the first field called `name` whatever its bytes: folded lines are joined by a blank, and what is not
+/// UTF-8 is read as Latin-1, as in browsers.
 #[must_use]
 pub fn field_text<'a>(head: &'a [u8], name: &str) -> Option<Cow<'a, str>> {
     field_texts(head, name).next()
@@ -82,7 +82,7 @@ pub fn field_texts<'a>(head: &'a [u8], name: &str) -> impl Iterator<Item = Cow<'
     })
 }
 
-/// Whether a line goes on with the field before it.
+/// Whether a line continues the field before it.
 fn is_folded(line: &[u8]) -> bool {
     matches!(line.first(), Some(b' ' | b'\t'))
 }
@@ -106,8 +106,8 @@ fn text(bytes: &[u8]) -> Cow<'_, str> {
     std::str::from_utf8(bytes).map_or_else(as_latin_1, Cow::Borrowed)
 }
 
-/// How long an answer asks to be left alone, at most [`SERVER_PAUSE_MAX`]. A date is measured from the answer's own `Date`,
-/// so the same answer always means the same.
+/// How long an answer asks us to wait, at most [`SERVER_PAUSE_MAX`]. A date is relative to the answer's own `Date`, so
+/// the same answer always gives the same result.
 #[must_use]
 pub fn retry_after(head: &[u8]) -> Option<Interval> {
     let text = field(head, "retry-after")?;
@@ -121,10 +121,10 @@ pub fn retry_after(head: &[u8]) -> Option<Interval> {
     Some(asked.min(SERVER_PAUSE_MAX))
 }
 
-/// A body with its chunk framing removed; a body framed otherwise as it is.
+/// A body with its chunk framing removed; other bodies unchanged.
 ///
-/// A framing that breaks off or is malformed gives what came before it; a body that is not chunked at all, whatever
-/// its head says, is left as it is.
+/// Truncated or malformed framing gives the bytes before it; a body that is not chunked although its head says so is
+/// unchanged.
 #[must_use]
 pub fn payload(body: &[u8], framing: Framing) -> Cow<'_, [u8]> {
     if framing != Framing::Chunked || (!body.is_empty() && next_chunk(body).is_none()) {
@@ -142,7 +142,7 @@ pub fn payload(body: &[u8], framing: Framing) -> Cow<'_, [u8]> {
     Cow::Owned(payload)
 }
 
-/// The bytes of the first chunk and what follows it. A chunk that breaks off gives what is there of it.
+/// The bytes of the first chunk and what follows it. A truncated chunk gives the bytes that are there.
 fn next_chunk(body: &[u8]) -> Option<(&[u8], &[u8])> {
     let line_end = body.iter().take(4_096).position(|b| *b == b'\n')?;
     let line = body.get(..line_end)?.split(|b| *b == b';').next()?;

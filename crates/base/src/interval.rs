@@ -80,7 +80,7 @@ impl Interval {
     pub const fn minus(self, other: Self) -> Self {
         Self(self.0.saturating_sub(other.0))
     }
-    /// The interval scaled by `factor`; not a number and negative factors count as zero.
+    /// The interval scaled by `factor`; NaN and negative factors count as zero.
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -128,7 +128,7 @@ impl fmt::Display for Interval {
     }
 }
 
-/// Why a text is no interval.
+/// Why a text is not an interval.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a length of time; write numbers with units, such as `30s`, `10m`, `1h30m`, `3d` or `2w`"
@@ -168,7 +168,7 @@ pub struct Period {
 }
 
 impl Period {
-    /// The period from `from` until just before `to`; nothing if that is empty.
+    /// The period from `from` until just before `to`; `None` if that is empty.
     pub fn new(from: Timestamp, to: Timestamp) -> Option<Self> {
         (from < to).then_some(Self { from, to })
     }
@@ -193,7 +193,7 @@ impl Period {
     }
 }
 
-/// Why a text is no period.
+/// Why a text is not a period.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PeriodError {
     /// The two dots are missing.
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_interval() {
+    fn other_texts_are_not_intervals() {
         for text in ["", "10", "s", "-1s", "1x", "1s2", "99999999999999999999s", "500000w", "1.5h", "１s"] {
             assert!(text.parse::<Interval>().is_err(), "{text}");
         }

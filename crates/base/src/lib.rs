@@ -1,5 +1,5 @@
-//! The words every crate speaks: page URL, server, time, interval, digest, outcome, capture, clock, limits,
-//! the door to the web and the disk.
+//! Types that every crate uses: page URL, server, time, interval, digest, outcome, capture, clock, limits, the door to
+//! the web and the disk.
 //!
 //! ```
 //! use base::{Interval, PageUrl, Timestamp};
@@ -14,8 +14,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** nothing here opens a socket, starts a process or reads the wall clock, except
-//! [`clock::RealClock`] (the clock) and [`disk::RealDisk`] (files), the two that are handed in.
+//! **Invariant:** nothing here opens a socket, starts a process or reads the wall clock, except [`clock::RealClock`]
+//! (the clock) and [`disk::RealDisk`] (files), which callers pass in.
 //!
 //! Not here: crawling, formats of files, configuration.
 

@@ -5,8 +5,8 @@ use rustix::mm::{Advice, madvise};
 /// The size of a huge page.
 const HUGE_PAGE_BYTES: usize = 2 << 20;
 
-/// Asks the system to put `memory` on huge pages where it can: for large tables that are looked up all over the place,
-/// where every small page would have to be found again. Where the system cannot, nothing changes.
+/// Asks the system to put `memory` on huge pages where it can: for large tables with random access, which would need
+/// many entries of the translation cache. If the system cannot, nothing changes.
 pub fn prefer_huge_pages(memory: &mut [u8]) {
     let skipped = memory.as_ptr().align_offset(HUGE_PAGE_BYTES);
     let Some(rest) = memory.len().checked_sub(skipped) else { return };

@@ -15,7 +15,7 @@ pub struct ServerName {
 }
 
 impl ServerName {
-    /// The server `host` on `port` (none for the default ports). The host is as a URL parser leaves it.
+    /// The server `host` on `port` (none for the default ports). The host is as a URL parser returns it.
     pub(crate) fn new(host: &str, port: Option<u16>) -> Self {
         let host_bytes = u16::try_from(host.len()).expect("a host is shorter than a URL may be");
         let name = port.map_or_else(|| host.into(), |port| format!("{host}:{port}").into());
@@ -54,7 +54,7 @@ impl ServerName {
     pub fn address(&self) -> Option<IpAddr> {
         address_of(self.host())
     }
-    /// The part that one owner registered, by the Public Suffix List; nothing for addresses and bare suffixes.
+    /// The registrable domain by the Public Suffix List; nothing for addresses and bare suffixes.
     #[must_use]
     pub fn registrable_domain(&self) -> Option<&str> {
         registrable_domain(self.host())
@@ -67,7 +67,7 @@ impl fmt::Display for ServerName {
     }
 }
 
-/// The registrable domain of a host in the form that a URL parser leaves: ASCII, lower case.
+/// The registrable domain of a host as a URL parser returns it: ASCII, lower case.
 #[must_use]
 pub fn registrable_domain(host: &str) -> Option<&str> {
     if address_of(host).is_some() || host.starts_with('.') {
@@ -79,7 +79,7 @@ pub fn registrable_domain(host: &str) -> Option<&str> {
 /// The registrable domain of a host as people write it: any case, any script, as ASCII in lower case.
 #[must_use]
 pub fn registrable_domain_of_text(host: &str) -> Option<String> {
-    // With a dot in front it is a name for all hosts below, and none itself.
+    // A leading dot means all hosts below a name; such a text is not a host.
     let host = url::Host::parse(host).ok().filter(|_| !host.starts_with('.'))?;
     registrable_domain(&host.to_string()).map(ToOwned::to_owned)
 }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_are_named_once() {
+    fn one_server_has_one_name() {
         check("WWW.Example.CO.JP", "www.example.co.jp", None, Some("example.co.jp"));
         check("example.com.:80", "example.com", None, Some("example.com"));
         check("example.com:8080", "example.com:8080", Some(8080), Some("example.com"));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_server() {
+    fn other_texts_are_not_servers() {
         for text in ["", "a b", "exa<mple", "host:99999", "[::g]", "http://x", "a/b", "u:p@a", "a?", "."] {
             assert!(ServerName::parse(text).is_err(), "{text}");
         }

@@ -1,4 +1,4 @@
-//! Moments, and the texts that stand for them.
+//! Moments, and how they are written.
 //!
 //! **Invariant:** every [`Timestamp`] lies between [`Timestamp::MIN`] (1970) and [`Timestamp::MAX`] (the end of
 //! 9999), so it prints in every format that is used here. `MAX` also stands for "never ends" (D7).
@@ -75,7 +75,7 @@ impl Timestamp {
         }
         parse_stamp(text).or_else(|| parse_date(text)).map_or_else(|| text.parse(), Ok)
     }
-    /// Reads a date field of HTTP in any of its three forms; years outside 1995–2100 are not believed (M9).
+    /// Reads a date field of HTTP in any of its three forms; years outside 1995–2100 are rejected (M9).
     pub fn parse_http_date(text: &str) -> Option<Self> {
         let text = text.trim();
         if text.len() > 64 || !text.is_ascii() {
@@ -85,7 +85,7 @@ impl Timestamp {
         (WEB_YEAR_MIN..=WEB_YEAR_MAX).contains(&moment.civil().year()).then_some(moment)
     }
 
-    /// RFC 3339 in UTC with a fraction only if there is one, as `WARC-Date` wants it.
+    /// RFC 3339 in UTC with a fraction only if there is one, as `WARC-Date` requires.
     pub fn to_rfc3339(self) -> String {
         let c = self.civil();
         let mut text = format!(
@@ -133,7 +133,7 @@ impl Timestamp {
     }
     /// The calendar date and time of day in UTC.
     pub fn civil(self) -> DateTime {
-        // Not through jiff's own timestamp, which ends a day before 9999 does.
+        // Not by jiff's timestamp, which ends a day before the end of 9999.
         EPOCH.checked_add(SignedDuration::from_micros(self.0)).expect("the range lies inside the calendar's")
     }
 
@@ -189,7 +189,7 @@ impl fmt::Display for Timestamp {
     }
 }
 
-/// Why a text is no moment.
+/// Why a text is not a moment.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
     "`{0}` is not a time; write RFC 3339 (`2026-03-31T09:00:00Z`), a date (`2026-03-31`), \
@@ -210,7 +210,7 @@ impl FromStr for Timestamp {
     }
 }
 
-/// Reads the end of 9999 as it is printed here: jiff's own timestamps do not reach so far.
+/// Reads the last days of 9999, which jiff's timestamps do not reach.
 fn parse_last_days(text: &str) -> Option<Timestamp> {
     let civil = text.strip_suffix('Z').filter(|text| text.starts_with("9999-12-3"))?;
     Timestamp::from_civil(civil.parse().ok().filter(|_| civil.contains('T'))?)
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_no_time() {
+    fn other_texts_are_not_times() {
         for text in ["", "yesterday", "2026-13-01", "20261301000000", "2026-03-31T09:00", "ago", "-1d ago"] {
             assert!(Timestamp::parse(text, NOW).is_err(), "{text}");
         }

@@ -1,10 +1,10 @@
 //! Page URLs: read once by the WHATWG standard, kept in one form, known by one key (C10, H25).
 //!
-//! **Invariant:** a [`PageUrl`] is http or https, has a host, no user info (H14), no fragment, no trailing dot
-//! on the host, and at most [`URL_BYTES_MAX`] bytes. Scope, robots, politeness and connecting all read this one.
+//! **Invariant:** a [`PageUrl`] is http or https, has a host, no user info (H14), no fragment, no trailing dot on the
+//! host, and at most [`URL_BYTES_MAX`] bytes. Scope, robots rules, politeness and connecting all use this type.
 //!
-//! The URL is what is requested; the [`UrlKey`] is what the page is known by. The key leaves out the scheme,
-//! session ids and needless escapes, and turns the host around so that the servers of a domain sort together (SURT).
+//! The URL is requested; the [`UrlKey`] identifies the page. The key leaves out the scheme, session ids and needless
+//! escapes, and reverses the host so that the servers of a domain sort together (SURT).
 
 use crate::ServerName;
 use crate::limits::URL_BYTES_MAX;
@@ -19,7 +19,7 @@ mod standard;
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct PageUrl(Url);
 
-/// How a page is asked for.
+/// How a page is requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Scheme {
     /// Plain HTTP.
@@ -29,7 +29,7 @@ pub enum Scheme {
 }
 
 impl Scheme {
-    /// The port that is meant when none is written.
+    /// The port when none is written.
     #[must_use]
     pub const fn default_port(self) -> u16 {
         match self {
@@ -50,7 +50,7 @@ impl Scheme {
 /// Scheme and server together: what robots rules and connections belong to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Origin {
-    /// How the server is asked.
+    /// How the server is contacted.
     pub scheme: Scheme,
     /// Which server.
     pub server: ServerName,
@@ -62,15 +62,15 @@ impl fmt::Display for Origin {
     }
 }
 
-/// Why a text is no page URL.
+/// Why a text is not a page URL.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// The standard calls it a failure.
+    /// The standard rejects it.
     #[error("`{text}` is not a URL: {reason}; write it whole, such as `https://www.example.org/page`")]
     Malformed {
         /// The text.
         text: String,
-        /// What the parser says.
+        /// The parser's reason.
         reason: url::ParseError,
     },
     /// It is a URL of another kind.
@@ -104,7 +104,7 @@ impl PageUrl {
     pub fn join(&self, reference: &str) -> Result<Self, UrlError> {
         Self::from_read(read(reference, Some(&self.0)), reference)
     }
-    /// Takes over a URL that was [`read`] elsewhere, such as the base of a document.
+    /// Converts a URL that was [`read`] elsewhere, such as the base of a document.
     pub fn from_url(mut url: Url) -> Result<Self, UrlError> {
         if !matches!(url.scheme(), "http" | "https") {
             return Err(UrlError::Scheme(crate::printable(url.scheme()).into_owned()));
@@ -172,7 +172,7 @@ impl PageUrl {
         let _ = url.set_scheme(scheme.as_str());
         Self(url)
     }
-    /// What the page is known by.
+    /// The key that identifies the page.
     #[must_use]
     pub fn key(&self) -> UrlKey {
         UrlKey::of(self)
@@ -193,7 +193,7 @@ impl FromStr for PageUrl {
     }
 }
 
-/// A host that is nothing without its dots, or no valid one, is no host.
+/// A host that is empty or invalid without its dots is rejected.
 fn drop_trailing_dots(url: &mut Url) -> Result<(), url::ParseError> {
     let bare = url.host_str().and_then(|host| host.strip_suffix('.')).map(|host| host.trim_end_matches('.'));
     match bare.map(ToOwned::to_owned) {
@@ -210,9 +210,9 @@ fn shortened(text: &str) -> String {
     format!("{}{dots}", crate::printable(&short))
 }
 
-/// Hides what stands before an `@` in the place of the host: a malformed URL may still carry a password (H14).
+/// Hides what stands before an `@` in the position of the host: a malformed URL may still carry a password (H14).
 fn without_user_info(text: &str) -> String {
-    // Tabs and line breaks count as not there, so a scheme may be hidden among them.
+    // Parsers ignore tabs and line breaks, so a scheme may contain them.
     let text = text.replace(['\t', '\n', '\r'], "");
     let is_scheme =
         |scheme: &str| scheme.trim().bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b));
@@ -226,10 +226,10 @@ fn without_user_info(text: &str) -> String {
     }
 }
 
-/// What a page is known by: `jp,co,example,www)/path?query`.
+/// Identifies a page: `jp,co,example,www)/path?query`.
 ///
-/// **Invariant:** two URLs have one key exactly when they name one page by C10 and D6. Keys of one server
-/// stand together in byte order; those of a domain do so by its `)`, `,` and `:` ranges.
+/// **Invariant:** two URLs have one key exactly when they name one page by C10 and D6. In byte order the keys of one
+/// server are adjacent; those of a domain are the ranges after its `)`, `,` and `:`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct UrlKey(Box<str>);
 
@@ -245,7 +245,7 @@ impl UrlKey {
         }
         Self(key.into())
     }
-    /// Takes over a key that was made earlier and stored.
+    /// The key from its stored text.
     #[must_use]
     pub fn from_stored(key: &str) -> Self {
         Self(key.into())
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn only_web_pages_of_bearable_length_are_pages() {
+    fn only_web_urls_within_the_length_limit_are_pages() {
         assert!(matches!(PageUrl::parse("mailto:a@b"), Err(UrlError::Scheme(_))));
         assert!(matches!(PageUrl::parse("javascript:alert(1)"), Err(UrlError::Scheme(_))));
         assert!(matches!(PageUrl::parse("/relative"), Err(UrlError::Malformed { .. })));
@@ -359,7 +359,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_at_the_end_are_no_part_of_a_host() {
+    fn trailing_dots_are_removed_from_a_host() {
         check("http://example.com../", "http://example.com/", "com,example)/");
         check("http://127.1./", "http://127.0.0.1/", "127.0.0.1)/");
         for text in ["http://./", "http://../", "http://。/", "http://09../"] {

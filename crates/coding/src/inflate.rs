@@ -4,7 +4,7 @@ use crate::{Cap, Caps, Decoded, STEP_BYTES};
 use flate2::{Decompress, FlushDecompress, Status};
 use std::borrow::Cow;
 
-/// The most gzip members in one body. Servers send one, log rotation a few; more is a way to make us work.
+/// Maximum number of gzip members in one body. Servers send one, log rotation a few; many are an attack.
 pub(super) const GZIP_MEMBERS_MAX: usize = 1_024;
 
 pub(super) fn gunzip(bytes: &[u8], caps: Caps) -> Decoded<'static> {
@@ -15,7 +15,7 @@ pub(super) fn gunzip(bytes: &[u8], caps: Caps) -> Decoded<'static> {
             Inflated::Over(cap) => return Decoded::Capped(cap),
             Inflated::Broken => return Decoded::Broken { got },
         }
-        // What follows a member and is none itself is padding; every browser passes over it.
+        // What follows a member and is not a member is padding; every browser ignores it.
         if !rest.starts_with(&[0x1f, 0x8b]) {
             return Decoded::Whole(Cow::Owned(got));
         }
@@ -51,7 +51,7 @@ enum Inflated {
     End(usize),
     /// There is more than may be decoded.
     Over(Cap),
-    /// The stream breaks off or is none.
+    /// The stream is truncated or invalid.
     Broken,
 }
 

@@ -6,12 +6,12 @@
 //! assert_eq!(content.whole().as_deref(), Some(&b"hi"[..]));
 //! ```
 //!
-//! The archive keeps what came over the wire; decoding is for readers and stops at its caps, so that a small body
-//! can never become a large one in memory. gzip, deflate, br and zstd are read, whatever was asked for.
+//! The archive keeps what came over the wire; decoding is for readers and stops at its caps, so that a small body can
+//! never become a large one in memory. gzip, deflate, br and zstd are read, whatever was requested.
 //!
-//! **Invariant:** no more is ever decoded than [`DECODED_BYTES_MAX`], nor, past [`DECODED_FREE_BYTES`], than
-//! [`DECODED_RATIO_MAX`] times what came over the wire, at most [`CODINGS_MAX`] codings deep. The ratio holds at every
-//! step and not only at the end, so that a bomb is known by its first megabytes.
+//! **Invariant:** at most [`DECODED_BYTES_MAX`] are decoded; above [`DECODED_FREE_BYTES`] at most [`DECODED_RATIO_MAX`]
+//! times what came over the wire; at most [`CODINGS_MAX`] codings deep. The ratio is checked at every step, so a bomb
+//! is detected by its first megabytes.
 
 use base::door::Exchange;
 use base::http;
@@ -26,16 +26,16 @@ const BROTLI_WINDOW_BYTES: usize = 16 * 1024 * 1024;
 /// How much is decoded at once.
 const STEP_BYTES: usize = 32 * 1024;
 
-/// Content with its codings removed, as far as that went.
+/// Content with its codings removed, as far as possible.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decoded<'a> {
     /// All of it.
     Whole(Cow<'a, [u8]>),
-    /// Decoding was given up: it would have exceeded a cap.
+    /// Decoding stopped: it would have exceeded a cap.
     Capped(Cap),
     /// A coding that is not read here, lower case.
     Unknown(String),
-    /// The content breaks off, or is not in the coding it claims.
+    /// The content is truncated, or not in the stated coding.
     Broken {
         /// What could be decoded before that.
         got: Vec<u8>,
@@ -62,7 +62,7 @@ impl<'a> Decoded<'a> {
             _ => None,
         }
     }
-    /// The content as far as it could be had: all of it, or what came before the break; empty otherwise.
+    /// The readable part of the content: all of it, or what came before a break; empty otherwise.
     #[must_use]
     pub fn readable(self) -> Cow<'a, [u8]> {
         match self {
@@ -75,7 +75,7 @@ impl<'a> Decoded<'a> {
 
 /// The content of an answer: chunk framing, transfer codings and content codings removed.
 ///
-/// A body that cannot be read back from disk counts as cut off: storing it next reports the cause.
+/// A body that cannot be read back from disk counts as truncated; storing it reports the cause.
 #[must_use]
 pub fn content(exchange: &Exchange) -> Decoded<'_> {
     content_within(exchange, DECODED_BYTES_MAX)
@@ -148,7 +148,7 @@ impl Caps {
         Self { wire_bytes, free_bytes: DECODED_FREE_BYTES, bytes_max: bytes_max.min(DECODED_BYTES_MAX) }
     }
 
-    /// The bound that `got` bytes exceed when they were made from the first `read` of `all` bytes. What is read of a
+    /// The bound that `got` bytes exceed when they were made from the first `read` of `all` bytes. The part read of a
     /// layer counts as the same share of the wire.
     fn exceeded(&self, got: usize, read: usize, all: usize) -> Option<Cap> {
         let wide = |number: usize| number as u128;
@@ -283,7 +283,7 @@ mod tests {
         let mut padded = gzip(&vec![b' '; 2 * DECODED_FREE_BYTES]);
         padded.resize(1024 * 1024, b'x');
         let read = Decoded::Capped(Cap::Ratio);
-        assert_eq!(decoded("Content-Encoding: gzip\r\n", &padded), read, "what follows it is no excuse");
+        assert_eq!(decoded("Content-Encoding: gzip\r\n", &padded), read, "padding does not hide it");
         check("Content-Encoding: gzip\r\n", &gzip(&blanks[1..]), &blanks[1..]);
         for (name, bomb) in [("br", brotli(&blanks)), ("zstd", zstd(&blanks))] {
             assert!(bomb.len() * DECODED_RATIO_MAX < blanks.len(), "{name}");
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn survives_h5_a_large_body_at_an_honest_ratio() {
+    fn survives_h5_a_large_body_at_an_ordinary_ratio() {
         let caps = |wire_bytes| Caps { wire_bytes, free_bytes: 1_000, bytes_max: 10_000 };
         let gzip_only = ["gzip".to_owned()];
         let mut chance = base::Chance::new(7);

@@ -13,8 +13,8 @@ const AHEAD_BYTES: usize = 4 * 1024;
 /// What the first bits of a brotli stream are when its window is larger than the standard knows (RFC 7932).
 const LARGE_WINDOW: u8 = 0x11;
 
-/// Brotli, its window at most 16 MiB as the standard has it: the decoder knows larger ones, and fills a window before it
-/// gives out a byte.
+/// Brotli, with a window of at most 16 MiB as in the standard: the decoder accepts larger ones, and fills a window
+/// before it returns a byte.
 pub(super) fn unbrotli(bytes: &[u8], caps: Caps) -> Decoded<'static> {
     if bytes.first().is_some_and(|first| first & 0x7f == LARGE_WINDOW) {
         return Decoded::Broken { got: Vec::new() };

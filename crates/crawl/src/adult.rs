@@ -1,20 +1,20 @@
-//! Pages for adults, told by their words (C13).
+//! Pages for adults, detected by their words (C13).
 //!
-//! The filter is simple: a short list of Japanese and English words, each with a weight. A title counts three
-//! times, a word at most three times. A page is held for one when different words together weigh enough. It errs
-//! both ways: it knows no pictures, no other languages and no irony.
+//! The filter is simple: a short list of Japanese and English words, each with a weight. A title counts three times, a
+//! word at most three times. A page counts as one if the total weight of different words is high enough. It errs both
+//! ways: it knows no images, no other languages and no irony.
 //!
-//! **Invariant:** a verdict is a function of what is handed in, and says why.
+//! **Invariant:** a verdict is a function of its arguments, and says why.
 
-/// As much of a text as is looked at, in bytes.
+/// Maximum bytes of a text that are read.
 const TEXT_BYTES_MAX: usize = 20_000;
-/// What different words must weigh together, and how many of them there must be.
+/// The minimum total weight of the words, and the minimum number of different ones.
 const ADULT_WEIGHT_MIN: u32 = 12;
 const ADULT_WORDS_MIN: usize = 3;
-/// How often a word counts at most.
+/// Maximum number of times that a word counts.
 const COUNT_MAX: u32 = 3;
 
-/// Words and their weights. Those that stand in other words, or on pages about health, weigh little.
+/// Words and their weights. Those that occur in other words, or on pages about health, have a low weight.
 const ADULT_WORDS: [(&str, u32); 30] = [
     ("porn", 4),
     ("xxx", 3),
@@ -48,7 +48,7 @@ const ADULT_WORDS: [(&str, u32); 30] = [
     ("18歳未満", 3),
 ];
 
-/// Why a page is held for one for adults; nothing if it is not.
+/// Why a page counts as one for adults; `None` if it does not.
 #[must_use]
 pub(crate) fn adult(title: &str, text: &str) -> Option<String> {
     let (title, text) = (title.to_lowercase(), start(text).to_lowercase());
@@ -73,7 +73,7 @@ fn start(text: &str) -> &str {
     text.get(..end).unwrap_or_default()
 }
 
-/// How often a word stands in a text; one in Latin letters only where no letter stands beside it.
+/// How often a word occurs in a text; one in Latin letters only without adjacent letters.
 fn count(text: &str, word: &str) -> u32 {
     let is_latin = word.is_ascii();
     let letter = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric());
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pages_for_adults_are_told_by_several_words() {
+    fn pages_for_adults_are_detected_by_several_words() {
         assert!(adult("無修正アダルト動画", "人妻 熟女 素人").is_some());
         assert!(adult("Free porn", "xxx hardcore milf videos, naked, adults only").is_some());
         let why = adult("XXX hentai", "nude").unwrap();

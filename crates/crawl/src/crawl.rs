@@ -1,28 +1,37 @@
-//! Drives the frontier: looks up, asks, visits, reads, archives, learns, until told to stop.
+//! Drives the frontier: looks up, requests, visits, reads, archives, learns, until told to stop.
+
+mod error;
+mod learner;
+mod orders;
+mod outbox;
+mod robots_archive;
+mod visits;
+
+pub use error::Error;
 
 use crate::derived_stage::DerivedStage;
 use crate::findings::ReadOptions;
-use crate::frontier_stage::{FrontierStage, Hint};
-use crate::note::{ADD, PAUSE, RESUME, is_robots, sitemaps};
-use crate::order::{Added, Directive, Order, Orders};
-use crate::recall::recall_robots;
+use crate::note::sitemaps;
+use crate::order::{Added, Orders};
 use crate::remains::Remains;
 use crate::report::{ArchivedCapture, CrawlReport};
-use crate::visit::{FinishedStep, StepContent, take};
-use crate::write::{Item, Word, Work, Writer};
-use archive::{Archive, Flag, Reader};
+use crate::visit::{FinishedStep, StepContent};
+use crate::write::{Batch, Item, Word, Work};
+use archive::{Appended, Archive, Reader};
 use base::clock::Clock;
 use base::door::Door;
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
-use frontier::{FoundUrl, Frontier, Next, ResultUse, Selection, Step, StepResult, Task};
-use robots::{Need, RobotsAnswer};
-use stage::{Arrival, BodyParser, Delivery, ParsedBody};
-use std::collections::HashSet;
+use frontier::{Frontier, Next, ResultUse, Step, StepResult, Task};
+use learner::Learner;
+use orders::next_order;
+use outbox::{Outbox, Ticket};
+use robots::RobotsAnswer;
+use robots_archive::RobotsArchive;
+use stage::ParsedBody;
 use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
-use tokio::task::JoinSet;
+use visits::Visits;
 
 /// How long visits under way may still take when the crawl is told to stop.
 const STOP_GRACE: Duration = Duration::from_millis(1_500);
@@ -85,48 +94,6 @@ pub enum Event<'a> {
     Ended(&'a Remains),
 }
 
-/// Why a crawl cannot go on.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum Error {
-    /// The archive cannot be read or written.
-    #[error("cannot keep what was visited")]
-    Archive(#[from] archive::Error),
-    /// The schedule cannot be read or written.
-    #[error(transparent)]
-    Frontier(#[from] frontier::Error),
-    /// The store of the schedule cannot be opened.
-    #[error("cannot open the schedule")]
-    Store(#[from] sat::Error),
-    /// A stage cannot go on.
-    #[error(transparent)]
-    Stage(stage::Error),
-}
-
-impl From<stage::Error> for Error {
-    fn from(error: stage::Error) -> Self {
-        match error {
-            stage::Error::Archive(error) => Self::Archive(error),
-            stage::Error::Stage { stage, source } => match source.downcast::<Self>() {
-                Ok(error) => *error,
-                Err(source) => Self::Stage(stage::Error::Stage { stage, source }),
-            },
-            error => Self::Stage(error),
-        }
-    }
-}
-
-/// The error of the frontier's stage.
-impl From<Error> for stage::Error {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Archive(error) => Self::Archive(error),
-            Error::Stage(error) => error,
-            error => Self::of(crate::frontier_stage::NAME, error),
-        }
-    }
-}
-
 /// Crawls through the door into the archive until `stop` comes, or the settings end it.
 ///
 /// Returns when everything that was acknowledged is durable, and archive and frontier are closed.
@@ -141,27 +108,17 @@ pub async fn crawl<D: Door + 'static>(
 ) -> Result<CrawlReport, Error> {
     let Parts { door, archive, reader, derived, frontier, clock, orders } = parts;
     let taken_down: Vec<archive::Target> = archive.taken_down().cloned().collect();
-    let parser = settings.reads.parser();
+    let (mut frontier, reads) = (frontier, settings.reads.clone());
     let derived = derived.map(DerivedStage::optional);
-    let writer = Writer::start(archive, derived, parser.clone(), settings.captures_max + NOTES_MAX)?;
-    let mut frontier = frontier;
-    let delivery = Delivery::start(&[&mut FrontierStage::new(&mut frontier, &settings.reads, clock.now())])?;
     let mut crawl = Crawl {
-        door,
+        outbox: Outbox::start(archive, derived, reads.parser(), settings.captures_max)?,
+        learner: Learner::start(&mut frontier, reads.clone(), clock.now())?,
+        robots: RobotsArchive::new(reader, Arc::clone(&reads.agent)),
+        visits: Visits::new(door, Arc::clone(&clock), reads),
         clock,
-        reader,
         taken_down,
         frontier,
-        delivery,
-        parser,
-        writer,
         orders: Some(orders),
-        running: JoinSet::new(),
-        requests_running: 0,
-        recalled: HashSet::new(),
-        unsynced: 0,
-        unsynced_bytes: 0,
-        notes: 0,
         settle_at: Timestamp::MIN,
         full_since: None,
         report: CrawlReport::default(),
@@ -177,29 +134,15 @@ pub async fn crawl<D: Door + 'static>(
     Ok(report)
 }
 
-/// So many notes may be on their way beside the captures.
-const NOTES_MAX: usize = 64;
-
 struct Crawl<D> {
-    door: Arc<D>,
     clock: Arc<dyn Clock>,
-    reader: Reader,
-    taken_down: Vec<archive::Target>,
     frontier: Frontier,
-    /// Hands what is durable to the frontier's stage.
-    delivery: Delivery,
-    parser: BodyParser,
-    writer: Writer<Ticket>,
+    visits: Visits<D>,
+    outbox: Outbox,
+    learner: Learner,
+    robots: RobotsArchive,
+    taken_down: Vec<archive::Target>,
     orders: Option<Orders>,
-    running: JoinSet<(Task, FinishedStep)>,
-    /// Those of them that are requests, not look-ups.
-    requests_running: u64,
-    /// Robots files that were looked for in the archive.
-    recalled: HashSet<PageUrl>,
-    /// What was handed to the archive and is not yet durable, and the bytes of it.
-    unsynced: usize,
-    unsynced_bytes: u64,
-    notes: usize,
     /// When offers may be judged again.
     settle_at: Timestamp,
     full_since: Option<Timestamp>,
@@ -207,19 +150,6 @@ struct Crawl<D> {
     /// The seeds of this run.
     seeds: Vec<PageUrl>,
     settings: Settings,
-}
-
-/// What comes back with something durable.
-enum Ticket {
-    Page(Option<frontier::Number>),
-    Robots {
-        sitemaps: Vec<FoundUrl>,
-    },
-    /// No request was sent; the page keeps its turn.
-    HeldBack,
-    Add(Option<oneshot::Sender<usize>>),
-    Pause(Option<oneshot::Sender<()>>),
-    Direct(Option<oneshot::Sender<u64>>),
 }
 
 impl<D: Door + 'static> Crawl<D> {
@@ -234,15 +164,15 @@ impl<D: Door + 'static> Crawl<D> {
             if self.finished()? {
                 return Ok(());
             }
-            let can_order = self.notes < NOTES_MAX / 2;
+            let can_order = self.outbox.has_room_for_notes();
             tokio::select! {
                 biased;
                 () = &mut stop => return Ok(()),
-                word = self.writer.words.recv() => match word {
+                word = self.outbox.next() => match word {
                     Some(word) => self.hear(word, on_event)?,
-                    None => return self.writer.join().map(drop),
+                    None => return self.outbox.join().map(drop),
                 },
-                Some(ended) = self.running.join_next() => self.take_back(ended)?,
+                Some((task, finished)) = self.visits.next() => self.take_back(&task, finished)?,
                 order = next_order(&mut self.orders), if can_order => self.obey(order)?,
                 () = tokio::time::sleep(wait) => {}
             }
@@ -256,26 +186,26 @@ impl<D: Door + 'static> Crawl<D> {
         loop {
             tokio::select! {
                 () = &mut grace => break,
-                ended = self.running.join_next() => match ended {
-                    Some(ended) => self.take_back(ended)?,
+                ended = self.visits.next() => match ended {
+                    Some((task, finished)) => self.take_back(&task, finished)?,
                     None => break,
                 },
             }
         }
-        self.report.requests += self.requests_running;
-        self.report.cut_off = self.requests_running;
-        self.running.shutdown().await;
-        self.writer.finish();
+        self.report.requests += self.visits.requests();
+        self.report.cut_off = self.visits.requests();
+        self.visits.shutdown().await;
+        self.outbox.finish();
         if self.full_since.is_some() {
-            self.writer.give_up();
+            self.outbox.give_up();
         }
-        while let Some(word) = self.writer.words.recv().await {
+        while let Some(word) = self.outbox.next().await {
             if matches!(word, Word::Full(_)) {
-                self.writer.give_up();
+                self.outbox.give_up();
             }
             self.hear(word, on_event)?;
         }
-        self.report.lost = self.writer.join()?;
+        self.report.lost = self.outbox.join()?;
         let now = self.clock.now();
         // Links found last are judged now, so that whoever opens the schedule next counts the same pages.
         self.frontier.settle(now)?;
@@ -296,7 +226,7 @@ impl<D: Door + 'static> Crawl<D> {
     }
     /// Whether nothing new is left, or only what is left alone for long.
     fn has_nothing_new(&self) -> bool {
-        if !self.running.is_empty() || self.unsynced > 0 {
+        if self.visits.len() + self.outbox.len() > 0 {
             return false;
         }
         let now = self.clock.now();
@@ -309,7 +239,7 @@ impl<D: Door + 'static> Crawl<D> {
 
     /// Starts what may be started; how long it makes sense to wait after that.
     fn start_steps(&mut self) -> Result<Duration, Error> {
-        while self.running.len() < self.settings.connections_max && self.has_room() {
+        while self.visits.len() < self.settings.connections_max && self.has_room() {
             let now = self.clock.now();
             let until = match self.frontier.next(now)? {
                 Next::Do(task) => {
@@ -339,9 +269,9 @@ impl<D: Door + 'static> Crawl<D> {
 
     /// Whether one more visit's capture could be handed over, and would still be wanted.
     fn has_room(&self) -> bool {
-        let coming = self.running.len() + self.unsynced;
+        let coming = self.visits.len() + self.outbox.len();
         let wanted = self.settings.pages_max.is_none_or(|most| self.report.pages + (coming as u64) < most);
-        coming < self.settings.captures_max && self.unsynced_bytes < self.settings.bytes_max && wanted
+        coming < self.settings.captures_max && self.outbox.bytes() < self.settings.bytes_max && wanted
     }
 
     fn start(&mut self, task: Task, now: Timestamp) -> Result<(), Error> {
@@ -353,55 +283,33 @@ impl<D: Door + 'static> Crawl<D> {
                 self.frontier.complete(&task, &StepResult::Refused, Interval::ZERO, now)?;
                 return Ok(());
             }
-            Step::Robots(_, request) if self.recalls(&request.url.clone(), &task, now)? => return Ok(()),
+            Step::Robots(_, request) => {
+                if let Some(standing) = self.robots.find(&request.url, now)? {
+                    self.frontier.complete_from_archive(&task, &standing, now);
+                    return Ok(());
+                }
+            }
             _ => {}
         }
-        self.requests_running += u64::from(!matches!(task.step, Step::LookUp(..)));
-        let (door, clock) = (Arc::clone(&self.door), Arc::clone(&self.clock));
-        let reads = self.settings.reads.clone();
-        self.running.spawn(async move {
-            let ended = take(&*door, &*clock, &reads, &task.step).await;
-            (task, ended)
-        });
+        self.visits.start(task);
         Ok(())
     }
-    /// Whether the archive knows what a robots file says, so that it need not be asked for (D3).
-    fn recalls(&mut self, url: &PageUrl, task: &Task, now: Timestamp) -> Result<bool, Error> {
-        if !is_robots(url) || !self.recalled.insert(url.clone()) {
-            return Ok(false);
-        }
-        let known = recall_robots(&self.reader, &self.settings.reads.agent, [url.clone()])?;
-        match known.into_iter().next() {
-            // A redirect that is known is not asked for again, only what it leads to.
-            // One that could not be had is asked for again: that may no longer be so.
-            Some((_, standing)) if matches!(standing.needs(now), Need::Unreachable(_)) => Ok(false),
-            Some((_, standing)) if !matches!(standing.needs(now), Need::Ask(place) if place == *url) => {
-                self.frontier.complete_from_archive(task, &standing, now);
-                Ok(true)
-            }
-            _ => Ok(false),
-        }
-    }
 
-    fn take_back(
-        &mut self,
-        ended: Result<(Task, FinishedStep), tokio::task::JoinError>,
-    ) -> Result<(), Error> {
-        let (task, ended) = ended.expect("a visit neither panics nor is stopped");
-        let worth = self.frontier.complete(&task, &ended.done(), ended.took, self.clock.now())?;
-        let FinishedStep { capture, took, what } = ended;
+    /// Releases the server of a visit that has ended, and archives what it brought.
+    fn take_back(&mut self, task: &Task, finished: FinishedStep) -> Result<(), Error> {
+        let result_use = self.frontier.complete(task, &finished.done(), finished.took, self.clock.now())?;
+        let FinishedStep { capture, took, what } = finished;
         let Some(capture) = capture else { return Ok(()) };
         if !matches!(what, StepContent::LookedUp(_)) {
-            self.requests_running -= 1;
             self.report.count_request(&capture);
         }
         tracing::debug!(url = %capture.url, outcome = capture.outcome.as_str(), %took, "visited");
-        if worth == ResultUse::Discard {
+        if result_use == ResultUse::Discard {
             return Ok(());
         }
         let mut body = None;
         let ticket = match what {
-            _ if worth == ResultUse::ArchiveOnly => Ticket::HeldBack,
+            _ if result_use == ResultUse::ArchiveOnly => Ticket::HeldBack,
             StepContent::Page(parsed) => {
                 body = parsed;
                 Ticket::Page(task.step.page())
@@ -422,75 +330,11 @@ impl<D: Door + 'static> Crawl<D> {
             self.taken_down.iter().any(|target| target.holds(&key))
         };
         if !is_excluded {
-            let work = Work { item: Item::Capture(Box::new(capture)), body, ticket };
-            self.report.bytes_received += work.item.bytes();
-            self.hand_over(work);
-        }
-    }
-    fn hand_over(&mut self, work: Work<Ticket>) {
-        let bytes = work.item.bytes();
-        if self.writer.hand_over(work) {
-            self.unsynced += 1;
-            self.unsynced_bytes += bytes;
+            self.report.bytes_received += self.outbox.keep(capture, body, ticket);
         }
     }
 
-    /// Adds the seeds. Those that are known already are due now: they were named again.
-    fn note_seeds(&mut self) -> Result<(), Error> {
-        let seeds = std::mem::take(&mut self.settings.seeds);
-        let mut known = Vec::new();
-        for seed in &seeds {
-            if self.frontier.knows(&seed.url)? {
-                known.push(Selection::page(&seed.url));
-            }
-        }
-        if !seeds.is_empty() {
-            self.note_add(&seeds, None);
-        }
-        if !known.is_empty() {
-            self.note_directive(Directive::VisitNow, &known, None);
-        }
-        Ok(())
-    }
-    fn note_directive(
-        &mut self,
-        directive: Directive,
-        selections: &[Selection],
-        answer: Option<oneshot::Sender<u64>>,
-    ) {
-        let text = selections.iter().map(|selection| format!("{selection}\n")).collect();
-        self.note(directive.name(), text, Ticket::Direct(answer));
-    }
-    fn note_add(&mut self, pages: &[Added], answer: Option<oneshot::Sender<usize>>) {
-        let text = pages.iter().map(Added::line).collect();
-        self.note(ADD, text, Ticket::Add(answer));
-    }
-    fn note(&mut self, kind: &'static str, text: String, ticket: Ticket) {
-        self.notes += 1;
-        self.hand_over(Work { item: Item::Note(kind, self.clock.now(), text), body: None, ticket });
-    }
-
-    /// Does what it is told. Causes are noted in the archive first (D3).
-    fn obey(&mut self, order: Option<Order>) -> Result<(), Error> {
-        let Some(order) = order else {
-            self.orders = None;
-            return Ok(());
-        };
-        match order.answer(&mut self.frontier, self.clock.now())? {
-            Some(Order::Add(pages, answer)) => self.note_add(&pages, Some(answer)),
-            Some(Order::Pause(is_paused, answer)) => {
-                let kind = if is_paused { PAUSE } else { RESUME };
-                self.note(kind, String::new(), Ticket::Pause(Some(answer)));
-            }
-            Some(Order::Direct(directive, selections, answer)) => {
-                self.note_directive(directive, &selections, Some(answer));
-            }
-            // Questions are answered already.
-            Some(_) | None => {}
-        }
-        Ok(())
-    }
-
+    /// Acts on what the archive's thread says.
     fn hear(
         &mut self,
         word: Word<Ticket>,
@@ -499,13 +343,8 @@ impl<D: Door + 'static> Crawl<D> {
         let now = self.clock.now();
         match word {
             Word::Kept(batch) => {
-                self.unsynced -= batch.len();
-                self.unsynced_bytes -= batch.iter().map(|(work, _)| work.item.bytes()).sum::<u64>();
-                let mut kept = Vec::with_capacity(batch.len());
-                for (work, stored) in batch {
-                    kept.extend(self.kept(work, stored)?);
-                }
-                self.commit(now)?;
+                let kept = self.learn(batch)?;
+                self.learner.commit(&mut self.frontier, now)?;
                 self.count();
                 on_event(Event::Kept(&kept), &self.report);
             }
@@ -524,85 +363,26 @@ impl<D: Door + 'static> Crawl<D> {
         Ok(())
     }
 
-    /// Lets the frontier learn from something that the archive holds now.
-    fn kept(
-        &mut self,
-        work: Work<Ticket>,
-        stored: archive::Appended,
-    ) -> Result<Option<ArchivedCapture>, Error> {
-        let Work { item, body, ticket } = work;
-        let archive::Appended { entry, bytes_written } = stored;
-        let parser = self.parser.clone();
-        let capture = match item {
-            Item::Capture(capture) => capture,
-            Item::Note(kind, _, text) => {
-                let arrival = Arrival::noted(entry, kind, &text, &parser);
-                let pages = self.deliver(&arrival, None)?;
-                self.answer(ticket, pages)?;
-                return Ok(None);
+    /// Lets the frontier learn from what is durable now, and answers orders.
+    fn learn(&mut self, batch: Batch<Ticket>) -> Result<Vec<ArchivedCapture>, Error> {
+        self.outbox.take_out(&batch);
+        let mut kept = Vec::with_capacity(batch.len());
+        for (Work { item, body, ticket }, Appended { entry, bytes_written }) in batch {
+            let now = self.clock.now();
+            match item {
+                Item::Note(kind, _, text) => {
+                    let pages = self.learner.note(&mut self.frontier, entry, (kind, &text), now)?;
+                    self.answer(ticket, pages)?;
+                }
+                Item::Capture(capture) => {
+                    let visit = (*capture, body, ticket);
+                    let capture = self.learner.capture(&mut self.frontier, entry, visit, now)?;
+                    self.report.count(&capture, bytes_written);
+                    kept.push(capture);
+                }
             }
-        };
-        let is_robots = matches!(ticket, Ticket::Robots { .. } | Ticket::Page(None));
-        let (mut had_content, mut is_requisite) = (false, false);
-        let hint = match ticket {
-            Ticket::Page(Some(page)) => {
-                had_content = self.frontier.has_content(page);
-                is_requisite = self.frontier.is_requisite(page);
-                Hint::Page(page)
-            }
-            Ticket::Robots { sitemaps } => Hint::Robots(sitemaps),
-            _ => Hint::Nothing,
-        };
-        let arrival = Arrival::visited(entry, &capture, &parser).with_body(body);
-        self.deliver(&arrival, Some(hint))?;
-        let entry = arrival.into_entry();
-        let changed = match capture.outcome {
-            Outcome::NotModified => Some(false),
-            Outcome::Fetched { .. } => {
-                (had_content || entry.flag != Flag::Changed).then_some(entry.flag == Flag::Changed)
-            }
-            _ => None,
-        };
-        let kept = ArchivedCapture {
-            url: capture.url,
-            at: capture.at,
-            outcome: capture.outcome,
-            robots: is_robots,
-            requisite: is_requisite,
-            changed,
-            stored: entry.kind,
-            location: entry.location,
-        };
-        self.report.count(&kept, bytes_written);
-        Ok(Some(kept))
-    }
-    /// Hands an arrival to the frontier's stage; how many pages it concerned, if it is a note.
-    fn deliver(&mut self, arrival: &Arrival<'_>, hint: Option<Hint>) -> Result<u64, Error> {
-        let learner = FrontierStage::new(&mut self.frontier, &self.settings.reads, self.clock.now());
-        let mut learner = learner.expecting(hint);
-        self.delivery.take(&mut [&mut learner], arrival)?;
-        Ok(learner.counts().noted)
-    }
-    fn commit(&mut self, now: Timestamp) -> Result<(), Error> {
-        let mut learner = FrontierStage::new(&mut self.frontier, &self.settings.reads, now);
-        Ok(self.delivery.commit(&mut [&mut learner])?)
-    }
-    /// Answers an order whose note is in the archive and was carried out.
-    fn answer(&mut self, ticket: Ticket, pages: u64) -> Result<(), Error> {
-        self.notes -= 1;
-        let now = self.clock.now();
-        if matches!(ticket, Ticket::Add(_)) {
-            self.frontier.settle(now)?;
         }
-        self.frontier.commit_durably(now)?;
-        // Whoever asked may have gone meanwhile.
-        match ticket {
-            Ticket::Add(Some(answer)) => drop(answer.send(usize::try_from(pages).unwrap_or(usize::MAX))),
-            Ticket::Pause(Some(answer)) => drop(answer.send(())),
-            Ticket::Direct(Some(answer)) => drop(answer.send(pages)),
-            _ => {}
-        }
-        Ok(())
+        Ok(kept)
     }
 
     fn count(&mut self) {
@@ -615,13 +395,5 @@ impl<D: Door + 'static> Crawl<D> {
             failing: self.frontier.failing_pages(),
             ..self.report
         };
-    }
-}
-
-/// The next order; for ever nothing once nobody can give one.
-async fn next_order(orders: &mut Option<Orders>) -> Option<Order> {
-    match orders {
-        Some(orders) => orders.recv().await,
-        None => std::future::pending().await,
     }
 }

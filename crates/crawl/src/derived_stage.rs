@@ -8,7 +8,7 @@ use stage::{Arrival, Error, Stage};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// Maximum number of rows that are held back between two commits.
+/// Maximum number of rows that are buffered between two commits.
 const ROWS_MAX: usize = 512;
 
 /// The derived table, as a stage.
@@ -31,7 +31,7 @@ impl DerivedStage {
         let table = Some(derived::DerivedWriter::open(Arc::clone(&disk), directory)?);
         Ok(Self { disk, directory: directory.to_owned(), table, is_optional: false, rows: Vec::new() })
     }
-    /// Goes on without the table when it cannot be written. The next run fills it from the archive.
+    /// Continues without the table if it cannot be written. The next run fills it from the archive.
     #[must_use]
     pub fn optional(self) -> Self {
         Self { is_optional: true, ..self }
@@ -79,9 +79,9 @@ impl Stage for DerivedStage {
         let synced = self.table.as_mut().map_or(Ok(()), derived::DerivedWriter::sync);
         self.check(synced)
     }
-    /// The archive removes rows together with their records.
-    fn take_down(&mut self, _: &Target) -> Result<(), Error> {
-        Ok(())
+    /// The archive removes and counts rows together with their records.
+    fn take_down(&mut self, _: &Target) -> Result<u64, Error> {
+        Ok(0)
     }
     fn clear(&mut self) -> Result<(), Error> {
         self.rows.clear();

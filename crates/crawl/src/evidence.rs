@@ -1,4 +1,4 @@
-//! What the archive holds of a visit, in the form in which the frontier learns from it.
+//! What the archive holds about a visit, in the form from which the frontier learns.
 
 use crate::findings::Findings;
 use archive::{ContentKey, Ended, Learned};
@@ -7,7 +7,7 @@ use base::limits::VALIDATOR_BYTES_MAX;
 use base::{Capture, Outcome, PageUrl};
 use frontier::{Lesson, Number, TextFeatures, VisitResult};
 
-/// What is known of a visit: a [`Lesson`] borrows from it.
+/// What is known about a visit: a [`Lesson`] borrows from it.
 #[derive(Clone, Debug)]
 pub struct Evidence {
     /// What was requested.
@@ -60,7 +60,7 @@ impl Evidence {
     }
 }
 
-/// How a visit ended, as far as the frontier learns from it. Live and archived visits both lead here.
+/// How a visit ended, as the frontier learns it. Used for live and archived visits.
 #[must_use]
 pub fn visit_result(learned: &Learned) -> VisitResult<'_> {
     let status = learned.status.unwrap_or(0);
@@ -78,7 +78,7 @@ pub fn visit_result(learned: &Learned) -> VisitResult<'_> {
     }
 }
 
-/// What the archive would keep to tell the content of a capture from others.
+/// The content key that the archive would store for a capture.
 fn content(capture: &Capture) -> Option<ContentKey> {
     let Outcome::Fetched { content, truncated, .. } = &capture.outcome else { return None };
     if truncated.is_some_and(Truncation::is_by_chance) {

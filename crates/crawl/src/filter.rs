@@ -1,7 +1,7 @@
-//! What is kept but not followed, and looked at rarely (C13).
+//! What is archived but not followed, and visited rarely (C13).
 
-/// What the crawl wants of what it finds. Whatever it does not want is archived all the same, once, and then left alone
-/// for long: how else could it say so.
+/// Which pages the crawl wants. Other pages are archived once, because the verdict needs their content, and then rarely
+/// visited.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
     /// The languages that are wanted; all of them when there is none.
@@ -10,11 +10,11 @@ pub struct Filter {
     pub types: Vec<String>,
     /// The longest content that is wanted, in bytes.
     pub size_max: Option<u64>,
-    /// Whether pages for adults are not wanted; they are told by their words.
+    /// Whether pages for adults are rejected; they are detected by their words.
     pub no_adult: bool,
 }
 
-/// What is known of a page when it is judged.
+/// What is known about a page when it is judged.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Seen<'a> {
     pub(crate) language: Option<lang::Language>,
@@ -33,7 +33,7 @@ impl Filter {
             return format!("size {}", seen.bytes);
         }
         match seen.language {
-            // What has too little text to tell is not judged by it.
+            // A page with too little text to detect its language is not judged by it.
             Some(language) if !self.languages.is_empty() && !self.languages.contains(&language) => {
                 format!("language {}", language.as_str())
             }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_wanted_is_told_by_reason() {
+    fn rejected_pages_have_a_reason() {
         let language = |code| lang::Language::parse(code);
         let seen = Seen { language: language("en"), media_type: "text/html", bytes: 1_000 };
         let all = Filter::default();

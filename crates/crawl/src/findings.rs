@@ -33,9 +33,9 @@ pub struct Findings {
     pub too_long: Vec<u32>,
     /// The digest of its main text (C3); `None` when it has no text.
     pub main: Option<u64>,
-    /// Hashes of its words and blocks of text, which tell whether there is anything new on it (H10).
+    /// Hashes of its words and blocks of text, which show whether it has anything new (H10).
     pub features: Vec<u32>,
-    /// Why the filter does not want it; empty when it does (C13).
+    /// Why the filter rejects it; empty if it does not (C13).
     pub filtered: String,
 }
 
@@ -85,7 +85,7 @@ impl ReadOptions {
         let mut features = Vec::with_capacity(text.blocks.len() + text.words.len() + 1);
         features.extend_from_slice(&text.blocks);
         features.extend_from_slice(&text.words);
-        // The titles of a shop combine what its filters are set to, and these stand in queries.
+        // Titles of a shop's pages combine the values of its filters, which are in queries.
         if text.title != 0 && url.as_url().query().is_none() {
             features.push(text.title);
         }
@@ -112,7 +112,7 @@ impl ReadOptions {
     }
 }
 
-/// What the derived table keeps of a body (D11).
+/// The facts about a body for the derived table (D11).
 #[must_use]
 pub fn facts(body: &ParsedBody) -> Facts {
     let media_type = Some(body.kind.media_type().into());

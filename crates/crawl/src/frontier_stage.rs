@@ -42,7 +42,7 @@ type Fresh<'a> = Box<dyn FnMut() -> Result<Frontier, Error> + 'a>;
 /// What a frontier learned in a run, beside the states of known pages.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct FrontierCounts {
-    /// Pages that no page of ours had led to.
+    /// Pages that none of our pages led to.
     pub(crate) foreign: u64,
     /// Pages whose state was computed again.
     pub(crate) refolded: u64,
@@ -50,7 +50,7 @@ pub(crate) struct FrontierCounts {
     pub(crate) noted: u64,
 }
 
-/// What a running crawl knows of a capture beside what the archive has.
+/// What a running crawl knows about a capture beside the archive.
 #[derive(Clone, Debug)]
 pub(crate) enum Hint {
     /// It is a visit to the page with this number, which was handed out for it.
@@ -158,7 +158,7 @@ impl<'a> FrontierStage<'a> {
         };
         Ok(Some(Evidence { url: url.clone(), learned, findings, place }))
     }
-    /// Makes sure that a page is known. If no page led to it, it comes from an import, as others after it probably do.
+    /// Ensures that a page is known. If no page led to it, it comes from an import, probably like others after it.
     fn make_known(&mut self, url: &PageUrl, arrival: &Arrival<'_>) -> Result<(), Error> {
         if self.frontier.knows(url)? {
             return Ok(());
@@ -217,7 +217,7 @@ impl Stage for FrontierStage<'_> {
     }
     fn take(&mut self, arrival: &Arrival<'_>) -> Result<(), stage::Error> {
         self.learn(arrival)?;
-        // Only now: whatever was committed on the way belongs to the checkpoint before.
+        // Only now: commits on the way belong to the checkpoint before.
         self.frontier.pass(&arrival.checkpoint().to_string());
         Ok(())
     }
@@ -228,10 +228,12 @@ impl Stage for FrontierStage<'_> {
         self.frontier.commit_durably(self.now).map_err(Error::from)?;
         Ok(())
     }
-    fn take_down(&mut self, target: &Target) -> Result<(), stage::Error> {
+    /// The pages stay known, and are not visited again. A frontier that is opened asks the archive what was taken down.
+    fn take_down(&mut self, target: &Target) -> Result<u64, stage::Error> {
         self.taken_down.push(target.clone());
         exclude(self.frontier, self.taken_down.clone());
-        Ok(())
+        let holds = |key: &str| target.holds(&archive::Key::from_stored(key));
+        Ok(self.frontier.count_pages(holds).map_err(Error::from)?)
     }
     fn clear(&mut self) -> Result<(), stage::Error> {
         let fresh = self.fresh.as_mut().ok_or(stage::Error::InUse { stage: NAME })?;

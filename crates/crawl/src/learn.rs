@@ -118,8 +118,8 @@ impl Stage for Rediscovery<'_> {
     fn sync(&mut self) -> Result<(), stage::Error> {
         Ok(self.settle()?)
     }
-    fn take_down(&mut self, _: &Target) -> Result<(), stage::Error> {
-        Ok(())
+    fn take_down(&mut self, _: &Target) -> Result<u64, stage::Error> {
+        Ok(0)
     }
     fn clear(&mut self) -> Result<(), stage::Error> {
         Ok(())

@@ -11,7 +11,7 @@ pub(crate) const PAUSE: &str = "pause";
 pub(crate) const RESUME: &str = "resume";
 pub(crate) const SETTINGS: &str = "settings";
 
-/// Carries out what a note says; how many pages it concerns.
+/// Carries out a note; returns how many pages it concerns.
 pub(crate) fn play_note(
     frontier: &mut Frontier,
     kind: &str,
@@ -48,7 +48,7 @@ pub(crate) fn noted_policy(text: &str) -> Option<RevisitPolicy> {
     Some(RevisitPolicy { every, counts_new: value("crawl.budget_counts_new") == Some("true"), ..policy })
 }
 
-/// Adds pages; how many were offered.
+/// Adds pages; returns how many were offered.
 fn add(frontier: &mut Frontier, pages: &[Added], at: Timestamp) -> frontier::Result<u64> {
     let mut offered = 0;
     let named: Vec<Selection> = pages.iter().map(|added| Selection::page(&added.url)).collect();
@@ -69,7 +69,7 @@ pub(crate) fn sitemaps(rules: &RobotsRules, url: &PageUrl) -> Vec<FoundUrl> {
     rules.sitemaps().iter().filter_map(found).collect()
 }
 
-/// Whether a URL is that of a robots file, which is no page.
+/// Whether a URL is that of a robots file, which is not a page.
 pub(crate) fn is_robots(url: &PageUrl) -> bool {
     robots::home(&url.origin()).is_some_and(|home| home == *url)
 }

@@ -69,7 +69,7 @@ pub fn open_frontier(
     let mut frontier = Frontier::open(store, settings, before.unwrap_or(policy), now)?;
     exclude(&mut frontier, taken_down);
     let learning = learn_all(&mut frontier, derived, reader, options, now, tell)?;
-    // Only now: captures that were archived earlier were planned by the policy of their time.
+    // Only now: earlier captures were planned by the policy of their time.
     frontier.set_policy(policy)?;
     Ok((frontier, learning))
 }

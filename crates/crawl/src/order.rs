@@ -1,40 +1,40 @@
-//! Orders to a crawl that runs, such as those that come through its control socket (D1).
+//! Orders to a running crawl, such as those from its control socket (D1).
 
 use base::{PageUrl, Timestamp};
 use frontier::{Explanation, Failing, Figures, Frontier, Overview, Role, Selection, ServerReport};
 use tokio::sync::{mpsc, oneshot};
 
-/// What waits for a crawl to look at.
+/// The queue of orders to a crawl.
 pub type Orders = mpsc::Receiver<Order>;
 
-/// An order, and where the answer goes. What changes anything is answered when it is durable (D2).
+/// An order, and where the answer goes. An order that changes something is answered when it is durable (D2).
 #[derive(Debug)]
 pub enum Order {
-    /// Take up these pages; how many were not known.
+    /// Add these pages; the answer is how many were unknown.
     Add(Vec<Added>, oneshot::Sender<usize>),
-    /// Stop visiting, or go on.
+    /// Stop or resume visiting.
     Pause(bool, oneshot::Sender<()>),
-    /// Do this with these pages; with how many known ones.
+    /// Apply a directive to these pages; the answer is how many known ones it concerns.
     Direct(Directive, Vec<Selection>, oneshot::Sender<u64>),
-    /// Tell of a page.
+    /// Explain a page.
     Explain(Box<PageUrl>, oneshot::Sender<Explanation>),
-    /// Tell of all servers.
+    /// Report all servers.
     Servers(oneshot::Sender<Vec<ServerReport>>),
-    /// Tell of the whole.
+    /// Report the crawl as a whole.
     Overview(oneshot::Sender<Overview>),
-    /// Name the pages whose last visit failed, at most so many.
+    /// List pages whose last visit failed, up to a maximum.
     Failing(usize, oneshot::Sender<Vec<Failing>>),
-    /// Draw the figures of paper 003.
+    /// Compute the figures of paper 003.
     Figures(oneshot::Sender<Figures>),
 }
 
 impl Order {
-    /// Answers a question out of `frontier`. An order, which changes something, is given back.
+    /// Answers a question from `frontier`. An order that changes something is returned.
     ///
     /// # Errors
     /// When the store of the frontier cannot be read.
     pub fn answer(self, frontier: &mut Frontier, now: Timestamp) -> Result<Option<Self>, crate::Error> {
-        // Whoever asked may have gone meanwhile.
+        // The asker may have gone meanwhile.
         match self {
             Self::Explain(url, answer) => drop(answer.send(frontier.explain(&url, now)?)),
             Self::Servers(answer) => drop(answer.send(frontier.servers(now))),
@@ -47,14 +47,14 @@ impl Order {
     }
 }
 
-/// What an operator orders of pages.
+/// What an operator orders for pages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Directive {
     /// Visit known pages before all others.
     VisitNow,
     /// Do not visit them until they are added again.
     Remove,
-    /// Take removed pages up again.
+    /// Restore removed pages.
     Restore,
 }
 
@@ -75,7 +75,7 @@ impl Directive {
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|known| known.name() == name)
     }
-    /// Carries it out; with how many known pages.
+    /// Carries it out; returns how many known pages it concerns.
     pub(crate) fn apply(
         self,
         frontier: &mut Frontier,
@@ -90,7 +90,7 @@ impl Directive {
     }
 }
 
-/// A page that somebody adds.
+/// A page to add.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Added {
     /// The page.
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_noted_is_read_again() {
+    fn a_note_is_read_as_it_was_written() {
         let url = |text| PageUrl::parse(text).unwrap();
         let added = [
             Added::page(url("http://a.example/?a b")),

@@ -1,12 +1,11 @@
-//! What earlier runs learned of robots files, from the archive (D3).
+//! What earlier runs learned about robots files, from the archive (D3).
 //!
-//! The answers that the archive holds are played again: those of the last try and, when that brought no file, those of
-//! the tries before it, back to one that did. So a file that came within the day is not asked for again after a
-//! restart, and one that cannot be had serves on for as long as it would have. What was taken down is not in the
-//! archive any more, and so it is forgotten.
+//! The archived answers are replayed: those of the last attempt and, if that brought no file, those of the attempts
+//! before it, back to one that did. So a file fetched within the day is not requested again after a restart, and an old
+//! copy of an unreachable one stays in use for as long as before. Files that were taken down are no longer in the
+//! archive, so their rules are lost.
 //!
-//! **Invariant:** what is learned from an archived answer is what was learned when it came; both are read by
-//! [`RobotsAnswer::read`].
+//! **Invariant:** an archived answer teaches the same as the live one; both are read by [`RobotsAnswer::read`].
 
 use archive::{Entry, Reader, Stored};
 use base::limits::{ROBOTS_LIFETIME, ROBOTS_STALE_MAX};
@@ -14,10 +13,10 @@ use base::url::Origin;
 use base::{PageUrl, RefusalKind, Timestamp};
 use robots::{Need, RobotsAnswer, Standing};
 
-/// So many tries are looked at for one file: a month of them, as often as they are made.
+/// Maximum number of attempts that are read for one file: a month of them.
 const TRIES_MAX: usize = 64;
 
-/// What is known of the robots files that belong at `homes`; those that the archive holds nothing of are left out.
+/// What is known about the robots files at `homes`; those without archived answers are left out.
 ///
 /// # Errors
 /// When the archive cannot be read.
@@ -39,7 +38,7 @@ struct Memory<'a> {
     agent: &'a str,
 }
 
-/// The answers of one try, each with its moment: redirects, and what they led to.
+/// The answers of one attempt, each with its moment: redirects, and their targets.
 type Try = Vec<(RobotsAnswer, Timestamp)>;
 
 impl Memory<'_> {
@@ -52,7 +51,7 @@ impl Memory<'_> {
         Ok((!tries.is_empty()).then_some(standing))
     }
 
-    /// The tries from the last one back to one that settled what the rules are.
+    /// The attempts from the last one back to one that settled the rules.
     fn tries(&self, home: &PageUrl) -> Result<Vec<Try>, archive::Error> {
         let mut tries: Vec<Try> = Vec::new();
         let (mut newest, mut ends) = (None, Timestamp::MAX);
@@ -76,7 +75,7 @@ impl Memory<'_> {
         Ok(tries)
     }
 
-    /// One try: the answer at home and, as long as that leads elsewhere, the answers there before the next try.
+    /// One attempt: the answer at home and, after a redirect, the answers there before the next attempt.
     fn a_try(&self, home: &PageUrl, entry: &Entry, ends: Timestamp) -> Result<Option<Try>, archive::Error> {
         let Some(first) = self.answer(entry)? else { return Ok(None) };
         let mut standing = Standing::new(home.clone());
@@ -94,8 +93,8 @@ impl Memory<'_> {
         Ok(Some(answers))
     }
 
-    /// The last answer of a place that a redirect led to. It may have come before the redirect, for whoever is sent to
-    /// one file shares its answer.
+    /// The last answer of a redirect's target. It may have come before the redirect, because all that are redirected to
+    /// one file share its answer.
     fn hop(
         &self,
         place: &PageUrl,
@@ -117,7 +116,7 @@ impl Memory<'_> {
         Ok(None)
     }
 
-    /// What an archived answer means; nothing when its record is damaged.
+    /// What an archived answer means; `None` if its record is damaged.
     fn answer(&self, entry: &Entry) -> Result<Option<RobotsAnswer>, archive::Error> {
         let Ok(url) = PageUrl::parse(&entry.url) else { return Ok(None) };
         if entry.kind == Stored::Metadata {
@@ -125,7 +124,7 @@ impl Memory<'_> {
         }
         let exchange = match self.reader.exchange(entry) {
             Err(error @ archive::Error::Damaged { .. }) => {
-                tracing::warn!(%url, %error, "a robots file cannot be read back, and is asked for again");
+                tracing::warn!(%url, %error, "a robots file cannot be read back, and is fetched again");
                 return Ok(None);
             }
             other => other?,

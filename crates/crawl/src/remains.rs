@@ -3,20 +3,20 @@
 use base::PageUrl;
 use frontier::{Failing, Frontier, SeedReport};
 
-/// How many pages that could not be fetched are named at most.
+/// Maximum number of unfetched pages that are listed.
 const FAILING_MAX: usize = 100_000;
 
 /// What a crawl leaves undone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Remains {
-    /// The pages whose last visit failed, of a crawl that ends when nothing new is left.
+    /// The pages whose last visit failed; only of a crawl that ends when nothing new is left.
     pub failing: Vec<Failing>,
     /// The seeds of this run that lead elsewhere, or of which nothing could be fetched.
     pub seeds: Vec<SeedReport>,
 }
 
 impl Remains {
-    /// Looks for what is left undone.
+    /// Collects what is left undone.
     pub(crate) fn find(
         frontier: &mut Frontier,
         seeds: &[PageUrl],

@@ -1,10 +1,10 @@
-//! What a walk has done so far.
+//! What a crawl has done so far.
 
 use archive::Stored;
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
 use frontier::HeldBack;
 
-/// A capture that is durable: what may be told to anyone (D2).
+/// A capture that is durable, so it may be reported (D2).
 #[derive(Clone, Debug)]
 pub struct ArchivedCapture {
     /// The page.
@@ -17,9 +17,9 @@ pub struct ArchivedCapture {
     pub robots: bool,
     /// Whether it was visited only because another page needs it to be shown.
     pub requisite: bool,
-    /// Whether the content differs from the visit before; nothing on a first visit, and when no content came.
+    /// Whether the content differs from the visit before; `None` on a first visit, and without content.
     pub changed: Option<bool>,
-    /// As what it was stored.
+    /// How it was stored.
     pub stored: Stored,
     /// Where it is.
     pub location: archive::Location,
@@ -27,11 +27,11 @@ pub struct ArchivedCapture {
 
 /// Counts of a crawl. `docs/reference/figures.md` defines each of them for users.
 ///
-/// **Invariant:** once a crawl has ended, `requests` = `pages` + `requisites` + `robots` + `unanswered` + `cut_off`, less what was
-/// not kept: a full disk, a takedown, a network that is down.
+/// **Invariant:** once a crawl has ended, `requests` = `pages` + `requisites` + `robots` + `unanswered` + `cut_off`,
+/// less what was not archived: a full disk, a takedown, a network outage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CrawlReport {
-    /// HTTP requests that were sent, for pages and robots files. A name look-up is none, and neither is a refusal.
+    /// HTTP requests that were sent, for pages and robots files. Name look-ups and refusals do not count.
     pub requests: u64,
     /// Requests that got no answer.
     pub unanswered: u64,
@@ -55,7 +55,7 @@ pub struct CrawlReport {
     pub failed: u64,
     /// Answers to requests for robots files that are durable.
     pub robots: u64,
-    /// Answers to requests for what pages show (images, style sheets, fonts, scripts) that are durable. They are no pages.
+    /// Durable answers to requests for requisites (images, style sheets, fonts, scripts). They do not count as pages.
     pub requisites: u64,
     /// Visits to such files that brought nothing: gone, failed, refused or unreachable.
     pub requisites_missing: u64,
@@ -73,11 +73,11 @@ pub struct CrawlReport {
     pub known: u64,
     /// Pages known and never visited.
     pub waiting: u64,
-    /// Links that were not taken up: outside the scope, or of a server with too many pages.
+    /// Links that were not accepted: outside the scope, or of a server with too many pages.
     pub dropped: u64,
     /// Pages and links that are held back, by reason (H10).
     pub held_back: HeldBack,
-    /// Pages whose last visit failed, in this run or before. That a page does not exist is no failure.
+    /// Pages whose last visit failed, in this run or before. A missing page is not a failure.
     pub failing: u64,
     /// Captures that could not be kept because the disk was full when the crawl ended.
     pub lost: u64,

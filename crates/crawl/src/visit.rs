@@ -1,6 +1,6 @@
-//! One step through the door: a look-up, a robots file or a visit, and what is learned from it.
+//! One step through the door: a look-up, a robots file or a visit, and its result.
 //!
-//! The running crawler takes steps in tasks, a simulation in a plain loop; both take them here.
+//! The running crawler takes steps in tasks, a simulation in a plain loop; both use this module.
 
 use crate::findings::ReadOptions;
 use base::clock::Clock;
@@ -15,15 +15,15 @@ use std::net::SocketAddr;
 /// How a step ended.
 #[derive(Debug)]
 pub struct FinishedStep {
-    /// What the archive keeps of it.
+    /// The capture for the archive.
     pub capture: Option<Capture>,
-    /// How long it took, by the clock that was handed in.
+    /// How long it took, by the given clock.
     pub took: Interval,
     /// What the frontier, and the page, learn from it.
     pub what: StepContent,
 }
 
-/// What there is to learn from a step.
+/// What a step found.
 #[derive(Debug)]
 pub enum StepContent {
     /// Where a server is.
@@ -35,13 +35,13 @@ pub enum StepContent {
 }
 
 impl FinishedStep {
-    /// The end, in the frontier's words.
+    /// The result, as the frontier takes it.
     ///
     /// # Panics
-    /// Never: what brings an answer brings a capture.
+    /// Never: a step with an answer has a capture.
     #[must_use]
     pub fn done(&self) -> StepResult<'_> {
-        let capture = || self.capture.as_ref().expect("what brings an answer brings a capture");
+        let capture = || self.capture.as_ref().expect("a step with an answer has a capture");
         match &self.what {
             StepContent::LookedUp(result) => StepResult::LookedUp(result.clone()),
             StepContent::Robots(answer) => StepResult::Robots(&capture().outcome, answer),
@@ -103,7 +103,7 @@ async fn visit<D: Door, T: Send + 'static>(
     (Capture { url: request.url.clone(), at, outcome, exchange }, learned, took)
 }
 
-/// The text of a robots file; nothing when it is coded in a way that cannot be read within the limits.
+/// The text of a robots file; `None` if it cannot be decoded within the limits.
 fn robots_text(_: &Exchange, content: &Decoded<'_>) -> Option<Vec<u8>> {
     fetch::robots_text_of(content).map(<[u8]>::to_vec)
 }

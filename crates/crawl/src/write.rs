@@ -1,10 +1,10 @@
-//! The archive's own thread: takes captures, syncs them in batches, then says so.
+//! The archive's own thread: takes captures, syncs them in batches, then reports them.
 //!
 //! **Invariant:** a capture is acknowledged only after the sync of its batch (D2), which waits at most
 //! [`BATCH_WAIT_MAX`]. When the disk is full the batch waits for room and nothing acknowledged is lost (M4).
 //!
-//! **Invariant:** the words of the thread are never more than the captures on their way, and two: one a batch, one each
-//! when the disk is full and when it no longer is. So their channel needs no bound of its own.
+//! **Invariant:** the thread sends at most one message per capture on its way, and two more: when the disk is full and
+//! when it no longer is. So their channel needs no bound.
 
 use crate::derived_stage::DerivedStage;
 use archive::{Appended, Archive};
@@ -18,16 +18,16 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-/// As many captures as one batch holds.
+/// Maximum number of captures in a batch.
 const BATCH_CAPTURES_MAX: usize = 512;
-/// As many received bytes as one batch holds.
+/// Maximum received bytes in a batch.
 const BATCH_BYTES_MAX: u64 = 16 * 1024 * 1024;
 /// How long a batch that could grow waits for the next capture.
 const GATHER_STEP: Duration = Duration::from_millis(10);
-/// How often a full disk is tried again.
+/// How often a write to a full disk is retried.
 const FULL_RETRY: Duration = Duration::from_millis(250);
 
-/// Something on its way into the archive, with whatever its sender wants back.
+/// Something on its way into the archive, with data that is returned to its sender.
 pub(crate) struct Work<T> {
     pub item: Item,
     /// Its body, parsed by the visit.
@@ -62,7 +62,7 @@ impl Item {
 /// Captures that are in the archive, or about to be.
 pub(crate) type Batch<T> = Vec<(Work<T>, Appended)>;
 
-/// What the archive's thread says.
+/// A message of the archive's thread.
 pub(crate) enum Word<T> {
     /// These captures are durable.
     Kept(Batch<T>),
@@ -72,7 +72,7 @@ pub(crate) enum Word<T> {
     Room,
 }
 
-/// The near end of the archive's thread.
+/// The crawl's side of the archive's thread.
 pub(crate) struct Writer<T> {
     work: Option<SyncSender<Work<T>>>,
     pub words: UnboundedReceiver<Word<T>>,
@@ -98,10 +98,10 @@ impl<T: Send + 'static> Writer<T> {
         Ok(Self { work: Some(work), words, thread, give_up })
     }
 
-    /// Hands over a capture. Tells whether the thread is still there to take it.
+    /// Sends a capture. Returns whether the thread is still running.
     ///
     /// # Panics
-    /// When more captures are on their way than was said at the start.
+    /// When more captures are on their way than the maximum given at the start.
     pub(crate) fn hand_over(&self, work: Work<T>) -> bool {
         use std::sync::mpsc::TrySendError;
         let Some(sender) = &self.work else { return false };
@@ -112,17 +112,17 @@ impl<T: Send + 'static> Writer<T> {
         }
     }
 
-    /// No more captures come; what is there is synced and the archive closed.
+    /// Ends the input: what is there is synced and the archive closed.
     pub(crate) fn finish(&mut self) {
         self.work = None;
     }
 
-    /// A full disk is no longer waited for; what could not be synced by then is given up.
+    /// Stops waiting for a full disk; what could not be synced is given up.
     pub(crate) fn give_up(&self) {
         self.give_up.store(true, Ordering::Relaxed);
     }
 
-    /// Waits for the thread's end; how many captures were given up.
+    /// Waits for the thread's end; returns how many captures were given up.
     pub(crate) fn join(&mut self) -> Result<u64, crate::Error> {
         self.finish();
         let thread = self.thread.take().expect("the thread is joined once");
@@ -130,7 +130,7 @@ impl<T: Send + 'static> Writer<T> {
     }
 }
 
-/// The far end: the thread itself.
+/// The thread itself.
 struct Far<T> {
     archive: Archive,
     derived: Option<Derived>,
@@ -140,7 +140,7 @@ struct Far<T> {
 }
 
 impl<T> Far<T> {
-    /// Works until no more captures come; how many were given up.
+    /// Works until no more captures come; returns how many were given up.
     fn run(mut self) -> Result<u64, crate::Error> {
         while let Ok(first) = self.receiver.recv() {
             let (batch, given_up) = self.gather(first)?;
@@ -151,7 +151,7 @@ impl<T> Far<T> {
                 Some(derived) => derived.take(batch)?,
                 None => batch,
             };
-            // Nobody listens any more when the crawl was dropped; the captures are durable all the same.
+            // The receiver is gone if the crawl was dropped; the captures are durable anyway.
             let _ = self.sender.send(Word::Kept(batch));
         }
         if let Some(derived) = &mut self.derived {
@@ -161,7 +161,7 @@ impl<T> Far<T> {
         Ok(0)
     }
 
-    /// Appends captures until the batch is old or large enough; the batch, and how many had to be given up.
+    /// Appends captures until the batch is old or large enough; returns the batch, and how many were given up.
     fn gather(&mut self, first: Work<T>) -> Result<(Batch<T>, u64), archive::Error> {
         let (mut batch, mut bytes) = (Vec::new(), 0);
         let mut patience = BATCH_WAIT_MAX / 2;
@@ -178,15 +178,15 @@ impl<T> Far<T> {
         Ok((batch, 0))
     }
 
-    /// The next capture, unless the patience runs out, or none comes for a moment: then nobody is kept waiting for the
-    /// sync, and least of all the crawl, which learns from what is synced.
+    /// The next capture, unless the patience runs out or none comes for a moment: then the batch is synced at once,
+    /// because the crawl learns from what is synced.
     fn wait(&self, patience: &mut Duration) -> Option<Work<T>> {
         let step = GATHER_STEP.min(*patience);
         *patience -= step / 2;
         if step.is_zero() { None } else { self.receiver.recv_timeout(step).ok() }
     }
 
-    /// Does something to the archive, as often as it takes until there is room for it; nothing when that is given up.
+    /// Repeats an action on the archive until there is room for it; `None` if that is given up.
     fn with_room<R>(
         &mut self,
         act: impl Fn(&mut Archive) -> Result<R, archive::Error>,
@@ -214,7 +214,7 @@ impl<T> Far<T> {
     }
 }
 
-/// The stage of the derived table, which processes a batch before the crawl hears of it.
+/// The stage of the derived table, which processes a batch before it is reported.
 struct Derived {
     stage: DerivedStage,
     delivery: Delivery,

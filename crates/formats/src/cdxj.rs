@@ -2,11 +2,11 @@
 //!
 //! `KEY STAMP {"url": …, "mime": …, "status": …, "digest": …, "length": …, "offset": …, "filename": …}`
 //!
-//! The key is a [`surt`], the stamp has 14 digits. Values are texts, also the numbers, because that is what readers of
-//! every age expect; what is not known is left out. A revisit has the type `warc/revisit`, and the line of its
-//! original is there too, so that it resolves.
+//! The key is a [`surt`], the stamp has 14 digits. All values are texts, even numbers, because old and new readers
+//! expect that; unknown values are left out. A revisit has the type `warc/revisit`, and the line of its original is
+//! there too, so that it resolves.
 //!
-//! **Invariant:** lines ascend bytewise, and nothing from the web can end one (H16).
+//! **Invariant:** lines are sorted bytewise, and nothing from the web can end one (H16).
 
 mod surt;
 
@@ -22,11 +22,11 @@ use base::{ContentDigest, Timestamp};
 use std::io::Write;
 use std::path::Path;
 
-/// The type that stands in the place of a revisit's own.
+/// The type that replaces a revisit's own.
 const REVISIT: &str = "warc/revisit";
 /// Enough that no two pages of a list share an id by chance.
 const PAGE_ID_BYTES: usize = 10;
-/// As much as is sorted in memory.
+/// Maximum bytes sorted in memory.
 const SORT_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// The line of a record at `place`, without its end.
@@ -50,7 +50,7 @@ pub fn line(line: &Line, place: &Place) -> String {
     format!("{} {} {}", surt(&line.url), line.at.to_stamp(), object.finish())
 }
 
-/// Writes the lines of what was picked, at the places where it is. How many there are.
+/// Writes the lines of the picked records with their locations. Returns how many.
 ///
 /// Originals that were not chosen are read from `source` to see what they are. What does not fit into memory is
 /// spooled to `directory`.

@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub const ROWS_MAX: usize = 100_000;
 /// The text of a group, in bytes: long URLs make smaller groups.
 pub const GROUP_BYTES_MAX: usize = 64 * 1024 * 1024;
-/// As many values as are handed to a column at once.
+/// Number of values passed to a column at once.
 const BATCH_VALUES: usize = 8_192;
 /// Fast, and what is repeated in a column is found at any level.
 const ZSTD_LEVEL: i32 = 3;
@@ -36,7 +36,7 @@ pub(crate) struct Columns<W: Write + Send> {
 }
 
 impl<W: Write + Send> Columns<W> {
-    /// Begins a file of rows of this name; it names `software` as what made it.
+    /// Begins a file of rows of this name, with `software` as its creator.
     pub(crate) fn new(out: W, software: &str, name: &str, declared: &[Declared]) -> Result<Self, Error> {
         let schema = Arc::new(parse_message_type(&schema(name, declared))?);
         let mut properties = WriterProperties::builder()
@@ -63,7 +63,7 @@ impl<W: Write + Send> Columns<W> {
         if self.rows == ROWS_MAX || bytes >= GROUP_BYTES_MAX { self.write_group() } else { Ok(()) }
     }
 
-    /// Writes what is left and the end of the file, and gives back where it went.
+    /// Writes the rest and the end of the file, and returns the output.
     pub(crate) fn finish(mut self) -> Result<W, Error> {
         if self.rows > 0 {
             self.write_group()?;
@@ -196,7 +196,7 @@ impl Column {
         if let Values::Texts(bytes, _) = &self.values { bytes.len() } else { 0 }
     }
 
-    /// Writes all values and forgets them.
+    /// Writes and removes all values.
     fn write(&mut self, writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
         let levels = std::mem::take(&mut self.levels);
         let levels = self.is_optional.then_some(levels.as_slice());

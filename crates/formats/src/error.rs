@@ -1,36 +1,36 @@
-//! What can go wrong while a snapshot is handed over, or a package is read.
+//! What can go wrong while a snapshot is exported, or a package is read.
 
 use std::io;
 
-/// Why a form cannot be written, or a package not be read.
+/// Why a format cannot be written, or a package cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Our machine did not do what it was asked to.
+    /// An operation of our machine failed.
     #[error("cannot {action}")]
     Io {
-        /// What was tried.
+        /// The action.
         action: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A record cannot be had from where it is kept.
+    /// A record cannot be read from its source.
     #[error("cannot copy the record at byte `{offset}` of `{file}`")]
     Source {
         /// The file.
         file: String,
         /// Where the record begins.
         offset: u64,
-        /// What its keeper says.
+        /// The source's error.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
     /// The columns cannot be written.
     #[error("cannot write the Parquet file")]
     Parquet(#[from] ::parquet::errors::ParquetError),
-    /// A package is not what it should be.
-    #[error("the package cannot be read: {0}; get it again from where it came from")]
+    /// A package is invalid.
+    #[error("the package cannot be read: {0}; get it again from its source")]
     Package(String),
-    /// An entry of a package is not what it should be. Others may be.
+    /// An entry of a package is invalid. Others may be valid.
     #[error("entry `{name}` of the package cannot be read: {what}")]
     Entry {
         /// The entry, printable.

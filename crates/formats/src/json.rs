@@ -1,8 +1,8 @@
 //! The encoder of our own JSON: of CDXJ lines and of what describes a package (H16). Results of scans have another
 //! ([`crate::results`]), which leaves letters of all languages as they are and takes JSON that others wrote.
 //!
-//! **Invariant:** what is written is ASCII without control characters, so no reader can take any of it for the end of
-//! a line, in whatever way it tells lines.
+//! **Invariant:** what is written is ASCII without control characters, so no reader can find the end of a line in it,
+//! whatever its rule for lines.
 
 use std::fmt::Write as _;
 
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_text_comes_back_and_breaks_no_line() {
+    fn every_text_is_read_back_and_breaks_no_line() {
         for text in
             ["", "plain", "\"\\/\r\n\t\0\u{7f}", "\u{85}\u{2028}\u{2029}", "日本𠮷", "\u{feff}</script>"]
         {

@@ -1,4 +1,4 @@
-//! The archive as the source of what is handed over.
+//! The archive as a source of records.
 
 use crate::{Place, Row, Source, SourceError};
 use archive::derived::Facts;
@@ -7,13 +7,13 @@ use base::Timestamp;
 use warc::Kind;
 
 impl Row {
-    /// The same with what is known of its content.
+    /// The same with the known facts about its content.
     #[must_use]
     pub fn with(self, facts: &Facts) -> Self {
         let (detected_type, language) = (facts.media_type.clone(), facts.language.clone());
         Self { detected_type, language, title: facts.title.clone(), ..self }
     }
-    /// The row of a chosen version. The body of a revisit is looked up where the index does not say it at once.
+    /// The row of a chosen version. The body of a revisit is looked up if the index does not have its location.
     pub fn of(version: &Version, reader: &Reader) -> Result<Self, archive::Error> {
         let entry = &version.payload;
         let body = if entry.kind == Stored::Revisit { reader.body_of(entry)? } else { None };
@@ -70,7 +70,7 @@ impl Source for Reader {
     }
 }
 
-/// An entry that says where the records are and no more.
+/// An entry with only the location of its records.
 fn bare_entry(place: &Place, sum: u32) -> Entry {
     Entry {
         key: Key::from_stored(""),
@@ -94,7 +94,7 @@ fn bare_entry(place: &Place, sum: u32) -> Entry {
 /// The entry of a record of which only the place is known.
 fn find(reader: &Reader, place: &Place) -> Result<Entry, SourceError> {
     let record = reader.record_at(&place.location())?;
-    let (target, at) = record.target().zip(record.date()).ok_or("it does not say what it is, or of when")?;
+    let (target, at) = record.target().zip(record.date()).ok_or("it has no target or no date")?;
     for entry in reader.newest_first(&Key::of(target))? {
         let entry = entry?;
         if entry.location == place.location() {

@@ -1,4 +1,4 @@
-//! A snapshot in the forms of others, and WACZ read back (A6).
+//! Snapshots in standard formats, and reading WACZ (A6).
 //!
 //! ```
 //! use archive::{Archive, Choice, Reader, Settings};
@@ -40,6 +40,7 @@
 
 pub mod cdxj;
 mod columns;
+pub mod documents;
 mod error;
 mod json;
 mod kept;

@@ -1,7 +1,7 @@
-//! Members: records compressed each for itself, and how they change from one compression to another.
+//! Members: individually compressed records, and recompressing them.
 //!
-//! A file holds members of one kind only: a reader that met gzip first does not expect zstandard. So what comes from
-//! a file of the other kind is recompressed, piece by piece, whatever its size.
+//! A file holds members of one kind only: a reader that found gzip first does not expect zstandard. So members from a
+//! file of the other kind are recompressed, piece by piece.
 
 use flate2::Compression;
 use flate2::bufread::GzDecoder;
@@ -23,8 +23,8 @@ const PLAIN_MAGIC: &[u8] = b"WARC/";
 const GZIP_LEVEL: u32 = 6;
 const ZSTD_LEVEL: i32 = 3;
 
-/// Appends the records of `stored` to `file`, compressed as `coding` says: as they are if they are so already. How
-/// many bytes the first of them, which is `first_bytes` long, takes there.
+/// Appends the records of `stored` to `file`, compressed as `coding` says: unchanged if they are already. Returns the
+/// new length of the first of them, which is `first_bytes` long.
 pub(crate) fn append(stored: &[u8], first_bytes: u64, coding: Coding, file: &mut Vec<u8>) -> io::Result<u64> {
     let magic = if coding == Coding::Gzip { GZIP_MAGIC } else { ZSTD_MAGIC };
     if stored.starts_with(magic) {
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_record_is_not_copied() {
+    fn other_bytes_are_not_copied() {
         let (mut cut, _) = group(Some(Coding::Zstd));
         cut.truncate(cut.len() - 5);
         for bytes in [&b"something else"[..], b"WARC/1.1\r\nContent-Length: 9\r\n\r\nx", &cut] {

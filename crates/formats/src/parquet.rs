@@ -1,6 +1,6 @@
 //! A snapshot as a table: Parquet with the column names of Common Crawl's index, and four of ours.
 //!
-//! What is not known is null: the detected type and the language are learned by parsing, perhaps later (D11).
+//! Unknown values are null: detected type and language are found by parsing, perhaps later (D11).
 
 use crate::cdxj::surt;
 use crate::columns::{Cell, Columns, Type};
@@ -41,7 +41,7 @@ const COLUMNS: [(&str, Type, bool); 22] = [
 pub struct Table<W: Write + Send>(Columns<W>);
 
 impl<W: Write + Send> Table<W> {
-    /// Begins a table; the file names `software` as what made it.
+    /// Begins a table; the file names `software` as its creator.
     pub fn new(out: W, software: &str) -> Result<Self, Error> {
         Columns::new(out, software, "snapshot", &COLUMNS).map(Self)
     }
@@ -50,7 +50,7 @@ impl<W: Write + Send> Table<W> {
         let url = base::url::read(&row.url, None).ok();
         self.0.push(cells(row, url.as_ref()))
     }
-    /// Writes what is left and the end of the file, and gives back where it went.
+    /// Writes the rest and the end of the file, and returns the output.
     pub fn finish(self) -> Result<W, Error> {
         self.0.finish()
     }

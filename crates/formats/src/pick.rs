@@ -1,14 +1,12 @@
-//! Chosen versions in the order in which their records lie on disk, with the originals that revisits need (A5).
+//! Chosen versions in disk order of their records, with the originals that revisits need (A5).
 //!
 //! A revisit says that a body is stored elsewhere. A reader of the revisit needs that body, so the record that holds
 //! it is picked too, chosen or not, and once, however many revisits refer to it.
 //!
-//! A visit that the server answered with 304 has no head to be shown by, only the page that it did not send again.
-//! Readers of others would show an empty page for it, so it is an [`Also`](Pick::Also) of its original instead: the
-//! same bytes at a further time.
+//! A 304 has no content of its own, and other programs would show an empty page for it. So it is an
+//! [`Also`](Pick::Also) of its original: the same bytes at another time.
 //!
-//! **Invariant:** each record is picked once; what it also stands for follows right after it. Memory is bounded by
-//! that of the sorter.
+//! **Invariant:** each record is picked once; its other times follow directly. Memory is bounded by that of the sorter.
 
 use crate::sort::{Sorted, Sorter};
 use crate::{Error, Place, Row};
@@ -17,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 use warc::Kind;
 
-/// As much as is sorted in memory.
+/// Maximum bytes sorted in memory.
 const SORT_BYTES_MAX: usize = 32 * 1024 * 1024;
 
 /// Takes versions in any order.
@@ -84,7 +82,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// What is said of a version.
+    /// The line of a version.
     #[must_use]
     pub fn of(row: &Row) -> Self {
         Self {
@@ -97,7 +95,7 @@ impl Line {
             title: row.title.clone(),
         }
     }
-    /// What is said of a revisit that is written as `answer`.
+    /// The line of a revisit that is written as `answer`.
     pub(crate) fn of_answer(revisit: &warc::Record, answer: &[u8], payload: Sha1Digest) -> Option<Self> {
         let media_type = base::http::field(answer, "content-type").unwrap_or_default();
         let media_type = media_type.split(';').next().unwrap_or_default();
@@ -111,7 +109,7 @@ impl Line {
             title: None,
         })
     }
-    /// What a record says about itself; nothing if it does not say what it is and of when.
+    /// The line of a record; `None` without target or date.
     #[must_use]
     pub fn read(record: &warc::Record, payload: Option<Sha1Digest>) -> Option<Self> {
         let is_answer = matches!(record.kind(), Kind::Response | Kind::Revisit);
@@ -130,20 +128,20 @@ impl Line {
     }
 }
 
-/// A step on the way through the picked records.
+/// An item of the picked records.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pick {
-    /// A capture that was chosen. It has no line if there is nothing to be shown of it.
+    /// A capture that was chosen. It has no line if it has nothing to show.
     Chosen(Place, Option<Line>),
     /// A record that was not chosen, but holds what a chosen one needs; with the digest and the title of its body.
     Original(Place, Option<Sha1Digest>, Option<String>),
-    /// The record before stands for this page at this time, too.
+    /// The record before is also this page at this time.
     Also(String, Timestamp),
-    /// A revisit that is to be written as the answer that it stands for; with the title of its body.
+    /// A revisit to write as a whole answer; with the title of its body.
     Resolved(Place, Option<String>),
 }
 
-/// Hands out picks in order.
+/// Returns picks in order.
 #[derive(Debug)]
 pub struct Picks {
     sorted: Sorted,
@@ -187,7 +185,7 @@ enum What {
     Resolved(Option<String>),
 }
 
-/// An item that sorts by file, offset and what it is: chosen before original before also.
+/// An item that sorts by file, offset and kind: chosen before original before also.
 fn encode(place: &Place, what: &What) -> Vec<u8> {
     let mut item = Vec::with_capacity(256);
     item.extend_from_slice(place.file.as_bytes());
@@ -236,7 +234,7 @@ fn push_payload(item: &mut Vec<u8>, payload: Option<Sha1Digest>) {
     item.extend_from_slice(text.as_bytes());
 }
 
-/// An empty title is none.
+/// An empty title means no title.
 fn push_title(item: &mut Vec<u8>, title: Option<&str>) {
     let title = title.unwrap_or_default();
     item.extend_from_slice(&u32::try_from(title.len()).expect("a title is a short text").to_be_bytes());

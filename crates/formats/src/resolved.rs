@@ -1,7 +1,7 @@
-//! A revisit as the answer that it stands for: a `response` record that every replay program reads.
+//! A revisit as a whole answer: a `response` record that every replay program reads.
 //!
-//! The record has the date, the URL and the head of the revisit, and the body that is stored elsewhere. Where the server said
-//! that nothing changed (304), the head is that of the page's answer before. The records are new ones, so they have new ids.
+//! The record has the date, the URL and the head of the revisit, and the body that is stored elsewhere. For a 304, the
+//! head is that of the page's previous answer. The records are new, so they have new ids.
 
 use crate::pick::Line;
 use crate::source::{self, Source};
@@ -21,7 +21,7 @@ pub(crate) struct Resolved {
     pub(crate) line: Option<Line>,
 }
 
-/// Fields that make a record a revisit, that tell of its place in the file it came from, or that are written again.
+/// Fields that make a record a revisit, that concern its position in the original file, or that are written again.
 const LEFT_OUT: [&str; 16] = [
     name::TYPE,
     name::RECORD_ID,

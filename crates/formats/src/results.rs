@@ -18,8 +18,8 @@
 //!
 //! Rows are written in the order in which they come; [`InOrder`] sorts results by document.
 //!
-//! **Invariant:** nothing that a document or an analysis says can end a line or leave its cell (H16), and no cell of a
-//! CSV file is taken for a formula (H20). Memory does not grow with the rows.
+//! **Invariant:** no document and no result can end a line or leave its cell (H16), and no cell of a CSV file is read
+//! as a formula (H20). Memory does not grow with the rows.
 
 mod base64;
 mod csv;
@@ -61,14 +61,14 @@ pub enum ResultValue<'a> {
     Bytes(&'a [u8]),
 }
 
-/// What can stand in a cell, and its kind: `json`, `text` or `base64`.
+/// The text of a cell, and its kind: `json`, `text` or `base64`.
 struct Shown<'a> {
     kind: &'static str,
     text: Cow<'a, str>,
 }
 
 impl Shown<'_> {
-    /// The same where a JSON string is the text that it stands for.
+    /// The same with a JSON string as its text.
     fn plain(self) -> Self {
         let is_string = self.kind == JSON && self.text.starts_with('"');
         match serde_json::from_str::<String>(&self.text) {
@@ -152,11 +152,11 @@ enum Inner<W: Write + Send> {
     Table(Columns<W>),
 }
 
-/// As much as is gathered before it is written.
+/// Bytes collected before they are written.
 const BUFFER_BYTES: usize = 64 * 1024;
 
 impl<W: Write + Send> ResultWriter<W> {
-    /// Begins a file; one of Parquet names `software` as what made it.
+    /// Begins a file; a Parquet file names `software` as its creator.
     pub fn new(form: Form, out: W, software: &str) -> Result<Self, Error> {
         Ok(Self(match form {
             Form::Jsonl => Inner::Lines { out, bytes: Vec::new(), line: jsonl::line },
@@ -183,7 +183,7 @@ impl<W: Write + Send> ResultWriter<W> {
         }
     }
 
-    /// Hands on the rows that were collected, for who wants to see them soon. A table keeps them until it has a group.
+    /// Writes the collected rows, so that they can be read soon. A table keeps them until it has a group.
     pub fn flush(&mut self) -> Result<(), Error> {
         match &mut self.0 {
             Inner::Table(_) => Ok(()),
@@ -195,7 +195,7 @@ impl<W: Write + Send> ResultWriter<W> {
         }
     }
 
-    /// Writes what is left and the end of the file, and gives back where it went.
+    /// Writes the rest and the end of the file, and returns the output.
     pub fn finish(self) -> Result<W, Error> {
         match self.0 {
             Inner::Table(columns) => columns.finish(),

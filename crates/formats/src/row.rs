@@ -1,4 +1,4 @@
-//! A version in plain words: what every form is written from.
+//! A version as a row, from which every format is written.
 
 use base::{Sha1Digest, Timestamp};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub struct Row {
     pub valid_from: Timestamp,
     /// Until when it is; [`Timestamp::MAX`] means forever.
     pub valid_to: Timestamp,
-    /// As what it is stored.
+    /// How it is stored.
     pub kind: Kind,
     /// What the visit saw: `changed`, `unchanged` or `error`.
     pub flag: &'static str,
@@ -29,7 +29,7 @@ pub struct Row {
     pub title: Option<String>,
     /// The language of the text, if it is known.
     pub language: Option<Arc<str>>,
-    /// The digest of the body without its transfer coding; for a revisit that of the body it stands for.
+    /// The digest of the body without its transfer coding; for a revisit that of the body it refers to.
     pub payload: Option<Sha1Digest>,
     /// Whether the body is incomplete.
     pub is_truncated: bool,
@@ -50,17 +50,17 @@ pub struct Place {
     pub record_bytes: u64,
     /// How many bytes the first record and its companions take together.
     pub group_bytes: u64,
-    /// The checksum by which the source proves the first record, if it is known.
+    /// The checksum of the first record, if it is known.
     pub sum: Option<u32>,
 }
 
 impl Row {
-    /// Whether it stands for a body that is stored elsewhere.
+    /// Whether it refers to a body that is stored elsewhere.
     #[must_use]
     pub fn is_revisit(&self) -> bool {
         self.kind == Kind::Revisit
     }
-    /// Whether it is a page for people to begin with.
+    /// Whether it is a page for people to read.
     #[must_use]
     pub fn is_page(&self) -> bool {
         is_page(&self.media_type)

@@ -2,17 +2,17 @@
 
 use crate::{Error, Place};
 
-/// Why a source has no bytes to give.
+/// Why a source cannot return bytes.
 pub type SourceError = Box<dyn std::error::Error + Send + Sync>;
 
 /// A store of records, such as the archive.
 pub trait Source {
-    /// All bytes of the group at `place` as they stand in the file, one member a record.
+    /// All bytes of the group at `place` as in the file, one member per record.
     fn stored(&self, place: &Place) -> Result<Vec<u8>, SourceError>;
-    /// The first record at `place`; the beginning of its block will do.
+    /// The first record at `place`; the beginning of its block is enough.
     fn record(&self, place: &Place) -> Result<warc::Record, SourceError>;
-    /// The whole HTTP answer that the revisit at `place` stands for: its head, or the head of the answer before if the server
-    /// said that nothing changed, and the body.
+    /// The whole HTTP answer for the revisit at `place`: its head, or for a 304 the head of the previous answer, and
+    /// the body.
     fn answer(&self, place: &Place) -> Result<Vec<u8>, SourceError>;
 }
 

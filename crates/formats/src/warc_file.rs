@@ -1,10 +1,9 @@
-//! One WARC file of what was picked: a `warcinfo`, then the captures in the order in which they lay on disk.
+//! One WARC file of the picked records: a `warcinfo`, then the captures in disk order.
 //!
-//! Captures are copied compressed as they are, so their bytes, ids and digests stay what they were. A request stays
-//! with its answer. A revisit that is to be resolved is written as a response with its own date, under an id of its own.
+//! Captures are copied in compressed form, so bytes, ids and digests stay the same. A request stays with its answer. A
+//! resolved revisit is written as a response with its own date and a new id.
 //!
-//! **Invariant:** one kind of compression a file; the place of every copied record is known to the maker of an
-//! index of it.
+//! **Invariant:** one kind of compression per file; the location of every copied record is returned for an index.
 
 use crate::member::{self, Coding};
 use crate::pick::{Line, Pick, Picks};
@@ -16,7 +15,7 @@ use std::io::Write;
 use std::sync::Arc;
 use warc::{Draft, Fields, Kind, Level, RecordId, WARC_FIELDS, WarcWriter};
 
-/// What a file says about itself.
+/// The description of a file.
 #[derive(Clone, Debug)]
 pub struct About {
     /// When it is made.
@@ -34,13 +33,13 @@ pub struct Copied {
     pub captures: u64,
     /// Records that were not chosen but are needed by revisits.
     pub originals: u64,
-    /// Revisits that were written as the answers they stand for.
+    /// Revisits that were written as whole answers.
     pub resolved: u64,
     /// The length of the file.
     pub bytes: u64,
 }
 
-/// Writes a file called `name` of what was picked.
+/// Writes a file called `name` of the picked records.
 pub fn write(
     picks: Picks,
     source: &impl Source,
@@ -83,7 +82,7 @@ impl<W: Write> WarcFile<W> {
         Ok(file)
     }
 
-    /// Copies what is picked. Where it is now, and what it is, if there is anything to be shown.
+    /// Copies a picked record. Returns its new location, and its line, if there is anything to show.
     pub(crate) fn copy(
         &mut self,
         pick: &Pick,
@@ -109,7 +108,7 @@ impl<W: Write> WarcFile<W> {
         Ok(Some((line, self.put(&stored, from.record_bytes)?)))
     }
 
-    /// Writes a revisit as the answer that it stands for.
+    /// Writes a revisit as a whole answer.
     fn resolve(&mut self, place: &Place, source: &impl Source) -> Result<(Option<Line>, Place), Error> {
         self.copied.captures += 1;
         self.copied.resolved += 1;

@@ -1,7 +1,7 @@
 //! ZIP as far as WACZ needs it: entries stored or deflated, files and entries of any size (zip64).
 //!
-//! What is written is stored, because everything large in a WACZ is compressed already and must be reachable by offset.
-//! What is read comes from strangers.
+//! Written entries are stored, because everything large in a WACZ is compressed already and must be reachable by
+//! offset. Files to read are untrusted.
 
 pub(crate) mod read;
 pub(crate) mod write;
@@ -14,7 +14,7 @@ const CENTRAL: u32 = 0x0201_4b50;
 const END: u32 = 0x0605_4b50;
 /// The signature of the end of the directory with large numbers.
 const END64: u32 = 0x0606_4b50;
-/// The signature of what leads to the one before.
+/// The signature of the locator of the one before.
 const LOCATOR64: u32 = 0x0706_4b50;
 
 /// The kind of the extra field that holds large numbers.

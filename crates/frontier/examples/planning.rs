@@ -1,8 +1,8 @@
 //! What planning costs: everything that the default policy does for a visit, over a million pages.
 //!
-//! `cargo run --release -p frontier --example planning` visits a million pages of a thousand servers three times each: what the
-//! visit showed is learned, the page is counted in its server's load, its turn is found, the pages beside it are told, and
-//! the best of them is asked for. It prints the processor time of a visit, and of the costliest part.
+//! `cargo run --release -p frontier --example planning` visits a million pages of a thousand servers three times each:
+//! it learns from the visit, counts the page in its server's load, plans its next visit, updates the pages beside it,
+//! and asks for the best of them. It prints the processor time per visit, and that of the most expensive part.
 #![expect(clippy::print_stdout, reason = "its result")]
 
 use base::{Chance, Interval};

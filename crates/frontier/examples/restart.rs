@@ -1,7 +1,7 @@
 //! How long a frontier takes from a crash to its first visit: `cargo run --release -p frontier --example restart -- 10000000`.
 //!
-//! It makes a store of so many pages on a hundredth as many servers, due over 400 days, commits, and drops it without closing,
-//! as a crash does. Then it opens it again and asks for the first task.
+//! It makes a store of that many pages on a hundredth as many servers, due over 400 days, commits, and drops it without
+//! closing, like a crash. Then it opens it again and asks for the first task.
 
 use base::disk::DirectDisk;
 use base::{Chance, Interval, PageUrl, Timestamp};

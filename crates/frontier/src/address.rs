@@ -1,7 +1,8 @@
-//! Addresses: many servers may share one, and it is asked for one thing at a time (C6), unless its owner agreed (C18).
+//! Addresses: many servers may share one. An address gets one request at a time (C6), unless its owner agreed to more
+//! (C18).
 //!
-//! **Invariant:** an address that is taken is given back exactly once; servers that came in the meantime wait in
-//! order and are told when it is free.
+//! **Invariant:** a taken address is released exactly once; servers that came meanwhile wait in order and are returned
+//! then.
 
 use crate::servers::ServerId;
 use base::{Interval, Timestamp};
@@ -18,15 +19,15 @@ pub(crate) struct Address {
     in_flight: u32,
     free_at: Timestamp,
     waiting: VecDeque<ServerId>,
-    /// What the servers on it ask for together, in the units of [`crate::load`].
+    /// The total load of its servers, in the units of [`crate::load`].
     load: u64,
-    /// What is kept between two requests, and how many there may be at once.
+    /// The delay between two requests, and the maximum number of concurrent ones.
     pub pause: Interval,
     pub width: u32,
 }
 
 impl Addresses {
-    /// An address; `new` tells its pause, its width and when it may first be asked.
+    /// An address; `new` gives its delay, its width and when it may first be requested.
     pub(crate) fn of(
         &mut self,
         ip: IpAddr,
@@ -46,7 +47,8 @@ impl Addresses {
 }
 
 impl Address {
-    /// Takes the address for a server. If it rests, tells until when; if it is busy, the server waits for it.
+    /// Takes the address for a server. During its delay, returns the end of that; if it is busy, the server waits for
+    /// it.
     pub(crate) fn take(&mut self, server: ServerId, now: Timestamp) -> Result<(), Option<Timestamp>> {
         if self.in_flight >= self.width {
             self.waiting.push_back(server);
@@ -58,14 +60,14 @@ impl Address {
         self.in_flight += 1;
         Ok(())
     }
-    /// Gives the address back until it is free again; whoever waited is returned in order.
+    /// Releases the address, which is free again at `free_at`, and returns the waiting servers in order.
     pub(crate) fn give_back(&mut self, free_at: Timestamp) -> VecDeque<ServerId> {
-        assert!(self.in_flight > 0, "an address is given back once");
+        assert!(self.in_flight > 0, "an address is released once");
         self.in_flight -= 1;
         self.free_at = self.free_at.max(free_at);
         std::mem::take(&mut self.waiting)
     }
-    /// What the servers on it ask for together.
+    /// The total load of its servers.
     pub(crate) fn load(&self) -> u64 {
         self.load
     }

@@ -1,10 +1,10 @@
 //! The budget of revisits: the policy that divides it, and the pages that share it.
 //!
-//! A page that shares the budget adds its part to the load of its server. What a server may spend when is kept by the server
-//! (`server/account.rs`).
+//! A page that shares the budget adds its part to the load of its server. Each server keeps the account of what it may
+//! spend and when (`server/account.rs`).
 //!
-//! **Invariant:** a page takes back the part that it added, computed from the same state by the same policy. After a change of
-//! policy all loads are counted again.
+//! **Invariant:** a page subtracts the part that it added, computed from the same state by the same policy. After a
+//! change of policy all loads are counted again.
 
 use crate::census::take;
 use crate::load::Load;
@@ -13,7 +13,7 @@ use crate::revisit::allocate::Allocation;
 use crate::state::State;
 use base::Interval;
 
-/// The policy, and what is planned by it.
+/// The policy, and the number of pages planned by it.
 #[derive(Debug)]
 pub(crate) struct Budget {
     policy: RevisitPolicy,
@@ -38,7 +38,7 @@ impl Budget {
     pub(crate) fn pays_first_visits(&self) -> bool {
         self.policy.has_budget() && self.policy.counts_new
     }
-    /// The policy with as many visits as the crawl may make in a day.
+    /// The policy, limited to the visits that the crawl may make in a day.
     pub(crate) fn effective_policy(&self, requests_per_day_max: Option<u64>) -> RevisitPolicy {
         let Some(most) = requests_per_day_max else { return self.policy };
         #[expect(clippy::cast_precision_loss, reason = "pages and requests")]
@@ -65,8 +65,7 @@ impl Budget {
         self.planned += load.pages();
     }
 
-    /// The interval that a page asks for and its part of the load: one visit in its own interval as printed, its part of
-    /// the budget otherwise.
+    /// The interval that a page needs and its part of the load.
     fn part(&self, state: &State) -> Option<(u64, u64)> {
         let interval = state.load_interval(&self.policy)?;
         let is_printed = self.policy.allocation == Allocation::Printed;
@@ -88,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_page_adds_it_takes_back() {
+    fn a_page_subtracts_what_it_added() {
         for policy in [RevisitPolicy::default(), RevisitPolicy::paper()] {
             let (mut budget, mut load) = (Budget::new(policy), Load::default());
             let states = [live(3_600), live(86_400), live(0)];
@@ -111,7 +110,7 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "load")]
-    fn a_page_cannot_take_what_it_did_not_add() {
+    fn a_page_cannot_subtract_what_it_did_not_add() {
         Budget::new(RevisitPolicy::default()).leave(&mut Load::default(), &live(3_600));
     }
 }

@@ -1,4 +1,4 @@
-//! The census: how many pages there are of each kind, by server and together.
+//! The census: the number of pages of each kind, by server and in total.
 //!
 //! A page enters with its state, and leaves with the same state before it is written in another one. Nothing else changes the
 //! counts.
@@ -17,7 +17,7 @@ pub(crate) struct PageCounts {
     /// Pages that wait for their first visit.
     pub new: u64,
     pub gone: u64,
-    /// Pages that are not visited because the requests of their server do not suffice.
+    /// Pages that are not visited because their server's requests do not suffice.
     pub dropped: u64,
     /// Pages that are held back, by reason.
     pub held: HeldBack,
@@ -71,11 +71,11 @@ impl Census {
             reason.into_iter().for_each(|reason| counts.held.count(reason));
         }
     }
-    /// Adds what an earlier run counted of a server.
+    /// Adds the counts of a server from an earlier run.
     pub(crate) fn recall(&mut self, server: &PageCounts) {
         self.all.add(server);
     }
-    /// Takes over what an earlier run counted of orders.
+    /// Restores the counts of orders from an earlier run.
     pub(crate) fn recall_orders(&mut self, orders: OrderCounts) {
         self.orders = orders;
     }
@@ -145,8 +145,8 @@ fn is_refused(state: &State) -> bool {
 /// When nothing is left: a page left with a state that it had not entered with.
 pub(crate) fn take(count: &mut u64, is_one: bool, what: &str) {
     let left = count.checked_sub(u64::from(is_one));
-    *count =
-        left.unwrap_or_else(|| panic!("the count of {what} fell below zero: a page left that never entered"));
+    *count = left
+        .unwrap_or_else(|| panic!("the count of {what} fell below zero: a page left without having entered"));
 }
 
 #[cfg(test)]
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_enters_and_leaves_leaves_nothing() {
+    fn counts_are_zero_after_every_page_has_left() {
         let (mut census, mut server) = (Census::default(), PageCounts::default());
         let states = [
             new(),

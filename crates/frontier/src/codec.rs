@@ -1,18 +1,14 @@
-//! Numbers and texts as bytes: the form of everything that a frontier keeps in its store.
+//! Numbers and texts as bytes: the encoding of everything that a frontier keeps in its store.
 //!
-//! Numbers are written seven bits a byte, the least first; texts with their length before them. A form begins with its
-//! version, and fields are only ever added at the end: what is missing there counts as zero, so that an older form is read
-//! as it was meant.
+//! Numbers and texts are written as in [`base::bytes`]. Only the rule for the end of input differs: there a missing field
+//! is an error; here it is zero or empty. New versions of an encoding append fields, and a store that an older program
+//! wrote must be read without a rebuild. The store's checksums, not this codec, detect truncated bytes.
+
+use base::bytes::put_number;
 
 /// Writes a number.
-pub(crate) fn put(bytes: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        #[expect(clippy::cast_possible_truncation, reason = "the low seven bits are meant")]
-        bytes.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    #[expect(clippy::cast_possible_truncation, reason = "it is below 128")]
-    bytes.push(value as u8);
+pub(crate) fn put(bytes: &mut Vec<u8>, value: u64) {
+    put_number(bytes, value);
 }
 
 /// Writes some bytes with their length.
@@ -21,7 +17,7 @@ pub(crate) fn put_bytes(bytes: &mut Vec<u8>, value: &[u8]) {
     bytes.extend_from_slice(value);
 }
 
-/// Reads what was written, field by field; behind the end everything is zero or empty.
+/// Reads what was written, field by field; after the end everything is zero or empty.
 #[derive(Debug)]
 pub(crate) struct Fields<'a>(pub &'a [u8]);
 
@@ -51,7 +47,7 @@ impl<'a> Fields<'a> {
     pub(crate) fn text(&mut self) -> &'a str {
         std::str::from_utf8(self.bytes()).unwrap_or_default()
     }
-    /// So many bytes as they are.
+    /// The next `N` bytes, without a length.
     pub(crate) fn array<const N: usize>(&mut self) -> [u8; N] {
         let mut found = [0; N];
         let (taken, rest) = self.0.split_at(N.min(self.0.len()));
@@ -66,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read_and_the_rest_is_nothing() {
+    fn fields_are_read_as_written_and_missing_ones_are_empty() {
         let mut bytes = Vec::new();
         for value in [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX] {
             put(&mut bytes, value);

@@ -1,4 +1,4 @@
-//! Links, as a frontier takes them.
+//! Links, as they are passed to a frontier.
 
 use crate::Role;
 use base::{PageUrl, Timestamp};
@@ -10,7 +10,7 @@ pub struct FoundUrl {
     pub url: PageUrl,
     /// What it is visited for.
     pub role: Role,
-    /// When it changed, by the word of a feed or a sitemap.
+    /// When it changed, according to a feed or a sitemap.
     pub announced: Option<Timestamp>,
 }
 

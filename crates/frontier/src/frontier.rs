@@ -71,18 +71,18 @@ pub struct Task {
 /// The steps.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Find the address of an origin, so that a page, or a robots file, can be asked for.
+    /// Find the address of an origin, so that a page or a robots file can be requested.
     LookUp(Option<Number>, PageUrl, Origin),
-    /// Ask for a robots file.
+    /// Fetch a robots file.
     Robots(SocketAddr, Request),
     /// Visit a page.
     Visit(Number, SocketAddr, Request),
-    /// Do not ask for a page, or for a robots file, for this reason; nothing is sent.
+    /// Do not request a page or a robots file, for this reason; nothing is sent.
     Refuse(Option<Number>, PageUrl, Refusal),
 }
 
 impl Step {
-    /// The page that the step is taken for; nothing when it is for a robots file.
+    /// The page of the step; `None` if it is for a robots file.
     #[must_use]
     pub fn page(&self) -> Option<Number> {
         match self {
@@ -91,7 +91,7 @@ impl Step {
             Self::Robots(..) => None,
         }
     }
-    /// The robots file that the step is taken for; nothing when it is for a page.
+    /// The robots file of the step; `None` if it is for a page.
     pub(crate) fn robots_url(&self) -> Option<&PageUrl> {
         match self {
             Self::LookUp(None, url, _) | Self::Refuse(None, url, _) => Some(url),
@@ -99,7 +99,7 @@ impl Step {
             _ => None,
         }
     }
-    /// Whom a request goes to; nothing when none is sent.
+    /// The address that a request goes to; `None` if none is sent.
     pub(crate) fn to(&self) -> Option<IpAddr> {
         match self {
             Self::Robots(to, _) | Self::Visit(_, to, _) => Some(to.ip()),
@@ -134,7 +134,7 @@ impl std::fmt::Debug for Frontier {
 }
 
 impl Frontier {
-    /// Takes over a store of page states, at `now`. Every server and address is left alone for one pause.
+    /// Opens a frontier on a store of page states, at `now`. Every server and address first gets one delay.
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -156,7 +156,7 @@ impl Frontier {
         frontier.recall_removals();
         frontier.name_aliases();
         if frontier.store.pending() > 0 {
-            // What was offered and not judged before a crash; it comes when it is due.
+            // Judges what was offered before a crash; new pages come when they are due.
             frontier.settle_recalled()?;
         }
         if !frontier.has_counts() || frontier.counted() != frontier.store.count() {
@@ -167,19 +167,19 @@ impl Frontier {
         Ok(frontier)
     }
 
-    /// Leaves out the pages whose key is said to be so, from now on (D13).
+    /// Excludes the pages whose keys `is_excluded` accepts, from now on (D13).
     pub fn exclude(&mut self, is_excluded: Box<dyn Fn(&str) -> bool + Send>) {
         self.intake.set_excluded(is_excluded);
     }
-    /// Has only these partitions from now on (C15).
+    /// Restricts the frontier to these partitions (C15).
     pub fn own(&mut self, owned: Owned) {
         self.intake.set_owned(owned);
     }
-    /// Links to servers of others: the batches that are full, or all that waits.
+    /// Links to servers of other partitions: the full batches, or all that wait.
     pub fn links_of_others(&mut self, all: bool) -> Vec<LinkBatch> {
         self.intake.take_passed_on(all)
     }
-    /// Stops handing out, until told otherwise. It is durable with the next commit.
+    /// Stops or resumes giving out tasks. It is durable with the next commit.
     pub fn pause(&mut self, is_paused: bool) {
         self.crawl.is_paused = is_paused;
     }
@@ -206,7 +206,7 @@ impl Frontier {
         server.recall_budget();
         self.servers.add(server)
     }
-    /// Pause, width and whether that was agreed (C18).
+    /// Delay, width and whether that was agreed (C18).
     fn manner_with(&self, name: &ServerName) -> (Interval, u32, bool) {
         let agreed = self.settings.agreed.iter().find(|agreed| match &agreed.party {
             AgreedParty::Server(server) => server == name,
@@ -214,7 +214,7 @@ impl Frontier {
         });
         agreed.map_or((self.settings.pause, 1, false), |agreed| (agreed.pause, agreed.width, true))
     }
-    /// The same for an address. A server that is an address by name stands for it.
+    /// The same for an address. A server whose name is an address determines its values.
     fn manner_at(&self, ip: IpAddr) -> (Interval, u32, Timestamp) {
         let agreed = self.settings.agreed.iter().find(|agreed| match &agreed.party {
             AgreedParty::Server(server) => server.address() == Some(ip),
@@ -228,7 +228,7 @@ impl Frontier {
         self.addresses.of(ip, || manner)
     }
 
-    /// Lists a server for the moment at which it may have something to do.
+    /// Schedules a server for the moment at which it may have something to do.
     pub(crate) fn reschedule(&mut self, server: ServerId) {
         let (state, queue) = (&self.servers[server], self.workbench.queue(server));
         if !state.has_width() || state.waits {
@@ -241,7 +241,7 @@ impl Frontier {
         }
     }
 
-    /// The day that a moment lies in, for budgets.
+    /// The day of a moment, for budgets.
     pub(crate) fn day(at: Timestamp) -> u32 {
         minute(at).0 / (24 * 60)
     }

@@ -1,4 +1,4 @@
-//! What the fuzz targets need of the codecs of what is kept in the store, which are private otherwise.
+//! Gives the fuzz targets access to the private codecs of stored states.
 
 use crate::server::StoredServer;
 use crate::state::State;
@@ -16,14 +16,14 @@ pub fn read_page(bytes: &[u8]) {
     let _ = (state.history(), state.is_retried(), state.first_seen());
 }
 
-/// Reads `bytes` as the sums of a server.
+/// Reads `bytes` as the stored state of a server.
 ///
 /// # Panics
 /// When what was read is not read again as it is written.
 pub fn read_server(bytes: &[u8]) {
     let Some(kept) = StoredServer::read(bytes) else { return };
     let write = |kept: &StoredServer| written(|bytes| kept.write(bytes));
-    let again = StoredServer::read(&write(&kept)).expect("sums that were written are read");
+    let again = StoredServer::read(&write(&kept)).expect("a state that was written is read");
     assert_eq!(write(&again), write(&kept));
 }
 

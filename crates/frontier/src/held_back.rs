@@ -1,19 +1,19 @@
-//! How many pages are held back, and why (H10).
+//! Reasons for which pages are held back, and their counts (H10).
 
-/// Why a page is not visited for now, or a link was not taken up.
+/// Why a page is not visited for now, or a link was not accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum HoldReason {
-    /// The pages with URLs of its shape have brought nothing new lately.
+    /// Pages with URLs of its shape brought nothing new recently.
     Shape,
-    /// The pages of its server have brought nothing new lately.
+    /// Pages of its server brought nothing new recently.
     Server,
-    /// Its path is very deep, and such pages have brought nothing new lately.
+    /// Its path is very deep, and such pages brought nothing new recently.
     Deep,
-    /// Its path repeats itself, and such pages have brought nothing new lately.
+    /// Its path repeats itself, and such pages brought nothing new recently.
     Echo,
-    /// It has very many parameters, and such pages have brought nothing new lately.
+    /// It has very many parameters, and such pages brought nothing new recently.
     Parameters,
-    /// It is longer than any URL that is taken up.
+    /// It is longer than the maximum of a URL.
     TooLong,
     /// Its server has as many pages as the settings allow.
     ServerFull,
@@ -30,7 +30,7 @@ impl HoldReason {
         Self::TooLong,
         Self::ServerFull,
     ];
-    /// Those for which a known page waits.
+    /// The number of reasons for which known pages wait; they come first.
     pub(crate) const OF_PAGES: usize = 5;
 
     /// The reason in a word.
@@ -50,11 +50,13 @@ impl HoldReason {
     #[must_use]
     pub const fn sentence(self) -> &'static str {
         match self {
-            Self::Shape => "pages with URLs of its shape have brought nothing new lately",
-            Self::Server => "pages of its server have brought nothing new lately",
-            Self::Deep => "its path is very deep, and such pages have brought nothing new lately",
-            Self::Echo => "its path repeats itself, and such pages have brought nothing new lately",
-            Self::Parameters => "it has very many parameters, and such pages have brought nothing new lately",
+            Self::Shape => "pages with URLs of its shape have brought nothing new recently",
+            Self::Server => "pages of its server have brought nothing new recently",
+            Self::Deep => "its path is very deep, and such pages have brought nothing new recently",
+            Self::Echo => "its path repeats itself, and such pages have brought nothing new recently",
+            Self::Parameters => {
+                "it has very many parameters, and such pages have brought nothing new recently"
+            }
             Self::TooLong => "its URL is too long",
             Self::ServerFull => "its server has as many pages as `crawl.server_pages_max` allows",
         }
@@ -63,11 +65,11 @@ impl HoldReason {
     #[must_use]
     pub const fn brief(self) -> &'static str {
         match self {
-            Self::Shape => "such URLs brought nothing new lately",
-            Self::Server => "the server brought nothing new lately",
-            Self::Deep => "very deep paths brought nothing new lately",
-            Self::Echo => "repeated path parts brought nothing new lately",
-            Self::Parameters => "many parameters brought nothing new lately",
+            Self::Shape => "such URLs brought nothing new recently",
+            Self::Server => "the server brought nothing new recently",
+            Self::Deep => "very deep paths brought nothing new recently",
+            Self::Echo => "repeated path parts brought nothing new recently",
+            Self::Parameters => "many parameters brought nothing new recently",
             Self::TooLong => "links: the URL is too long (estimated)",
             Self::ServerFull => "links: `crawl.server_pages_max` is reached (estimated)",
         }

@@ -1,4 +1,4 @@
-//! What comes into the crawl: offers that wait to be judged, links of other owners, and what is not accepted.
+//! What enters the crawl: offers that wait to be judged, links for other owners, and what is not accepted.
 //!
 //! **Invariant:** offers are judged in the order in which they were made, which is the order of the store's answers.
 
@@ -49,7 +49,7 @@ impl Intake {
     pub(crate) fn owns(&self, server: &ServerName) -> bool {
         self.owned.holds(server)
     }
-    /// Puts a link aside for the owner of its server.
+    /// Keeps a link for the owner of its server.
     pub(crate) fn pass_on(&mut self, found: FoundUrl, at: Timestamp) {
         self.outbox.put(found, at);
     }

@@ -27,7 +27,7 @@
 //! `address`. `state`, `lesson` and `revisit` are one page; `server`, `load`, `trap`, `novelty` and `neighbour` one server; `scope` and
 //! `partition` say which URLs belong to this crawl.
 //!
-//! Not here: sockets, files, clocks; every moment is handed in, and the store of page states with it.
+//! Not here: sockets, files, clocks; the caller passes in every moment, and the store of page states.
 
 mod address;
 mod budget;
@@ -81,7 +81,7 @@ pub use scope::{CrawlScope, Mode, Rule, RuleError, ScopeVerdict};
 pub use selection::Selection;
 pub use settings::{AgreedParty, AgreedRate, AgreedRateError, Settings};
 
-/// Options of a store for page states that begins now.
+/// Options of a new store for page states.
 #[must_use]
 pub fn store_options(now: base::Timestamp) -> sat::Options {
     let mut options = sat::Options::default();

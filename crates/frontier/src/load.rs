@@ -1,35 +1,34 @@
-//! The load of a server, and how the requests that it allows are divided when they do not suffice (C5, D6).
+//! The load of a server, and how its requests are divided when they do not suffice (C5, D6).
 //!
-//! L = Σ 1/T over the pages of a server is what its schedule asks for, in requests a second (paper 003, section 2.2). It
-//! is a sum of whole numbers, so that adding and taking away a million times leaves it exact.
+//! L = Σ 1/T over the pages of a server is what its schedule asks for, in requests a second (paper 003, section 2.2).
+//! It is a sum of integers, so it stays exact after any number of additions and subtractions.
 //!
-//! When L is more than may be asked, what may be asked is divided, so that as much of the server as possible is fresh. A
-//! page that changes every T on average and is looked at every rT is fresh for (1 − e^−r)/r of the time. The best
-//! division gives every page the same gain from one more request (Cho and Garcia-Molina, 2003): g(r)·T = μ with
-//! g(r) = 1 − e^−r·(1 + r). So one number, μ, says for every page how long it waits: fast pages wait much longer than they
-//! would, slow ones, which a single visit keeps fresh for long, not at all, and those with T < μ are not worth a
-//! request: they are dropped, openly.
+//! When L exceeds the allowed requests, these are divided so that as much of the server as possible is fresh. A page
+//! that changes every T on average and is visited every rT is fresh for (1 − e^−r)/r of the time. The best division
+//! gives every page the same gain from one more request (Cho and Garcia-Molina, 2003): g(r)·T = μ with g(r) = 1 −
+//! e^−r·(1 + r). So one number, μ, gives every page its interval: fast pages wait much longer than they would, slow
+//! ones, which a single visit keeps fresh for long, do not. Pages with T < μ are not worth a request; they are dropped
+//! and reported.
 //!
-//! **Invariant:** the divided load is at most what may be asked, up to the width of a bin.
+//! **Invariant:** the divided load is at most the allowed one, up to the width of a bin.
 
 use crate::codec::{Fields, put};
 
 /// Bins of intervals, half an octave each: from a minute to some thirty years.
 pub(crate) const BINS: usize = 48;
-/// What gains this share of the most that a request can gain is dropped: to keep up with it at all would take the requests
-/// of many others.
+/// A page that needs more than this share of the maximum gain is dropped: it would take the requests of many others.
 const GAIN_MAX: f64 = 0.999;
-/// No page is looked at more often than this part of its own interval.
+/// The shortest interval of a page, as a fraction of its own.
 const STRETCH_MIN: f64 = 0.05;
 /// 1/s in the units that loads are counted in.
 const UNIT: u64 = 1 << 40;
 
-/// What the pages of a server, or of all servers of an address, ask for.
+/// The load of the pages of a server, or of all servers of an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Load {
     /// Σ 1/T, in 2⁻⁴⁰ a second.
     sum: u64,
-    /// How many pages have their interval in which bin.
+    /// Number of pages by the bin of their interval.
     bins: [u32; BINS],
 }
 
@@ -40,17 +39,17 @@ impl Default for Load {
 }
 
 impl Load {
-    /// What one page asks for, in the units that loads are counted in.
+    /// The load of one page, in the units that loads are counted in.
     #[must_use]
     pub fn share(interval: u64) -> u64 {
         UNIT / interval.max(1)
     }
-    /// Adds a page that asks for a visit every `interval` seconds by itself, and for `share` by its policy.
+    /// Adds a page whose own interval is `interval` seconds and whose part by the policy is `share`.
     pub fn add(&mut self, interval: u64, share: u64) {
         self.sum += share;
         self.bins[bin(interval)] += 1;
     }
-    /// Takes away what was added.
+    /// Subtracts what was added.
     ///
     /// # Panics
     /// When it was not added.
@@ -59,7 +58,7 @@ impl Load {
         let bin = &mut self.bins[bin(interval)];
         *bin = bin.checked_sub(1).expect("a page leaves the bin of the load that it was added to");
     }
-    /// How many pages there are.
+    /// Number of pages.
     #[must_use]
     pub fn pages(&self) -> u64 {
         self.bins.iter().map(|count| u64::from(*count)).sum()
@@ -78,7 +77,7 @@ impl Load {
     pub fn per_second(&self) -> f64 {
         in_requests(self.sum)
     }
-    /// How the means are divided when only so many requests a second may be made; nothing when they suffice.
+    /// How `requests` a second are divided; `None` if they suffice.
     pub(crate) fn divide(&self, requests: f64) -> Option<Division> {
         if self.per_second() <= requests {
             return None;
@@ -88,7 +87,7 @@ impl Load {
             let bins = self.bins.iter().enumerate().filter(|(_, count)| **count > 0);
             bins.map(|(at, count)| division.frequency(middle(at)) * f64::from(*count)).sum::<f64>()
         };
-        // The more a request must be worth, the fewer are made.
+        // The higher the worth, the fewer requests are made.
         let (mut low, mut high) = (0.0, middle(BINS - 1) * 2.0);
         for _ in 0..48 {
             let worth = f64::midpoint(low, high);
@@ -96,7 +95,7 @@ impl Load {
         }
         Some(Division { worth: high })
     }
-    /// What is asked for once divided: requests a second, and how many pages are dropped.
+    /// The load after the division: requests a second, and the number of dropped pages.
     pub(crate) fn divided(&self, division: Option<Division>) -> (f64, u64) {
         let Some(division) = division else { return (self.per_second(), 0) };
         let bins = self.bins.iter().enumerate();
@@ -127,7 +126,7 @@ pub(crate) fn in_requests(units: u64) -> f64 {
     units as f64 / UNIT as f64
 }
 
-/// How a server's means are divided: what a request must be worth to be made.
+/// How a server's requests are divided: the minimum worth of a request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Division {
     /// μ, in seconds.
@@ -135,7 +134,7 @@ pub(crate) struct Division {
 }
 
 impl Division {
-    /// How long a page waits that would be looked at every `interval` seconds; nothing when it is dropped.
+    /// The interval of a page whose own interval is `interval` seconds; `None` if it is dropped.
     pub(crate) fn interval(self, interval: u64) -> Option<u64> {
         #[expect(clippy::cast_precision_loss, reason = "400 days in seconds fit a double exactly")]
         let own = interval.max(1) as f64;
@@ -213,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn adding_and_taking_away_leaves_nothing() {
+    fn adding_and_removing_leaves_nothing() {
         let mut chance = Chance::new(1);
         let intervals: Vec<u64> = (0..100_000).map(|_| 60 + chance.below(400 * DAY)).collect();
         let mut load = Load::default();
@@ -227,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_hold_what_they_say() {
+    fn bins_contain_their_intervals() {
         for at in 0..BINS - 1 {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "seconds")]
             let (first, last) = (begin(at).ceil() as u64 / 60 * 60 + 60, begin(at + 1) as u64 - 60);
@@ -239,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_within_its_means_is_left_as_it_is() {
+    fn a_server_with_enough_requests_is_not_divided() {
         assert_eq!(of(&[(DAY, 8_640)]).divide(0.1), None);
         assert!(of(&[(DAY, 8_700)]).divide(0.1).is_some());
     }
@@ -250,7 +249,7 @@ mod tests {
         let division = load.divide(0.1).unwrap();
         let (asked, dropped) = load.divided(Some(division));
         assert!(asked <= 0.1 && asked > 0.098, "{asked}");
-        assert_eq!(dropped, 2_000, "what changes every ten minutes cannot be kept up with");
+        assert_eq!(dropped, 2_000, "pages that change every ten minutes are dropped");
         assert_eq!(division.interval(600), None);
         let day = division.interval(DAY).unwrap();
         let month = division.interval(30 * DAY).unwrap();
@@ -266,7 +265,8 @@ mod tests {
         }
     }
 
-    /// The share of time for which a page is fresh that changes every `own` and is looked at every `every` seconds.
+    /// The share of time for which a page that changes every `own` seconds and is visited every `every` seconds is
+    /// fresh.
     fn freshness(own: f64, every: f64) -> f64 {
         let r = every / own;
         (1.0 - (-r).exp()) / r

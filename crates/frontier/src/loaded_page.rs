@@ -16,8 +16,8 @@ pub(crate) struct LoadedPage {
 /// The memory that a loaded page takes besides its bytes.
 const OVERHEAD_BYTES: usize = 128;
 
-/// The order in which pages of a server come: those that an operator asked for, those that need no budget (new ones, feeds, what is gone or fails), then the higher priority, then what is due longer,
-/// then what is known longer.
+/// The order in which pages of a server come: those ordered by an operator, those that need no budget (new, feeds,
+/// gone, failing), then by priority, then the longest due, then the longest known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Rank {
     /// It waits for the budget of visits.
@@ -62,7 +62,7 @@ impl LoadedPage {
     pub(crate) fn state(&self) -> State {
         State::read(self.value()).unwrap_or_default()
     }
-    /// What it takes of memory.
+    /// Its memory.
     pub(crate) fn memory_bytes(&self) -> usize {
         self.bytes.len() + OVERHEAD_BYTES
     }
@@ -78,13 +78,13 @@ impl LoadedPage {
             reason = "minutes of a server's life"
         )]
         let due = if is_gated { (state.turn / 60.0) as u32 } else { state.next_due.0 };
-        // The budget's clock goes by turns alone; priorities are for those that need none.
+        // Pages that need the budget come by due time alone; priorities are for the others.
         let priority = if is_gated { 0 } else { -i16::from(state.priority) };
         Rank { is_gated, priority, due, number: self.number.0 }
     }
 }
 
-/// The part of a key that names the server, and the part behind its `)`.
+/// The part of a key that names the server, and the part after its `)`.
 pub(crate) fn split_key(key: &str) -> (&str, &str) {
     key.split_once(')').unwrap_or((key, ""))
 }

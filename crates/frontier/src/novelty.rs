@@ -1,8 +1,8 @@
 //! Which features of its pages a server has shown before, in bounded memory (H10).
 //!
 //! Two generations of a Bloom filter. A feature is set in the newer one; when half of its bits are set, it becomes the
-//! older one, and what was older is forgotten. A feature that a page shows again moves on to the newer generation, so
-//! what all pages of a trap have in common is never forgotten.
+//! older one, and the old one is dropped. A feature that a page shows again moves to the newer generation, so what all
+//! pages of a trap have in common is never lost.
 //!
 //! **Invariant:** a feature that is remembered is never called new. The reverse can happen, for at most half of the
 //! features: that is why one new page in twenty is enough for a shape of URLs.
@@ -24,7 +24,7 @@ pub(crate) struct Novelty {
 }
 
 impl Novelty {
-    /// Adds a feature; tells whether it is new.
+    /// Adds a feature and returns whether it is new.
     pub(crate) fn add(&mut self, feature: u32) -> bool {
         if self.newer.is_empty() {
             self.newer = vec![0; NUMBERS_MIN];
@@ -67,7 +67,7 @@ fn holds(generation: &[u64], hash: u64) -> bool {
     !generation.is_empty()
         && places(hash, generation.len()).iter().all(|(at, bit)| generation[*at] & bit != 0)
 }
-/// The two bits of a hash among so many numbers, which are a power of two.
+/// The two bits of a hash in a filter of `numbers` numbers, a power of two.
 fn places(hash: u64, numbers: usize) -> [(usize, u64); 2] {
     [hash & 0xFFFF_FFFF, hash >> 32].map(|half| {
         let bit = half % (numbers as u64 * 64);
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_coming_is_never_new_and_most_of_what_is_new_is_seen_to_be() {
+    fn recurring_features_are_never_new_and_most_new_ones_are() {
         let mut novelty = Novelty::default();
         let common: Vec<u32> = (0..100).map(|number| feature(1_000_000 + number)).collect();
         common.iter().for_each(|feature| _ = novelty.add(*feature));
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_as_it_was_written_and_nonsense_is_empty() {
+    fn it_is_read_as_it_was_written_and_other_bytes_are_empty() {
         let mut novelty = Novelty::default();
         for number in 0..20_000 {
             novelty.add(feature(number));

@@ -1,16 +1,16 @@
 //! Which owner a server belongs to, when there are many (C15).
 //!
-//! The name of a server hashes to one of a fixed number of partitions, and every partition has one owner. What a page links
-//! to on servers of others is put aside in batches, one a partition; it is all that crosses. On one machine there is one
-//! owner, and no batch is ever made.
+//! The name of a server hashes to one of a fixed number of partitions, and every partition has one owner. Links to
+//! servers of other owners are collected in batches, one per partition; nothing else is exchanged. On one machine there
+//! is one owner and no batch.
 
 use crate::FoundUrl;
 use base::{ServerName, Timestamp, chance};
 use std::collections::BTreeMap;
 
-/// How many partitions there are, for ever: an owner may change, the partition of a server does not.
+/// Number of partitions, fixed forever: an owner may change, the partition of a server does not.
 pub const PARTITIONS: u16 = 1_024;
-/// So many links go together.
+/// Maximum number of links in a batch.
 const BATCH_LINKS_MAX: usize = 1_000;
 
 /// The partition of a server.
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(
             partition(&ServerName::parse("www.example.jp").unwrap()),
             506,
-            "it is part of the protocol"
+            "the partition is part of the protocol"
         );
     }
 }

@@ -1,7 +1,7 @@
-//! Which URLs were offered lately, so that the links of every page are not written down again and again.
+//! Which URLs were offered recently, so that repeated links are not offered again.
 //!
-//! **Invariant:** what it says it has seen was seen, but for a chance of one in 2⁶⁰; what it has forgotten is offered once
-//! more, and the store knows it. Memory does not grow.
+//! **Invariant:** a hash that it contains was added, except with a chance of 2⁻⁶⁰; a dropped one is offered once more,
+//! and the store knows the page. Memory does not grow.
 
 /// A cache of hashes in sets of eight; the oldest of a set goes first.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ mod tests {
     use base::chance::mix;
 
     #[test]
-    fn what_was_added_is_held_until_much_more_was() {
+    fn a_link_is_remembered_until_many_more_were_added() {
         let mut seen = RecentLinks::new(1_024);
         (0..512).for_each(|number| seen.add(mix(number)));
         let held = (0..512).filter(|number| seen.holds(mix(*number))).count();

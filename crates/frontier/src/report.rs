@@ -1,4 +1,4 @@
-//! What a frontier tells of itself: one page, one server, the whole.
+//! Reports on a frontier: one page, one server, the crawl as a whole.
 
 use crate::{HeldBack, Role};
 use base::{Interval, Timestamp};
@@ -9,7 +9,7 @@ use std::net::IpAddr;
 pub struct Explanation {
     /// The URL as it is requested.
     pub url: String,
-    /// What the page is known by.
+    /// The key of the page.
     pub key: String,
     /// Its server.
     pub server: String,
@@ -33,7 +33,7 @@ pub struct Explanation {
     pub side_changes: u32,
     /// Since the first visit (T).
     pub elapsed: Interval,
-    /// The intervals in which no change was seen, together (U).
+    /// The sum of the intervals without a change (U).
     pub unchanged_sum: Interval,
     /// How often it changes, by estimate; nothing when nothing can be estimated.
     pub estimate: Option<Interval>,
@@ -45,13 +45,14 @@ pub struct Explanation {
     pub last_visit: Option<Timestamp>,
     /// When it is due, by the policy.
     pub next_due: Option<Timestamp>,
-    /// When it comes out of the long-term queue: later than `next_due` when something limits it.
+    /// When it leaves the long-term queue: later than `next_due` if something limits it.
     pub queued_for: Option<Timestamp>,
-    /// What makes it wait longer: `overload`, `neighbourhood`, `queue`, `back-off`, `budget`, `pause`, `trap`; nothing if nothing does.
+    /// What makes it wait longer: `overload`, `neighbourhood`, `queue`, `back-off`, `budget`, `pause`, `trap`; `None`
+    /// if nothing does.
     pub limited_by: Option<&'static str>,
     /// The share of its server's requests that it gets.
     pub budget_share: Option<f64>,
-    /// What a feed, a sitemap or the server said of it, such as `Last-Modified`.
+    /// What a feed, a sitemap or the server stated about it, such as `Last-Modified`.
     pub hint: Option<String>,
     /// How the last visit ended.
     pub last_outcome: Option<String>,
@@ -72,15 +73,15 @@ pub struct ServerReport {
     pub queued: u64,
     /// Those that no longer exist.
     pub gone: u64,
-    /// Those dropped because they do not fit into its means.
+    /// Pages dropped because the server's requests do not suffice.
     pub dropped: u64,
     /// Requests a second that the schedule asks for, L (C5).
     pub load: f64,
     /// 1/L: the longest interval between requests that keeps the schedule; nothing without pages.
     pub interval: Option<Interval>,
-    /// The interval between requests that is kept.
+    /// The delay between requests.
     pub pause: Interval,
-    /// Whether the schedule asks for more than the pause allows.
+    /// Whether the schedule asks for more than the delay allows.
     pub overloaded: bool,
     /// L of all servers at its address.
     pub address_load: f64,
@@ -88,11 +89,11 @@ pub struct ServerReport {
     pub resolved_load: f64,
     /// Pages whose last visit failed.
     pub failing: u64,
-    /// Why the interval that is kept is longer than configured: a status such as `429`, or `latency`.
+    /// Why the delay is longer than configured: a status such as `429`, or `latency`.
     pub slowed_by: Option<String>,
-    /// Whether its owner agreed to something else (C18).
+    /// Whether its owner agreed to another delay (C18).
     pub agreed: bool,
-    /// Until when it is left alone, if it is.
+    /// Until when it is not visited, if it waits.
     pub resting_until: Option<Timestamp>,
     /// Failures in a row.
     pub failures: u32,
@@ -102,7 +103,7 @@ pub struct ServerReport {
     pub alias_of: Option<String>,
     /// How fresh its pages are expected to be; nothing before any was visited.
     pub expected: Option<Outlook>,
-    /// The share of visits that are made before their time, because pages beside changed or a hint said so.
+    /// The share of visits that are made before their time, because pages beside them changed or because of a hint.
     pub early_share: f64,
     /// Hints of feeds and sitemaps that were right, that were wrong, and changes that came without one.
     pub hints: (u32, u32, u32),
@@ -133,7 +134,7 @@ pub struct Overview {
     pub paused: bool,
     /// Pages whose last visit failed.
     pub failing: u64,
-    /// Whether nobody answers, so that the network seems to be down.
+    /// Whether no server answers, so that the network seems to be down.
     pub network_down: bool,
     /// Requests today, and bytes.
     pub requests_today: u64,
@@ -149,7 +150,7 @@ pub struct Overview {
     pub held_back: HeldBack,
 }
 
-/// How fresh pages are expected to be when visits go on as scheduled, within what the delays of the servers allow.
+/// How fresh pages are expected to be with visits as scheduled, within the limits of the servers' delays.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Outlook {
     /// The share of the pages that are live or were never visited. A page that was never visited is not fresh.
@@ -158,11 +159,11 @@ pub struct Outlook {
     pub freshness_visited: f64,
     /// By how much the copies of live pages are out of date on average.
     pub age: Interval,
-    /// Whether most of these pages were watched for too short a time to know how often they change.
+    /// Whether most of these pages were observed too briefly to know how often they change.
     pub is_guess: bool,
 }
 
-/// A page whose last visit failed. That a page does not exist (404, 410) is no failure.
+/// A page whose last visit failed. A missing page (404, 410) is not a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failing {
     /// The URL as it is requested.
@@ -177,7 +178,7 @@ pub struct Failing {
     pub next_due: Timestamp,
 }
 
-/// What became of a seed.
+/// A report on a seed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SeedReport {
     /// The seed.
@@ -219,6 +220,6 @@ pub struct Figures {
     pub change_ratios: Vec<(f64, f64)>,
     /// Figure 5: servers by the interval between requests that their schedule asks for, 1/L.
     pub server_intervals: Vec<Bin>,
-    /// The same once overload is resolved.
+    /// The same after overload is resolved.
     pub server_intervals_resolved: Vec<Bin>,
 }

@@ -3,7 +3,7 @@
 /// What a page is visited for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Role {
-    /// For itself.
+    /// For its own content.
     #[default]
     Page,
     /// A feed: for the pages it announces, at its own pace, once a day at least.

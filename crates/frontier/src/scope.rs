@@ -15,13 +15,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Rules come first and in their order; what none of them decides is judged by how far the crawl goes from its seeds.
+//! Rules come first, in their order; if none of them decides, the mode does: how far the crawl goes from its seeds.
 //!
-//! **Invariant:** http and https of one server are the same (D6), and an escape is what it stands for: no spelling of a
-//! URL slips past a rule.
+//! **Invariant:** http and https of one server are the same (D6), and an escape equals its character: no spelling of a
+//! URL evades a rule.
 //!
-//! **Invariant:** a verdict allocates nothing but the sentence that refuses, and takes a few look-ups in tables; only rules
-//! on pieces of a path are gone through one by one.
+//! **Invariant:** a verdict allocates only the sentence that refuses, and takes a few look-ups in tables; only rules on
+//! pieces of a path are tried one by one.
 
 mod rule;
 mod text;
@@ -77,11 +77,11 @@ impl Mode {
         }
     }
 
-    /// Why a URL that is too far from the seeds is left.
+    /// Why a URL too far from the seeds is not visited.
     const fn refusal(self) -> &'static str {
         match self {
-            Self::Server => "it lies outside the servers of the seeds (`--scope server`)",
-            Self::Domain => "it lies outside the domains of the seeds (`--scope domain`)",
+            Self::Server => "it is outside the servers of the seeds (`--scope server`)",
+            Self::Domain => "it is outside the domains of the seeds (`--scope domain`)",
             Self::Prefix => "it does not begin like a seed (`--scope prefix`)",
             Self::Any => "",
         }
@@ -103,7 +103,7 @@ impl FromStr for Mode {
     }
 }
 
-/// What the scope says of a URL.
+/// The scope's verdict on a URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ScopeVerdict {
     /// It belongs to the crawl. Pages of a higher priority are visited first; 0 is plain.
@@ -111,7 +111,7 @@ pub enum ScopeVerdict {
         /// The priority.
         priority: i8,
     },
-    /// It does not; the rule that says so, as a sentence.
+    /// It does not belong to the crawl; holds the rule as a sentence.
     Leave(String),
 }
 
@@ -129,7 +129,7 @@ pub struct CrawlScope {
 }
 
 impl CrawlScope {
-    /// What lies so far from the seeds, but for the rules, of which the first that matches decides.
+    /// A scope by mode; the first rule that matches takes precedence.
     #[must_use]
     pub fn new(mode: Mode, rules: Vec<Rule>) -> Self {
         let (mut deciding, mut only) = (Table::default(), Table::default());
@@ -152,12 +152,12 @@ impl CrawlScope {
         &self.rules
     }
 
-    /// Takes a seed: what lies around it belongs to the crawl.
+    /// Adds a seed: what is around it belongs to the crawl.
     pub fn add_seed(&mut self, seed: &PageUrl) {
         self.seeds.add(self.mode, seed);
     }
 
-    /// What is said of a URL.
+    /// The verdict on a URL.
     #[must_use]
     pub fn judge(&self, url: &PageUrl) -> ScopeVerdict {
         let decided = self.deciding.first_match(url, &self.rules);
@@ -191,8 +191,8 @@ impl CrawlScope {
         rule.is_some_and(|rule| matches!(rule.action, Action::Also | Action::First))
     }
 
-    /// What is said of something that is needed to show a page of the crawl (a requisite). It may lie anywhere: pictures and
-    /// style sheets often lie on other servers. Only a rule `never visit` refuses it.
+    /// The verdict on something that is needed to show a page of the crawl (a requisite). It may be anywhere: images
+    /// and style sheets are often on other servers. Only a rule `never visit` refuses it.
     #[must_use]
     pub fn judge_requisite(&self, url: &PageUrl) -> ScopeVerdict {
         let rule = self.deciding.first_match(url, &self.rules).and_then(|at| self.rules.get(at));
@@ -214,10 +214,10 @@ impl CrawlScope {
     }
 }
 
-/// So many rules that belong together are named in a refusal.
+/// Maximum number of `only` rules named in a refusal.
 const ONLY_SHOWN_MAX: usize = 3;
 
-/// Rules, found by what they are about.
+/// Rules, indexed by what they match.
 #[derive(Clone, Debug, Default)]
 struct Table {
     /// The first rule on a server, and on a domain.
@@ -297,7 +297,7 @@ fn server_of(url: &PageUrl) -> &str {
     behind.split('/').next().unwrap_or_default()
 }
 
-/// The server without `www.` in front: a seed that is sent from one to the other has not left its server.
+/// The server without `www.` in front: a redirect from one to the other stays on the server.
 fn home_of(url: &PageUrl) -> &str {
     let server = server_of(url);
     server.strip_prefix("www.").filter(|bare| bare.contains('.')).unwrap_or(server)

@@ -1,4 +1,4 @@
-//! Pages that an operator names together: one page, all below a prefix, or all of a server.
+//! Pages that an operator selects together: one page, all below a prefix, or all of a server.
 
 use crate::loaded_page::split_key;
 use base::{PageUrl, ServerName};
@@ -44,7 +44,7 @@ impl Selection {
     pub fn prefix(url: &PageUrl) -> Self {
         Self { kind: SelectionKind::Prefix, ..Self::page(url) }
     }
-    /// All pages of a server; nothing when its name is too long to have a page.
+    /// All pages of a server; `None` if its name is too long to have a page.
     #[must_use]
     pub fn server(name: &ServerName) -> Option<Self> {
         let home = PageUrl::parse(&format!("http://{name}/")).ok()?;

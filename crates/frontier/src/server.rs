@@ -1,5 +1,5 @@
-//! What the frontier knows of a server: its address, its robots files, its load, when it may be asked
-//! again.
+//! What the frontier knows about a server: its address, its robots files, its load, and when the next request may be
+//! sent.
 
 mod account;
 mod slowdown;
@@ -18,16 +18,15 @@ use crate::trap::Shapes;
 use crate::workbench::Queue;
 use account::Account;
 use base::limits::SERVER_PAUSE_MAX;
-use base::url::{Origin, Scheme};
+use base::url::Scheme;
 use base::{Interval, PageUrl, ServerName, Timestamp};
-use robots::{Need, RobotsAnswer, Standing};
 use slowdown::{Latency, Slowdown};
 use std::collections::VecDeque;
 use std::net::{IpAddr, SocketAddr};
 
 /// The first back-off of a server that fails and does not say for how long; it doubles with each failure.
 const BACK_OFF_FIRST: Interval = Interval::from_seconds(5);
-/// After so many errors in a row it is the server that fails, not the page.
+/// After this many errors in a row the server fails, not the page.
 const PAGE_ERRORS_MAX: u32 = 3;
 const FORM: u8 = 1;
 
@@ -40,28 +39,30 @@ pub(crate) struct Server {
     /// The server that it is another name of (C10).
     pub alias_of: Option<ServerId>,
 
-    /// What is kept between two requests, and how many there may be at once (C6, C18).
+    /// The delay between two requests, and the maximum number of concurrent ones (C6, C18).
     pub pause: Interval,
     pub width: u32,
     pub is_agreed: bool,
     pub in_flight: u32,
     /// It waits for its address, which others are using.
     pub waits: bool,
-    /// Its robots file is being asked for, here or elsewhere, and its pages wait.
+    /// Its robots file is being fetched, here or elsewhere, and its pages wait.
     pub awaits_robots: bool,
     /// Its address is being looked up.
     pub is_resolving: bool,
-    /// Robots files to ask for here, its own or those of others that were sent here.
+    /// Robots files to fetch here, its own or those of servers that redirect here.
     pub robots_fetches: VecDeque<PageUrl>,
-    /// Whether the last thing it was asked for was a robots file.
+    /// Whether its last request was for a robots file.
     pub last_was_robots: bool,
     pub latency: Latency,
     ready_at: Timestamp,
-    /// Before this moment no page is asked for.
+    /// No page is requested before this moment.
     pages_at: Timestamp,
     endpoints: [Endpoint; 2],
+    /// The delay that its robots files ask for.
+    crawl_delay: Interval,
 
-    /// What follows is kept in the store.
+    /// The part that is stored.
     pub kept: StoredServer,
     /// The same for shapes and neighbourhoods, which change more rarely.
     pub shapes: Shapes,
@@ -78,45 +79,43 @@ pub(crate) struct Server {
     pub gates_new: bool,
     /// The digest of its home page, as it was last seen.
     pub home: Option<[u8; 16]>,
-    /// How its means are divided, for a load of so much, and for how many more changes that is good enough.
+    /// How its requests are divided, for which load, and after how many more changes they are divided again.
     pub division: Option<Division>,
     pub division_good_for: u32,
 }
 
-/// What is kept of a server from one run to the next.
+/// The stored state of a server.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct StoredServer {
     /// Its pages by kind.
     pub counts: PageCounts,
     pub requests: u64,
     pub load: Load,
-    /// Failures in a row, and until when it is left alone for them, or because it asked for that, in seconds.
+    /// Failures in a row, and until when it is not visited because of them or on its request, in seconds.
     pub failures: u32,
     pub not_before: u64,
     /// Where it was last found.
     pub address: Option<IpAddr>,
-    /// The day that is counted, and its requests and bytes (D18).
+    /// The current day, and its requests and bytes (D18).
     pub day: u32,
     pub day_requests: u64,
     pub day_bytes: u64,
     pub alias_of: String,
-    /// The pause that its robots files asked for, in seconds.
+    /// The delay that its robots files ask for, in seconds.
     pub delay: u64,
     /// What its pages have shown together.
     pub pace: Pace,
     /// When its budget last paid for a visit, in microseconds.
     pub paid_at: u64,
-    /// By how much it is asked more slowly than configured.
+    /// By how much its requests are slower than configured.
     pub slow: Slowdown,
 }
 
-/// How a server is reached by one scheme. Robots rules belong to scheme and server together (D6).
+/// How a server is reached by one scheme.
 #[derive(Clone, Debug, Default)]
 struct Endpoint {
-    /// Where it answers, and until when that may be believed.
+    /// Where it answers, and until when that is valid.
     address: Option<(SocketAddr, Timestamp)>,
-    /// Nothing before its robots file was first asked for.
-    robots: Option<Standing>,
 }
 
 impl Server {
@@ -144,6 +143,7 @@ impl Server {
             ready_at,
             pages_at: Timestamp::MIN,
             endpoints: Default::default(),
+            crawl_delay: Interval::ZERO,
             kept: StoredServer::default(),
             shapes: Shapes::default(),
             places: Neighbourhoods::default(),
@@ -159,7 +159,7 @@ impl Server {
         }
     }
 
-    /// When a page of it may be next; never, when it has none loaded or they wait for its address or its robots file.
+    /// When its next page may be visited; `None` if none is loaded or they wait for its address or robots file.
     pub(crate) fn pages_due(&self, queue: &Queue) -> Option<Timestamp> {
         let waits = self.awaits_robots || self.is_resolving || (queue.is_empty() && !self.has_reasons());
         let has_asked = queue.first().is_some_and(Rank::is_asked);
@@ -171,32 +171,32 @@ impl Server {
     pub(crate) fn has_reasons(&self) -> bool {
         self.co_change.is_out() || !self.hinted.is_empty()
     }
-    /// Whether the budget of so many requests a second allows one more at `now`.
+    /// Whether a budget of `requests` a second allows one more at `now`.
     pub(crate) fn may_spend(&mut self, requests: f64, now: Timestamp) -> bool {
         self.account.may_spend(requests, now)
     }
-    /// The budget is looked at again in a moment.
+    /// Checks the budget again shortly.
     pub(crate) fn wait_a_moment(&mut self, now: Timestamp) {
         self.account.wait_a_moment(now);
     }
-    /// Takes over what an earlier run kept of the budget; tells whether that had to be changed.
+    /// Restores the budget of an earlier run. Returns whether it had to be changed.
     pub(crate) fn recall_budget(&mut self) -> bool {
         self.account.recall(&mut self.kept)
     }
-    /// A request of the budget is made. Tells up to when the budget is spent, in seconds.
+    /// Charges a request to the budget. Returns up to when the budget is spent, in seconds.
     pub(crate) fn spend(&mut self, requests: f64) -> u64 {
         self.account.spend(requests, &mut self.kept)
     }
-    /// A request of the budget is heard of that an earlier run made.
+    /// Charges a request that an earlier run made.
     pub(crate) fn spend_late(&mut self, requests: f64, at: Timestamp) {
         self.account.spend_late(requests, at, self.pause, &mut self.kept);
     }
-    /// When a robots file may be asked for here, if there is one to ask for.
+    /// When the next robots file may be fetched here, if there is one to fetch.
     pub(crate) fn robots_fetch_due(&self) -> Option<Timestamp> {
         (!self.robots_fetches.is_empty()).then_some(self.ready_at)
     }
 
-    /// The address of a scheme, as long as it may be believed (D6).
+    /// The address of a scheme, while it is valid (D6).
     pub(crate) fn address(&self, scheme: Scheme, now: Timestamp) -> Option<SocketAddr> {
         self.endpoint(scheme).address.filter(|(_, until)| now < *until).map(|(address, _)| address)
     }
@@ -208,45 +208,26 @@ impl Server {
         self.pages_at = self.pages_at.max(moment);
     }
 
-    /// What its robots file asks of us before a page of the scheme is visited.
-    pub(crate) fn robots(&mut self, scheme: Scheme, now: Timestamp) -> Need {
-        match self.standing(scheme) {
-            Some(standing) => standing.needs(now),
-            None => Need::Unreachable(Timestamp::MAX),
-        }
+    /// Sets the delay that its robots files ask for, which begins now in full.
+    pub(crate) fn set_crawl_delay(&mut self, delay: Interval, now: Timestamp) {
+        self.crawl_delay = delay.min(SERVER_PAUSE_MAX);
+        self.ready_at = self.ready_at.max(now.plus(self.crawl_delay));
     }
-    /// What its robots file itself last said, if that still counts.
-    pub(crate) fn robots_said(&self, scheme: Scheme, now: Timestamp) -> Option<(RobotsAnswer, Timestamp)> {
-        self.endpoint(scheme).robots.as_ref().and_then(|standing| standing.said(now))
-    }
-    /// What is known of its robots file, if anything is.
-    pub(crate) fn robots_known(&self, scheme: Scheme) -> Option<&Standing> {
-        self.endpoint(scheme).robots.as_ref()
-    }
-    /// Learns what came of a robots request.
-    pub(crate) fn learn_robots(&mut self, scheme: Scheme, answer: &RobotsAnswer, now: Timestamp) {
-        if let Some(standing) = self.standing(scheme) {
-            standing.learn(answer, now);
-        }
-        self.ready_at = self.ready_at.max(now.plus(self.crawl_delay()));
-        self.kept.delay = self.crawl_delay().as_micros().div_ceil(1_000_000);
-    }
-    /// Takes over what an earlier run learned. Whoever was asked last, the pause that the file asks for is kept in full.
-    pub(crate) fn recall_robots(&mut self, scheme: Scheme, standing: Standing, now: Timestamp) {
-        self.endpoint_mut(scheme).robots = Some(standing);
-        self.ready_at = self.ready_at.max(now.plus(self.crawl_delay()));
+    /// Stores that delay for the next run.
+    pub(crate) fn keep_crawl_delay(&mut self) {
+        self.kept.delay = self.crawl_delay.as_micros().div_ceil(1_000_000);
     }
 
-    /// What must lie between two requests: the pause, or longer if the robots file says so; what was agreed, if
-    /// anything was.
+    /// The minimum delay between two requests: the configured one, or longer if the robots file asks for it; or the
+    /// agreed one.
     pub(crate) fn least_pause(&self) -> Interval {
-        if self.is_agreed { self.pause } else { self.pause.max(self.crawl_delay()) }
+        if self.is_agreed { self.pause } else { self.pause.max(self.crawl_delay) }
     }
-    /// The delay in effect: longer than that when the server says it is asked too often.
+    /// The delay in effect: longer if the server refused requests as too frequent.
     pub(crate) fn delay(&self) -> Interval {
         self.least_pause().max(self.kept.slow.delay())
     }
-    /// After a request: nothing for the pause, or for the delay in effect.
+    /// After a request: waits for the delay.
     pub(crate) fn rest(&mut self, pause: Interval, now: Timestamp) {
         self.ready_at = self.ready_at.max(now.plus(pause.max(self.delay())));
     }
@@ -254,7 +235,7 @@ impl Server {
     pub(crate) fn leave_until(&mut self, moment: Timestamp) {
         self.ready_at = self.ready_at.max(moment);
     }
-    /// Until when it rests, if it does at `now`.
+    /// The end of its delay, if that is after `now`.
     pub(crate) fn rests_until(&self, now: Timestamp) -> Option<Timestamp> {
         Some(self.ready_at).filter(|until| *until > now)
     }
@@ -264,11 +245,11 @@ impl Server {
         self.in_flight < if is_slowed { 1 } else { self.width }
     }
 
-    /// Until when no page is asked for.
+    /// Until when no page is requested.
     pub(crate) fn pages_at(&self) -> Timestamp {
         self.ready_at.max(self.pages_at)
     }
-    /// After an error of one page: the server is left alone only when the pages before it failed, too.
+    /// After an error of one page: backs off only if the pages before it failed, too.
     pub(crate) fn count_page_error(&mut self, now: Timestamp) {
         if self.kept.failures + 1 < PAGE_ERRORS_MAX {
             self.kept.failures += 1;
@@ -276,7 +257,7 @@ impl Server {
             self.back_off(None, now);
         }
     }
-    /// After a failure: nothing for as long as the server asks, or for ever longer times.
+    /// After a failure: waits for as long as the server asks, or for growing times.
     pub(crate) fn back_off(&mut self, asked: Option<Interval>, now: Timestamp) {
         self.kept.failures = self.kept.failures.saturating_add(1);
         let doubled = f64::from(1_u32 << (self.kept.failures - 1).min(16));
@@ -292,20 +273,6 @@ impl Server {
         }
     }
 
-    /// The longer of the delays that its robots files ask for.
-    fn crawl_delay(&self) -> Interval {
-        let delays = self.endpoints.iter().filter_map(|way| way.robots.as_ref()).map(Standing::crawl_delay);
-        delays.max().unwrap_or(Interval::ZERO).min(SERVER_PAUSE_MAX)
-    }
-
-    /// Nothing when the server's name is too long for its robots file to have a URL.
-    fn standing(&mut self, scheme: Scheme) -> Option<&mut Standing> {
-        if self.endpoint(scheme).robots.is_none() {
-            let home = robots::home(&Origin { scheme, server: self.name.clone() })?;
-            self.endpoint_mut(scheme).robots = Some(Standing::new(home));
-        }
-        self.endpoint_mut(scheme).robots.as_mut()
-    }
     fn endpoint(&self, scheme: Scheme) -> &Endpoint {
         &self.endpoints[usize::from(scheme == Scheme::Https)]
     }
@@ -433,7 +400,7 @@ mod tests {
             assert_eq!(StoredServer::read(&bytes).as_ref(), Some(&kept));
         }
         assert_eq!(StoredServer::read(&[7]), None);
-        // An older form ends before the last payment and the counts of what is held back.
+        // An older encoding ends before the last payment and the counts of what is held back.
         let mut bytes = Vec::new();
         (kept.paid_at, kept.counts.held) = (0, HeldBack::default());
         kept.write(&mut bytes);

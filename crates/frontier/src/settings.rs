@@ -15,17 +15,17 @@ pub struct Settings {
     pub agent: String,
     /// The time between two requests to one server, and to one address (C6).
     pub pause: Interval,
-    /// Whose owners agreed to something else (C18).
+    /// Servers and addresses whose owners agreed to another rate (C18).
     pub agreed: Vec<AgreedRate>,
     /// What belongs to the crawl (C13).
     pub scope: CrawlScope,
-    /// Whether what is needed to show pages of the scope is visited wherever it lies.
+    /// Whether requisites of pages in the scope are visited, wherever they are.
     pub requisites: bool,
-    /// Whom to leave alone.
+    /// Servers and URLs that must not be visited.
     pub opt_out: Arc<OptOutList>,
     /// Other names of servers, and the names they are known by (C10).
     pub aliases: Vec<(ServerName, ServerName)>,
-    /// Whether other names of servers are found out.
+    /// Whether other names of servers are detected.
     pub detects_aliases: bool,
     /// Requests of the whole crawl in a day; `None`: no limit (D18).
     pub requests_per_day_max: Option<u64>,
@@ -35,15 +35,15 @@ pub struct Settings {
     pub server_requests_per_day_max: Option<u64>,
     /// Bytes received from one server in a day (D18).
     pub server_bytes_per_day_max: Option<u64>,
-    /// The most pages of one server, however new they look (H10).
+    /// Maximum number of pages of one server (H10).
     pub server_pages_max: u64,
-    /// Whether pages that look like those of a trap are held back until others like them bring something new (H10).
+    /// Whether pages that look like those of a trap are held back until similar pages bring something new (H10).
     pub detects_traps: bool,
     /// Whether gone pages of a directory whose pages are nearly all gone are looked for less often (C16).
     pub spares_dead: bool,
     /// Memory of the short-term queue (C7).
     pub queue_bytes_max: usize,
-    /// About how many links are remembered as found lately; each takes 8 bytes.
+    /// Approximate number of recent links that are remembered; each takes 8 bytes.
     pub links_remembered: usize,
 }
 
@@ -72,7 +72,7 @@ impl Default for Settings {
     }
 }
 
-/// An owner who agreed that a server, or an address, is asked in another way (C18).
+/// A rate that the owner of a server or an address agreed to (C18).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AgreedRate {
     /// Who.
@@ -86,15 +86,15 @@ pub struct AgreedRate {
 /// A server or an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AgreedParty {
-    /// A server by its name. One whose name is an address and a port stands for that address too.
+    /// A server by its name. If its name is an address and a port, it also means that address.
     Server(ServerName),
     /// An address.
     Address(IpAddr),
 }
 
-/// Why a text is no agreed exception.
+/// Why a text is not an agreed exception.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no agreed exception: {why}; write it as `www.example.jp pause=1s width=2`")]
+#[error("`{text}` is not an agreed exception: {why}; write it as `www.example.jp pause=1s width=2`")]
 pub struct AgreedRateError {
     text: String,
     why: &'static str,
@@ -107,7 +107,7 @@ impl std::str::FromStr for AgreedRate {
     fn from_str(text: &str) -> Result<Self, AgreedRateError> {
         let refuse = |why| AgreedRateError { text: text.to_owned(), why };
         let mut words = text.split_whitespace();
-        let name = words.next().ok_or_else(|| refuse("it names nobody"))?;
+        let name = words.next().ok_or_else(|| refuse("it names no server or address"))?;
         let party = match name.parse() {
             Ok(address) => AgreedParty::Address(address),
             Err(_) => AgreedParty::Server(ServerName::parse(name).map_err(|_| refuse("it names no server"))?),
@@ -116,17 +116,17 @@ impl std::str::FromStr for AgreedRate {
         for word in words {
             match word.split_once('=') {
                 Some(("pause", time)) => {
-                    pause = Some(time.parse().map_err(|_| refuse("its pause is no length of time"))?);
+                    pause = Some(time.parse().map_err(|_| refuse("its pause is not a length of time"))?);
                 }
                 Some(("width", number)) => {
                     let number = number.parse().ok().filter(|number| (1..=256).contains(number));
-                    width = Some(number.ok_or_else(|| refuse("its width is no number from 1 to 256"))?);
+                    width = Some(number.ok_or_else(|| refuse("its width is not a number from 1 to 256"))?);
                 }
-                _ => return Err(refuse("only `pause=` and `width=` may stand behind the name")),
+                _ => return Err(refuse("only `pause=` and `width=` may follow the name")),
             }
         }
         if pause.is_none() && width.is_none() {
-            return Err(refuse("it says nothing of a pause or a width"));
+            return Err(refuse("it has neither `pause=` nor `width=`"));
         }
         let pause = pause.unwrap_or(base::limits::SERVER_PAUSE_DEFAULT);
         Ok(Self { party, pause, width: width.unwrap_or(1) })

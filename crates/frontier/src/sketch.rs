@@ -1,9 +1,9 @@
-//! How many different things were seen, in 64 bytes (`HyperLogLog`, Flajolet et al. 2007).
+//! Counts distinct values in 64 bytes (`HyperLogLog`, Flajolet et al. 2007).
 //!
-//! What a set of pages has in text blocks is counted so: a server that shows the same few blocks under ever new names has
-//! nothing new to show, however its pages arrange them (H10).
+//! It counts the text blocks of a set of pages: a server that shows the same few blocks under many names has nothing
+//! new, however its pages arrange them (H10).
 
-/// A count of distinct hashes that never forgets and never grows.
+/// A count of distinct hashes, of constant size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Sketch([u8; REGISTERS]);
 
@@ -16,7 +16,7 @@ impl Default for Sketch {
 }
 
 impl Sketch {
-    /// Adds a hash; whether that was seen to be new.
+    /// Adds a hash; returns whether it was certainly new.
     pub(crate) fn add(&mut self, hash: u32) -> bool {
         let hash = base::chance::mix(u64::from(hash));
         let rank = u8::try_from((hash >> 6).trailing_zeros().min(57) + 1).unwrap_or(58);

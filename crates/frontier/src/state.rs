@@ -1,4 +1,4 @@
-//! What is known of a page, and how it is kept (C2). `docs/formats/frontier.md` shows the bytes.
+//! What is known about a page, and its encoding (C2). `docs/formats/frontier.md` shows the bytes.
 
 use crate::Role;
 use crate::codec::{Fields, put, put_bytes};
@@ -11,26 +11,28 @@ use base::{Interval, Timestamp};
 use sat::{Minute, Number};
 
 const FORM: u8 = 2;
-/// Before beliefs were kept.
+/// The encoding before beliefs were stored.
 const FORM_WITHOUT_BELIEF: u8 = 1;
 
-/// What is known of a page.
+/// What is known about a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct State {
-    /// What is requested.
+    /// The URL that is requested.
     pub url: String,
     pub role: Role,
     pub priority: i8,
-    /// How many redirects, and requisites that need it, led to it.
+    /// Number of redirects and requisites that led to it.
     pub hops: u8,
-    /// How often in a row it was sent to another form of itself.
+    /// How often in a row it redirected to another form of itself.
     pub own_moves: u8,
     pub first_seen: u64,
     /// The page on which it was found.
     pub found_on: Option<Number>,
-    /// When it had changed by the feed or the sitemap that it was found in, in seconds; 0 if it was found elsewhere.
+    /// When it had changed according to the feed or sitemap in which it was found, in seconds; 0 if it was found
+    /// elsewhere.
     pub announced: u64,
-    /// The latest change that a feed or a sitemap told of, and when the first was heard of, in seconds; 0 if none was.
+    /// The latest change that a feed or a sitemap announced, and when the first announcement was seen, in seconds; 0 if
+    /// none was.
     pub hinted: u64,
     pub heard: u64,
     /// Answered visits.
@@ -43,9 +45,9 @@ pub(crate) struct State {
     pub unchanged: u64,
     pub change_min: u64,
     pub last_gap: u64,
-    /// What the estimators remember beside that.
+    /// Further state of the estimators.
     pub belief: Belief,
-    /// The interval that the page asks for by itself, in seconds; 0 before the first answer.
+    /// The page's own interval, in seconds; 0 before the first answer.
     pub interval: u64,
     /// The interval that was chosen, in seconds; 0 before the first visit.
     pub wait: u64,
@@ -64,23 +66,23 @@ pub(crate) struct State {
     pub failures: u32,
     pub outcome: LastOutcome,
     pub status: u16,
-    /// Its links are not followed, and it is looked at rarely: what the filter said.
+    /// Why the filter rejects it, so that its links are not followed and it is visited rarely.
     pub filtered: String,
-    /// Left out because its server's means do not suffice (C5).
+    /// Dropped because its server's requests do not suffice (C5).
     pub dropped: bool,
-    /// Somebody named it, or a seed led to it: what lies around it belongs to the crawl.
+    /// It was named, or a seed led to it: its surroundings belong to the crawl.
     pub is_seed: bool,
-    /// Where it was sent at the last answer; empty if it was not.
+    /// The target of its redirect at the last answer; empty if there was none.
     pub moved_to: String,
     pub etag: String,
     pub last_modified: String,
-    /// It is never held back: somebody named it, a feed or a sitemap lists it, or another site links to it (H10).
+    /// It is never held back: it was named, a feed or a sitemap lists it, or another site links to it (H10).
     pub vouched: bool,
     /// Why it is held back, if it is.
     pub held: Option<HoldReason>,
-    /// When an operator asked for a visit that was not made yet, in seconds; 0 if none did.
+    /// When an operator ordered a visit that was not made yet, in seconds; 0 if there is none.
     pub asked: u64,
-    /// When an operator removed it from the crawl, in seconds; 0 if none did.
+    /// When an operator removed it from the crawl, in seconds; 0 if it was not removed.
     pub removed: u64,
     /// The burst in which its last change was found; 0 if none was.
     pub event: u32,
@@ -146,14 +148,14 @@ impl LastOutcome {
             Self::Failed => "failed",
             Self::Unreachable => "unreachable",
             Self::Robots => "refused by the robots file",
-            Self::RobotsUnreachable => "refused while the robots file cannot be had",
+            Self::RobotsUnreachable => "refused while the robots file cannot be fetched",
             Self::OptOut => "refused by the opt-out list",
             Self::Address => "refused for its address",
-            Self::NoContact => "refused for want of a contact",
+            Self::NoContact => "refused for lack of a contact",
             Self::Proxy => "refused by the proxy",
         }
     }
-    /// Whether the settings of the crawl, the opt-out list aside, are the reason of a refusal.
+    /// Whether the settings of the crawl, except the opt-out list, are the reason of a refusal.
     pub(crate) const fn is_by_settings(self) -> bool {
         matches!(self, Self::Address | Self::NoContact | Self::Proxy)
     }
@@ -196,7 +198,8 @@ impl State {
             age: self.age(),
         }
     }
-    /// At the last answer, how long ago it had changed by its own word; the future and the distant past are no word (M9).
+    /// At the last answer, how long ago the page had changed according to itself; the future and the distant past are
+    /// ignored (M9).
     fn age(&self) -> Option<Interval> {
         let modified = Timestamp::parse_http_date(&self.last_modified).map_or(0, seconds);
         let changed = modified.max(self.announced);
@@ -204,14 +207,14 @@ impl State {
         let believed = changed >= EARLIEST && changed < answered;
         believed.then(|| Interval::from_seconds(answered - changed))
     }
-    /// The interval that counts in its server's load; what was dropped goes on asking. Where a budget is divided, feeds
-    /// and the like, and pages that are gone, have no part in it.
+    /// The interval that counts in its server's load; dropped pages still count. With a budget, feeds and similar
+    /// pages, and pages that are gone, have no share.
     pub(crate) fn load_interval(&self, policy: &RevisitPolicy) -> Option<u64> {
         let has_part = !policy.has_budget() || (self.role == Role::Page && !self.is_gone());
         let counts = self.interval > 0 && has_part && self.removed == 0;
         counts.then_some(self.interval)
     }
-    /// How much the page matters to the selection of paper 004, by its priority (C14).
+    /// The importance of the page in the selection of paper 004, from its priority (C14).
     pub(crate) fn importance(&self) -> f64 {
         1.0 - 0.5_f64.powf(f64::from(self.priority.clamp(0, 8)) / 2.0)
     }
@@ -226,7 +229,7 @@ impl State {
     pub(crate) fn is_live(&self) -> bool {
         self.failures == 0 && matches!(self.version, Version::Content(_) | Version::Moved(_))
     }
-    /// Whether the last visit failed. That a page does not exist is an answer.
+    /// Whether the last visit failed. A missing page is an answer.
     pub(crate) fn is_failing(&self) -> bool {
         self.removed == 0 && matches!(self.outcome, LastOutcome::Failed | LastOutcome::Unreachable)
     }
@@ -277,9 +280,9 @@ impl State {
         put(bytes, self.event.into());
     }
     fn write_visits(&self, bytes: &mut Vec<u8>) {
-        let visited = self.last_visit.saturating_sub(self.last_answer).unsigned_abs();
+        let since_answer = u64::try_from(self.last_visit - self.last_answer).expect("an answer is a visit");
         for number in [
-            visited,
+            since_answer,
             self.visits.into(),
             self.changes.into(),
             self.side_changes.into(),
@@ -308,7 +311,7 @@ impl State {
         put_bytes(bytes, self.filtered.as_bytes());
     }
 
-    /// Reads the bytes; nothing when they are of another form.
+    /// Reads the bytes; `None` for an unknown encoding.
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (form, rest) = bytes.split_first()?;
         if ![FORM, FORM_WITHOUT_BELIEF].contains(form) {
@@ -377,7 +380,7 @@ impl State {
     }
 }
 
-/// The first second of the first year that is believed of a date from the web (M9).
+/// The first second of the first year that is accepted in a date from the web (M9).
 const EARLIEST: u64 = 788_918_400;
 const _: () = assert!(base::limits::WEB_YEAR_MIN == 1995);
 
@@ -416,7 +419,7 @@ mod tests {
         state.write(&mut bytes);
         assert_eq!(State::read(&bytes).as_ref(), Some(state));
         for cut in 0..bytes.len() {
-            // Half a state is read as far as it goes; nobody falls over it.
+            // A truncated state is read as far as it goes, without a panic.
             let _ = State::read(&bytes[..cut]);
         }
     }
@@ -472,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn a_state_from_before_beliefs_were_kept_is_read_as_it_was_meant() {
+    fn a_state_without_beliefs_is_read_with_its_old_meaning() {
         // `http://a.example/`, seen and visited in 2027, as form 1 has it.
         let mut bytes = vec![1];
         put_bytes(&mut bytes, b"http://a.example/");
@@ -491,7 +494,7 @@ mod tests {
     }
 
     #[test]
-    fn a_date_that_cannot_be_is_no_word() {
+    fn an_impossible_date_is_ignored() {
         let mut state = State { last_answer: 1_700_000_000_000_000, ..State::default() };
         for (date, days) in [
             ("Mon, 13 Nov 2023 22:13:20 GMT", Some(1)),

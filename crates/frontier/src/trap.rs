@@ -1,15 +1,16 @@
-//! Traps: URLs without end that lead to nothing new (H10).
+//! Traps: endless URLs that lead to nothing new (H10).
 //!
-//! Pages are judged by what comes back. The *shape* of a URL is its form without its values: `/calendar/2026/01/02?view=week` is
-//! `a/0/0/0?view`. Every shape of a server has a credit, and so has the server. A first visit that brings nothing new
-//! costs one; one that brings something new pays for [`NEW_PAYS`]. New is a page with a word or a block of text that the server has not
-//! shown before, or, where there is no text, with new content. While a credit is used up, the pages wait, and a few of
-//! them are visited every day all the same: if these bring something new, the others follow.
+//! Pages are judged by what comes back. The *shape* of a URL is its form without its values:
+//! `/calendar/2026/01/02?view=week` is `a/0/0/0?view`. Every shape of a server has a credit, and so has the server. A
+//! first visit that brings nothing new costs one; one that brings something new pays for [`NEW_PAYS`]. New is a page
+//! with a word or a block of text that the server has not shown before, or, where there is no text, with new content.
+//! While a credit is used up, the pages wait, and a few of them are visited every day anyway: if these bring something
+//! new, the others are released.
 //!
-//! A URL that is very deep, repeats its own directories or has very many parameters has a shape of its own by that
-//! reason, with less credit to begin with.
+//! A URL that is very deep, repeats its own directories or has very many parameters has its own shape for that reason,
+//! with less initial credit.
 //!
-//! **Invariant:** memory is bounded: a server has at most [`SHAPES_MAX`] shapes, and what is beyond them shares one.
+//! **Invariant:** memory is bounded: a server has at most [`SHAPES_MAX`] shapes; the rest share one.
 
 use crate::codec::{Fields, put};
 use crate::held_back::HoldReason;
@@ -18,19 +19,20 @@ use crate::sketch::Sketch;
 use base::chance;
 use base::limits::{URL_PARAMETERS_MAX, URL_SEGMENT_REPEATS_MAX, URL_SEGMENTS_MAX};
 
-/// The credit of a shape, to begin with and at most.
+/// The initial and maximum credit of a shape.
 const SHAPE_CREDIT: u32 = 150;
-/// The first credit of a shape that is odd by itself.
+/// The initial credit of an unusual shape.
 const ODD_CREDIT: u32 = 32;
-/// The credit of a server, to begin with and at most: what combines many parameters has many shapes.
+/// The initial and maximum credit of a server: combinations of many parameters have many shapes.
 const SERVER_CREDIT: u32 = 400;
-/// How many visits without anything new are paid by one with something new.
+/// Number of visits without anything new that one with something new pays for.
 const NEW_PAYS: u32 = 20;
-/// Nothing is remembered of so many first pages of a server: most servers do not have more.
+/// The first pages of a server that are not judged: most servers do not have more.
 const PAGES_UNJUDGED: u32 = 64;
-/// The maximum number of shapes of one server that are told apart.
+/// Maximum number of distinct shapes of one server.
 pub(crate) const SHAPES_MAX: usize = 48;
-/// Pages that wait and are visited all the same in a day: at first, and at least. Every day without anything new halves it.
+/// Waiting pages that are visited as a sample in a day: the initial and the minimum number. Every day without anything
+/// new halves it.
 pub(crate) const SAMPLE_MAX: u32 = 32;
 const SAMPLE_MIN: u32 = 4;
 const FORM: u8 = 1;
@@ -39,12 +41,12 @@ const FORM: u8 = 1;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct UrlShape {
     hash: u32,
-    /// What is odd about it.
+    /// The reason for which it is suspected, if it is unusual.
     pub odd: Option<HoldReason>,
 }
 
 impl UrlShape {
-    /// The shape of what stands behind the `)` of a key: digits, letters and mixtures by segment, and the names of
+    /// The shape of the part of a key after its `)`: digits, letters and mixtures by segment, and the names of
     /// parameters.
     pub(crate) fn of(target: &str) -> Self {
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -76,7 +78,7 @@ fn hash(text: &[u8]) -> u32 {
     hash
 }
 
-/// What few honest URLs have.
+/// What few ordinary URLs have.
 fn oddity(path: &str, query: &str) -> Option<HoldReason> {
     let mut segments = [""; URL_SEGMENTS_MAX];
     let mut count = 0;
@@ -105,7 +107,7 @@ fn class(segment: &str) -> u8 {
     }
 }
 
-/// What the pages of a server have brought, by shape and together.
+/// What the pages of a server brought, by shape and in total.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Shapes {
     each: Vec<Shape>,
@@ -113,9 +115,9 @@ pub(crate) struct Shapes {
     visited: u32,
     credit: u32,
     sample: Sample,
-    /// Links that were not taken up, by reason: too long, and of a server with too many pages.
+    /// Links that were not accepted, by reason: too long, and of a server with too many pages.
     left_out: [Option<Box<Sketch>>; 2],
-    /// What the pages have shown; it is kept apart from the rest.
+    /// The features that the pages have shown; stored separately.
     pub novelty: Novelty,
 }
 
@@ -125,7 +127,7 @@ struct Shape {
     credit: u32,
 }
 
-/// How many pages that wait were visited all the same, and how many may be.
+/// How many waiting pages were visited as a sample, and how many may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Sample {
     day: u32,
@@ -157,7 +159,7 @@ impl Shapes {
         };
         Some(shape.odd.unwrap_or(reason))
     }
-    /// A page came for the first time, with these features; tells whether one was new.
+    /// Counts a first visit with these features. Returns whether one was new.
     pub(crate) fn visited(&mut self, shape: UrlShape, features: &[u32]) -> bool {
         self.visited = self.visited.saturating_add(1);
         if self.visited <= PAGES_UNJUDGED {
@@ -172,7 +174,7 @@ impl Shapes {
         }
         is_new
     }
-    /// A page showed these features; tells whether one was new.
+    /// Adds the features of a page. Returns whether one was new.
     pub(crate) fn saw(&mut self, features: &[u32]) -> bool {
         self.visited >= PAGES_UNJUDGED
             && features.iter().fold(false, |any, feature| self.novelty.add(*feature) | any)
@@ -185,18 +187,18 @@ impl Shapes {
             let a_day = if is_next { (self.sample.a_day / 2).max(SAMPLE_MIN) } else { self.sample.a_day };
             self.sample = Sample { day, taken: 0, a_day };
         }
-        self.sample.a_day.saturating_sub(self.sample.taken)
+        self.sample.a_day.checked_sub(self.sample.taken).expect("no more samples than a day allows")
     }
     /// One of them is visited.
     pub(crate) fn sampled(&mut self) {
         self.sample.taken += 1;
     }
-    /// A link was not taken up.
+    /// Counts a link that was not accepted.
     pub(crate) fn leave_out(&mut self, reason: HoldReason, link: u32) {
         let place = usize::from(reason == HoldReason::ServerFull);
         self.left_out[place].get_or_insert_default().add(link);
     }
-    /// About how many links were not taken up for this reason.
+    /// Approximate number of links that were not accepted for this reason.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count")]
     pub(crate) fn left_out(&self, reason: HoldReason) -> u64 {
         let sketch = &self.left_out[usize::from(reason == HoldReason::ServerFull)];
@@ -230,7 +232,7 @@ impl Shapes {
             sketch.iter().for_each(|sketch| bytes.extend_from_slice(sketch.as_bytes()));
         }
     }
-    /// Reads what was written; what is of another form counts as nothing known.
+    /// Reads what was written; an unknown encoding counts as empty.
     pub(crate) fn read(bytes: &[u8]) -> Self {
         let Some((&FORM, rest)) = bytes.split_first() else { return Self::default() };
         let mut fields = Fields(rest);
@@ -248,7 +250,7 @@ impl Shapes {
             let [is_there] = fields.array();
             (is_there != 0).then(|| Box::new(Sketch::from_bytes(fields.array())))
         });
-        let sample = Sample { day, taken, a_day };
+        let sample = Sample { day, taken: taken.min(a_day), a_day };
         Self { each, visited, credit, sample, left_out, novelty: Novelty::default() }
     }
 }
@@ -272,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_urls_are_known_by_their_reason() {
+    fn unusual_urls_have_their_reason_as_shape() {
         check("/a/b/c.html?x=1&y=2", None);
         check(&"/x".repeat(3), Some(HoldReason::Echo));
         check("/a/b/a/b/a", Some(HoldReason::Echo));
@@ -292,7 +294,7 @@ mod tests {
         assert_eq!(shape("/x/x/x"), shape("/y/y/y/y/1"), "one shape for all that echo");
     }
 
-    /// How many of 20,000 pages of one shape are visited without a sample, each with these features.
+    /// Number of 20,000 pages of one shape that are visited without a sample, each with these features.
     fn visited(shape: UrlShape, features: impl Fn(u32) -> Vec<u32>) -> u32 {
         let mut shapes = Shapes::default();
         let mut count = 0;
@@ -308,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trap_ends_soon_and_a_site_is_covered_whole() {
+    fn a_trap_ends_soon_and_a_site_is_covered() {
         let own = |page: u32| page.wrapping_mul(0x9E37_79B1);
         assert!(visited(SHAPE, |_| vec![7]) <= 64 + 151, "a calendar");
         assert!(visited(SHAPE, |page| vec![page % 30, page % 7]) < 300, "thirty products in every order");
@@ -325,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_with_something_new_lets_others_follow() {
+    fn a_sample_with_something_new_releases_others() {
         let mut shapes = Shapes::default();
         while shapes.suspects(SHAPE).is_none() {
             shapes.visited(SHAPE, &[7]);
@@ -367,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_of_another_form_counts_as_nothing_known() {
+    fn an_unknown_encoding_counts_as_empty() {
         assert_eq!(Shapes::read(&[]), Shapes::default());
         assert_eq!(Shapes::read(&[9, 1, 2]), Shapes::default());
     }

@@ -19,7 +19,7 @@ use std::cmp::Reverse;
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BinaryHeap, HashMap, VecDeque};
 
-/// The memory that a page takes which is held back.
+/// The memory of a page that is held back.
 const HELD_BACK_BYTES: usize = 128;
 /// The maximum number of pages that wait here for a retry. The others wait in the store.
 const RETRIES_MAX: usize = 10_000;
@@ -225,7 +225,7 @@ impl Workbench {
             _ => None,
         }
     }
-    /// The state of a page was written. If it is being visited, what comes of the visit is learned on top of that state.
+    /// The state of a page was written. If it is being visited, the result is learned on top of that state.
     pub(crate) fn refresh(&mut self, page: Number, key: &[u8], value: &[u8]) {
         if let Some(PageLocation::Visiting(_, loaded)) = self.locations.get_mut(&page.0) {
             *loaded = LoadedPage::new(page, key, value);
@@ -236,7 +236,7 @@ impl Workbench {
     pub(crate) fn has_room_to_hold(&self, queue_bytes_max: usize) -> bool {
         self.held_back < queue_bytes_max / 4 / HELD_BACK_BYTES
     }
-    /// Holds a page back that is not loaded.
+    /// Holds back a page that is not loaded.
     pub(crate) fn hold(&mut self, server: ServerId, shape: UrlShape, page: Number) {
         self.held_back += 1;
         self.locations.insert(page.0, PageLocation::HeldBack(server));
@@ -456,7 +456,7 @@ mod tests {
         assert_eq!(bench.pop_ready(), Some((NOW, one)));
         assert!(bench.unlist(one, NOW));
         assert_eq!(bench.pop_ready(), Some((later, one)));
-        assert!(!bench.unlist(one, later), "it was listed anew since");
+        assert!(!bench.unlist(one, later), "it was listed again since");
         assert_eq!(bench.pop_ready(), Some((later, other)));
     }
 

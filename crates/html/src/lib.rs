@@ -11,10 +11,21 @@
 //! # Ok::<(), base::url::UrlError>(())
 //! ```
 //!
+//! Three ways to read a page, by the same tokenizer:
+//!
+//! | function | gives | for |
+//! |---|---|---|
+//! | [`read`] | links, title, digests, a sample of the text | the crawl |
+//! | [`read_with_outline`] | the same and, in the same pass, an [`Outline`] | documents |
+//! | [`outline()`] | the outline alone | scans, main text |
+//!
+//! An [`Outline`] gives the title and the blocks of a page: their text, [`BlockKind`], whether they are main text, and for any
+//! range of their text the bytes of the page it is written in ([`OutlineBlock::source`]).
+//!
 //! **Invariant:** every function here is total, takes time linear in its input and keeps at most
 //! [`LINKS_MAX`] links (H8). The bytes of the page are never changed.
 //!
-//! Not here: fetching, a document tree, the decision which link to follow.
+//! Not here: fetching, sentences, the decision which link to follow.
 #![warn(clippy::indexing_slicing)]
 
 mod anchor;
@@ -28,9 +39,11 @@ mod gzip;
 mod hostile;
 pub mod kind;
 mod links;
+mod outline;
 mod page;
 mod reference;
 pub mod sitemap;
+mod source;
 mod srcset;
 mod text;
 mod title;
@@ -39,7 +52,9 @@ mod xml;
 
 pub use css::style_sheet_links;
 pub use links::{Link, LinkKind};
-pub use page::{Page, read};
+pub use outline::{BlockKind, Outline, OutlineBlock, OutlineTitle, outline};
+pub use page::{Page, read, read_with_outline};
+pub use source::SourceRange;
 pub use text::{BLOCKS_MAX, PageText, WORDS_MAX, visible_text};
 pub use title::title;
 

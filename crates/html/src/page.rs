@@ -2,7 +2,9 @@
 
 use crate::anchor::AnchorText;
 use crate::links::{Link, LinkKind, Links};
+use crate::outline::{Builder, Outline};
 use crate::reference::in_attribute;
+use crate::source::SourceMap;
 use crate::text::{Gather, PageText};
 use crate::token::name::{Attribute, element};
 use crate::token::{Name, Token, Tokenizer};
@@ -39,19 +41,28 @@ pub fn read(url: &PageUrl, content_type: Option<&str>, bytes: &[u8], agent: &str
     walk(url, charset, &text, agent).0
 }
 
+/// Reads a page as [`read`] does, and in the same pass its blocks with their positions.
+#[must_use]
+pub fn read_with_outline(
+    url: &PageUrl,
+    content_type: Option<&str>,
+    bytes: &[u8],
+    agent: &str,
+) -> (Page, Outline) {
+    let domain = url.host().rsplit('.').next();
+    let charset = charset::find_from(domain, content_type, bytes);
+    let text = charset::text(charset, bytes);
+    let (mut walk, mut blocks) = (Walk::new(url, &text, agent), Builder::default());
+    while let Some(token) = walk.tag.next() {
+        blocks.step(token, &walk.tag);
+        walk.step(token);
+    }
+    (walk.finish(charset), blocks.finish(SourceMap::new(charset, bytes, &text)))
+}
+
 /// Reads a decoded page; also returns how many bytes were read.
 fn walk(url: &PageUrl, charset: charset::DetectedCharset, text: &str, agent: &str) -> (Page, usize) {
-    let mut walk = Walk {
-        tag: Tokenizer::html(text),
-        agent,
-        links: Links::of(url),
-        text: Gather::default(),
-        anchor: AnchorText::default(),
-        title: None,
-        lang: None,
-        asks: Directives::default(),
-        raw: 0,
-    };
+    let mut walk = Walk::new(url, text, agent);
     while let Some(token) = walk.tag.next() {
         walk.step(token);
     }
@@ -74,6 +85,20 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
+    fn new(url: &PageUrl, text: &'a str, agent: &'a str) -> Self {
+        Self {
+            tag: Tokenizer::html(text),
+            agent,
+            links: Links::of(url),
+            text: Gather::default(),
+            anchor: AnchorText::default(),
+            title: None,
+            lang: None,
+            asks: Directives::default(),
+            raw: 0,
+        }
+    }
+
     fn step(&mut self, token: Token<'a>) {
         match token {
             Token::Text(text) => {

@@ -39,7 +39,32 @@ pub(crate) fn in_xml(text: &str) -> Cow<'_, str> {
 }
 
 fn decoded(text: &str, place: Place) -> String {
-    with_references(text, |rest| numbered(rest).or_else(|| plain(rest)).or_else(|| named(rest, place)))
+    with_references(text, |rest| read(rest, place))
+}
+
+fn read(rest: &str, place: Place) -> Option<Read> {
+    numbered(rest).or_else(|| plain(rest)).or_else(|| named(rest, place))
+}
+
+/// A character reference.
+#[derive(Clone, Copy)]
+pub(crate) struct Reference {
+    characters: [char; 2],
+    /// Its length as written, with the ampersand.
+    pub(crate) bytes: usize,
+}
+
+impl Reference {
+    /// What it stands for.
+    pub(crate) fn characters(self) -> impl Iterator<Item = char> {
+        self.characters.into_iter().filter(|character| *character != NOTHING)
+    }
+}
+
+/// The reference that begins with the ampersand at the start of a text.
+pub(crate) fn at_ampersand(text: &str) -> Option<Reference> {
+    let (characters, length) = read(text.get(1..)?, Place::Text)?;
+    Some(Reference { characters, bytes: length + 1 })
 }
 
 /// What a reference expands to, and its length after the ampersand.

@@ -19,6 +19,7 @@ mod whole;
 mod words;
 mod zone;
 
+pub(crate) use run::is_plain;
 pub use whole::visible_text;
 pub use words::WORDS_MAX;
 

@@ -1,4 +1,4 @@
-//! Which language a text is in.
+//! Which language a text is in, its sentences, words, numbers and dates.
 //!
 //! ```
 //! use lang::Language;
@@ -22,7 +22,13 @@
 mod detect;
 mod han;
 mod language;
+mod quantities;
 mod script;
+mod sentences;
+mod words;
 
 pub use detect::{TEXT_BYTES_MAX, detect};
 pub use language::Language;
+pub use quantities::{Quantity, QuantityValue, quantities};
+pub use sentences::sentences;
+pub use words::{Stems, words};

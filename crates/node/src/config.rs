@@ -311,6 +311,13 @@ impl Config {
         self.origins.get(key).unwrap_or(&SettingOrigin::Default)
     }
 
+    /// The settings of a text.
+    pub(crate) fn parse(text: &str) -> Result<Self, Error> {
+        let mut config = Self::compiled_in();
+        config.apply_file(Path::new(FILE_NAME), text)?;
+        Ok(config)
+    }
+
     fn apply_file(&mut self, path: &Path, text: &str) -> Result<(), Error> {
         self.apply(text, |line| SettingOrigin::File { path: path.to_owned(), line })
             .map_err(|problems| Error::Invalid { path: path.to_owned(), problems })

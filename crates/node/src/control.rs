@@ -15,6 +15,8 @@ mod server;
 pub use client::{ControlError, ask, ask_long, is_reachable};
 pub use server::ControlServer;
 
+pub(crate) use client::read as read_answer;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::PathBuf;
@@ -80,6 +82,8 @@ pub enum ControlRequest {
         /// Maximum number of pages.
         limit: usize,
     },
+    /// List the stages that follow the archive.
+    Stages {},
     /// Return the figures of the paper.
     Figures {},
     /// Remove something from every store permanently. The crawl stops meanwhile.
@@ -105,6 +109,7 @@ impl ControlRequest {
             | Self::Servers { .. }
             | Self::Status {}
             | Self::Failing { .. }
+            | Self::Stages {}
             | Self::Figures {} => true,
             Self::Add { .. }
             | Self::Direct { .. }

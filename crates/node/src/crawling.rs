@@ -8,6 +8,9 @@
 //! or `utsushi import` leaves.
 
 mod jobs;
+mod prepare;
+
+pub use prepare::{CrawlPlan, PreparedCrawl};
 
 use crate::control::{ControlAnswer, ControlLines, ControlRequest, ControlServer};
 use crate::directory::DirectoryWriter;
@@ -17,6 +20,7 @@ use crate::monitor::{Monitor, Notice, Silent};
 use crate::node::Node;
 use crate::orders::{self, ORDERS_MAX};
 use crate::schedule::OpenSchedule;
+use crate::stages::{self, Followers, StageStates};
 use crate::view::View;
 use crate::views::ScheduleView;
 use ::crawl::{CrawlReport, Event, Order, Parts, Remains, Settings};
@@ -71,7 +75,8 @@ pub async fn run<D: Door + 'static>(
     let (counts, seen) = watch::channel(CrawlReport::default());
     let (current, running) = watch::channel(None);
     let (give, mut jobs) = mpsc::channel(JOBS_MAX);
-    let _control = control(node, running.clone(), give)?;
+    let states = StageStates::default();
+    let _control = control(node, running.clone(), (give, states.clone()))?;
     let _metrics = serve(listen(node)?, seen, running, &*node.monitor).await?;
     let (door, clock) = (Arc::new(door), Arc::clone(&opened.clock));
     let mut stop = pin!(stop);
@@ -80,9 +85,10 @@ pub async fn run<D: Door + 'static>(
         let (orders, receiver) = mpsc::channel(ORDERS_MAX);
         current.send_replace(Some(orders));
         let (mut job, before, pages_max) = (None, finished.report, settings.pages_max);
+        let (followers, mut is_stopped) = (Followers::start(node, &writer, states.clone()), false);
         let interrupted = async {
             tokio::select! {
-                () = &mut stop => {}
+                () = &mut stop => is_stopped = true,
                 next = jobs.recv() => job = next,
             }
         };
@@ -96,6 +102,7 @@ pub async fn run<D: Door + 'static>(
                     finished.remains.seeds = seeds;
                 }
             }
+            steer(&states, &event);
             on_event(&event, &finished.report);
             tell_jump(node, &clock);
         };
@@ -104,7 +111,23 @@ pub async fn run<D: Door + 'static>(
         let report = report.map_err(|source| Error::Schedule { action: "continue crawling", source })?;
         finished.report = sum(&before, &report);
         current.send_replace(None);
-        let Some(job) = job else { return Ok(finished) };
+        // A job needs every stage closed, as it needs the archive to itself.
+        if is_stopped || job.is_some() {
+            states.stop();
+        }
+        let closing = tokio::task::spawn_blocking(move || followers.finish());
+        let mut closing = pin!(async move { closing.await.expect("closing stages does not panic") });
+        let Some(job) = job else {
+            if !is_stopped {
+                tokio::select! {
+                    () = &mut closing => return Ok(finished),
+                    () = &mut stop => states.stop(),
+                }
+            }
+            closing.await;
+            return Ok(finished);
+        };
+        closing.await;
         let stopping = Arc::new(AtomicBool::new(false));
         let mut working = pin!(job.run(node.clone(), Arc::clone(&writer), Arc::clone(&stopping)));
         tokio::select! {
@@ -135,6 +158,16 @@ fn parts<D>(
         frontier: opened.frontier,
         clock: Arc::clone(clock) as Arc<dyn Clock>,
         orders,
+    }
+}
+
+/// Captures that are durable wake the stages, and they leave a full disk alone.
+fn steer(states: &StageStates, event: &Event<'_>) {
+    match event {
+        Event::Kept(_) => states.wake(),
+        Event::Full(_) => states.pause(),
+        Event::Room => states.resume(),
+        Event::Ended(_) => {}
     }
 }
 
@@ -182,10 +215,14 @@ pub fn listen(node: &Node) -> Result<Option<SocketAddr>, Error> {
     }
 }
 
-fn control(node: &Node, running: Running, jobs: mpsc::Sender<Job>) -> Result<ControlServer, Error> {
+fn control(
+    node: &Node,
+    running: Running,
+    (jobs, states): (mpsc::Sender<Job>, StageStates),
+) -> Result<ControlServer, Error> {
     let reader = Node { monitor: Arc::new(Silent), ..node.clone() };
     let handler = move |request: ControlRequest, lines: ControlLines| {
-        answer(reader.clone(), running.clone(), jobs.clone(), request, lines)
+        answer(reader.clone(), running.clone(), (jobs.clone(), states.clone()), request, lines)
     };
     let control = ControlServer::serve(&node.data, handler);
     control.map_err(Error::io("create the control socket in", &node.data))
@@ -194,13 +231,18 @@ fn control(node: &Node, running: Running, jobs: mpsc::Sender<Job>) -> Result<Con
 async fn answer(
     node: Node,
     running: Running,
-    jobs: mpsc::Sender<Job>,
+    (jobs, states): (mpsc::Sender<Job>, StageStates),
     request: ControlRequest,
     lines: ControlLines,
 ) -> ControlAnswer {
     let orders = running.borrow().clone();
     match (request, orders) {
         (request, _) if request.is_long() => jobs::give(&jobs, request, lines).await,
+        (ControlRequest::Stages {}, _) => {
+            let look = tokio::task::spawn_blocking(move || stages::views(&node, Some(&states)));
+            let views = look.await.expect("looking at stages does not panic");
+            orders::objects(views.map_err(|error| error.with_causes())?)
+        }
         (request, Some(orders)) => orders::answer(orders, request).await,
         (request, None) if request.is_question() => {
             let view = View::open(&node).map_err(|error| error.to_string())?;

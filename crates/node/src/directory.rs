@@ -6,7 +6,7 @@
 //! **Invariant:** a directory that is foreign, newer than this program, damaged, in use by another writer or on a full
 //! disk is left exactly as it was: every check comes before the first write.
 //!
-//! **Invariant:** an archive of the simulated web and one of the public web never mix.
+//! **Invariant:** archives of the simulated web, of the public web and of an accelerated crawl never mix.
 
 mod error;
 mod format;

@@ -4,9 +4,11 @@ use crate::config::Config;
 use crate::directory::OPT_OUT;
 use crate::{Error, config};
 use base::Interval;
+use base::url::Origin;
 use fetch::{AddressPolicy, Dns, ExchangeLimits, Resolver, Settings, dns};
 use robots::OptOutList;
 use std::io;
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -39,6 +41,38 @@ pub fn settings(config: &Config, spool: Option<PathBuf>) -> Result<Settings, Err
         },
         ..Settings::default()
     })
+}
+
+/// The settings of a door to this machine alone, for a crawl whose time runs faster than real time (D16): the allowed ranges
+/// and nothing else, no name server and no proxy.
+pub fn loopback_settings(config: &Config, spool: Option<PathBuf>) -> Result<Settings, Error> {
+    check_loopback(config)?;
+    let mut config = config.clone();
+    // The name servers of the system are not read, because none is asked.
+    config.fetch.dns_servers = vec![(Ipv4Addr::LOCALHOST, 53).into()];
+    let allowed = config.fetch.allow_addresses.clone();
+    let this_machine = |origin: &Origin| {
+        let (host, port) = (origin.server.host(), origin.server.port_for(origin.scheme));
+        (host == "localhost" || host.ends_with(".localhost")).then(|| (Ipv4Addr::LOCALHOST, port).into())
+    };
+    Ok(Settings {
+        addresses: AddressPolicy::only(allowed),
+        resolver: Resolver::new(this_machine),
+        ..settings(&config, spool)?
+    })
+}
+
+/// An accelerated crawl must not reach another machine.
+pub fn check_loopback(config: &Config) -> Result<(), Error> {
+    let ranges = &config.fetch.allow_addresses;
+    let other = ranges.iter().find(|range| !range.is_loopback());
+    let why = match (other, &config.fetch.proxy) {
+        (Some(range), _) => format!("`{range}` is allowed, which holds addresses of other machines"),
+        (None, _) if ranges.is_empty() => "no range of loopback addresses is allowed".to_owned(),
+        (None, Some(proxy)) => format!("the proxy `{proxy}` could lead to other machines"),
+        (None, None) => return Ok(()),
+    };
+    Err(Error::NotLoopback { why })
 }
 
 /// The opt-out list: the one that the configuration names, else the one in the data directory if it exists. A list that
@@ -94,4 +128,38 @@ pub fn pause(text: &str) -> Result<Interval, String> {
 
 fn no_name_servers(source: io::Error) -> Error {
     Error::System { action: "read which name servers this system uses", source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use base::PageUrl;
+
+    fn allowing(ranges: &[&str]) -> Config {
+        let mut config = Config::compiled_in();
+        config.fetch.allow_addresses = ranges.iter().map(|range| range.parse().unwrap()).collect();
+        config
+    }
+
+    #[test]
+    fn an_accelerated_crawl_reaches_this_machine_and_no_other() {
+        for other in [&[][..], &["10.0.0.0/8"], &["127.0.0.0/8", "::1/127"], &["126.0.0.0/7"], &["0.0.0.0/0"]]
+        {
+            assert!(matches!(check_loopback(&allowing(other)), Err(Error::NotLoopback { .. })), "{other:?}");
+        }
+        let config = allowing(&["127.3.0.0/16", "::1"]);
+        let settings = loopback_settings(&config, None).unwrap();
+        for (address, may_be) in [
+            ("127.3.9.9", true),
+            ("127.4.0.1", false),
+            ("::1", true),
+            ("8.8.8.8", false),
+            ("2606:4700::1111", false),
+        ] {
+            assert_eq!(settings.addresses.judge(address.parse().unwrap()).is_ok(), may_be, "{address}");
+        }
+        let find = |url: &str| settings.resolver.address(&PageUrl::parse(url).unwrap().origin());
+        assert_eq!(find("http://a.localhost:81/"), Some(([127, 0, 0, 1], 81).into()));
+        assert_eq!(find("http://a.example/"), None, "no name server is asked");
+    }
 }

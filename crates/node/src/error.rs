@@ -33,6 +33,19 @@ pub enum Error {
         /// Why it failed.
         source: crawl::Error,
     },
+    /// A stage cannot be read or written.
+    #[error("cannot {action} `{stage}`")]
+    Stage {
+        /// What was being done.
+        action: &'static str,
+        /// The stage.
+        stage: &'static str,
+        /// Why it failed.
+        source: stage::Error,
+    },
+    /// There is no stage of this name.
+    #[error("`{0}` is not derived from the archive")]
+    NoStage(String),
     /// A file or directory cannot be read or written.
     #[error("cannot {action} `{}`", path.display())]
     Io {
@@ -62,6 +75,12 @@ pub enum Error {
     /// The section `[fetch]` of the configuration is inconsistent.
     #[error("cannot set up access to the web")]
     Door(#[source] fetch::client::SettingsError),
+    /// An accelerated crawl could reach other machines.
+    #[error("cannot crawl faster than real time: {why}")]
+    NotLoopback {
+        /// What leads to them.
+        why: String,
+    },
     /// Metrics would be served to other machines.
     #[error("cannot serve metrics on {listen}: other machines can reach that address")]
     MetricsExposed {
@@ -118,6 +137,18 @@ pub enum Error {
         /// Why.
         source: io::Error,
     },
+    /// Only public addresses could be visited, and there is no contact (D18).
+    #[error("cannot crawl: public addresses are not visited without a contact")]
+    NoContact,
+    /// A crawl knows no page and was given none.
+    #[error("cannot crawl: no page is known yet, and no page given")]
+    NoSeeds,
+    /// There is nothing to draw.
+    #[error("cannot draw figures: nothing has been crawled yet")]
+    NothingCrawled,
+    /// Documents or links cannot be read.
+    #[error(transparent)]
+    Document(document::Error),
     /// The caller asked to stop.
     #[error("stopped before the end")]
     Stopped,
@@ -156,6 +187,12 @@ impl Error {
             Self::Config(error) => return Some(error.advice()),
             Self::Control { owner, source } => return Some(control_advice(owner, source)),
             Self::Schedule { source: crawl::Error::Archive(_), .. } => return None,
+            Self::Stage { source: stage::Error::Archive(_), .. } => return None,
+            Self::Stage { stage, .. } => {
+                return Some(format!(
+                    "run `utsushi rebuild {stage}`, which rebuilds it from the archive; nothing is lost"
+                ));
+            }
             Self::Schedule { .. } => {
                 "run `utsushi rebuild frontier`, which rebuilds it from the archive; nothing is lost"
             }
@@ -164,6 +201,13 @@ impl Error {
             }
             Self::Door(_) => {
                 "correct the section `[fetch]` of the configuration; `utsushi config` shows what is in effect"
+            }
+            Self::NoContact => crate::door::no_contact_advice(),
+            Self::NoSeeds => "give a seed: `utsushi crawl URL`",
+            Self::NothingCrawled => "start with `utsushi crawl URL`",
+            Self::NotLoopback { .. } => {
+                "allow only servers of this machine, such as `--allow-address 127.0.0.0/8`, and no proxy; a data directory of an \
+                 accelerated crawl stays on this machine, so crawl the web in another one"
             }
             Self::MetricsExposed { .. } => {
                 "listen on 127.0.0.1, or add `--metrics-public` if anyone who can connect may read the metrics"

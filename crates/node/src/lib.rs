@@ -8,12 +8,12 @@
 //! # async fn example() -> Result<(), node::Error> {
 //! use node::control::ControlRequest;
 //! use node::views::ScheduleView;
-//! use node::{Config, Node, Silent, Steering};
+//! use node::{Config, Node, Silent, Steering, stages};
 //! use std::sync::Arc;
 //!
 //! let data = std::path::PathBuf::from("web");
 //! let config = Config::load(None, &data)?;
-//! let node = Node { data, config, monitor: Arc::new(Silent) };
+//! let node = Node { data, config, monitor: Arc::new(Silent), stages: stages::ALL };
 //! let steering = Steering::find_to_read(&node).await?;
 //! for schedule in steering.ask_for::<ScheduleView>(ControlRequest::Status {}).await? {
 //!     assert!(schedule.new <= schedule.pages);
@@ -31,9 +31,12 @@ pub mod control;
 pub mod crawling;
 pub mod describe;
 pub mod directory;
+pub mod documents;
 pub mod door;
 mod error;
 mod explain;
+#[doc(hidden)]
+pub mod fuzzing;
 pub mod held_back;
 pub mod import;
 mod json;
@@ -44,6 +47,8 @@ mod orders;
 pub mod rebuild;
 pub mod scans;
 pub mod schedule;
+pub mod stages;
+pub mod status;
 mod steering;
 pub mod takedown;
 mod view;
@@ -55,4 +60,5 @@ pub use error::Error;
 pub use json::json_line;
 pub use monitor::{Activity, Meter, Monitor, Notice, Silent};
 pub use node::{Node, key_of};
+pub use status::NodeStatus;
 pub use steering::Steering;

@@ -1,10 +1,13 @@
 //! How a node reports what it does: notices for a person, and progress of long work.
 
+use crate::config::SettingOrigin;
 use archive::Recovery;
 use base::{Interval, Timestamp};
 use crawl::Learning;
+use frontier::Overview;
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::Path;
 
 /// Receives notices and progress.
 pub trait Monitor: fmt::Debug + Send + Sync {
@@ -41,12 +44,48 @@ pub enum Notice<'a> {
         /// The time of the machine.
         wall: Timestamp,
     },
+    /// The crawl has its own time, ahead of this machine's.
+    OwnTime {
+        /// The time of the crawl.
+        now: Timestamp,
+        /// How many times as fast as real time it runs, if that was asked for.
+        accelerate: Option<u32>,
+    },
     /// Metrics are served on this address.
     MetricsServed(SocketAddr),
     /// The disk is full; writing waits for space.
     DiskFull(&'a archive::Error),
     /// There is space again.
     DiskFreed,
+    /// The settings of a crawl are stored in this file.
+    SettingsStored(&'a Path),
+    /// A setting of the configuration is overridden by a stored one.
+    SettingOverridden {
+        /// Its name.
+        key: &'static str,
+        /// Where it was set.
+        origin: &'a SettingOrigin,
+    },
+    /// This many pages that were refused are judged again.
+    JudgedAgain(u64),
+    /// A crawl is set up and begins.
+    CrawlReady {
+        /// Its schedule.
+        overview: &'a Overview,
+        /// Number of seeds that were given.
+        seeds: usize,
+        /// The delay before the first request.
+        pause: Interval,
+    },
+    /// The schedule cannot be read now.
+    ScheduleUnreadable(&'a crate::Error),
+    /// A stage cannot be kept up to date. It is tried again.
+    StageFailed {
+        /// The stage.
+        stage: &'static str,
+        /// Why.
+        error: &'a crate::Error,
+    },
 }
 
 /// A kind of long work.
@@ -57,7 +96,7 @@ pub enum Activity {
     ReadingArchive,
     /// Updating the schedule; counts captures.
     Learning,
-    /// Reading languages, titles and types; counts captures.
+    /// Rebuilding a stage such as languages, titles and types; counts captures.
     Deriving,
     /// Searching archived pages for links that a wider scope includes; counts captures.
     SearchingLinks,

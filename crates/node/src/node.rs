@@ -4,6 +4,7 @@ use crate::config::Config;
 use crate::directory::{DataDirectory, DirectoryWriter, FreeSpaceMin, OpenOptions, WebKind};
 use crate::error::Error;
 use crate::monitor::{Monitor, Notice};
+use crate::stages::{InstalledStage, finish_swaps};
 use archive::{Archive, Key, Reader};
 use base::clock::{Clock as _, RealClock};
 use base::disk::RealDisk;
@@ -20,6 +21,8 @@ pub struct Node {
     pub config: Config,
     /// Receives notices and progress.
     pub monitor: Arc<dyn Monitor>,
+    /// The stages of the data directory: [`crate::stages::ALL`].
+    pub stages: &'static [&'static dyn InstalledStage],
 }
 
 impl Node {
@@ -31,12 +34,13 @@ impl Node {
     }
 
     /// The current time of the data directory, from which ages are counted. For the public web it is that of this machine. The
-    /// simulated web has its own clock, which runs ahead: its time is right after its latest capture (D16).
+    /// other webs have clocks of their own, which run ahead: their time is right after their latest capture (D16).
     pub fn present(&self) -> Result<Timestamp, Error> {
         let (directory, reader) = self.reader()?;
-        let last = match directory.format().web {
-            WebKind::Public => None,
-            WebKind::Simulated => reader.summary().map_err(Error::archive("read the archive"))?.last,
+        let last = if directory.format().web.has_own_time() {
+            reader.summary().map_err(Error::archive("read the archive"))?.last
+        } else {
+            None
         };
         let after = |last: Timestamp| last.plus(Interval::from_micros(1));
         Ok(last.map_or_else(|| RealClock::start().now(), after))
@@ -52,7 +56,9 @@ impl Node {
     pub fn lock(&self, web: WebKind, command: &str, now: Timestamp) -> Result<DirectoryWriter, Error> {
         let free_space_min = FreeSpaceMin::from(&self.config.archive);
         let options = OpenOptions { web, command, now, free_space_min };
-        Ok(DataDirectory::open_writer(&self.data, &options)?)
+        let writer = DataDirectory::open_writer(&self.data, &options)?;
+        finish_swaps(writer.directory().path(), self.stages)?;
+        Ok(writer)
     }
 
     /// Takes the writer lock of an existing data directory, whichever web it contains.
@@ -60,7 +66,8 @@ impl Node {
         self.lock(self.web()?, command, now)
     }
 
-    /// Opens the archive for writing. An unfinished write of the last writer is repaired and reported.
+    /// Opens the archive for writing. An unfinished write of the last writer is repaired and reported, and a takedown that
+    /// was interrupted is finished in every store.
     pub fn archive(&self, writer: &DirectoryWriter, now: Timestamp) -> Result<Archive, Error> {
         let settings = &self.config.archive;
         let settings = archive::Settings {
@@ -72,6 +79,7 @@ impl Node {
         let opened = Archive::open(Arc::new(RealDisk), &writer.archive_path(), settings, now);
         let (archive, recovery) = opened.map_err(Error::archive("open the archive"))?;
         self.monitor.notice(&Notice::Recovered(&recovery));
+        self.finish_takedowns(writer, &archive)?;
         Ok(archive)
     }
 

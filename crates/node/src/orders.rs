@@ -62,6 +62,7 @@ pub(crate) async fn answer(orders: mpsc::Sender<Order>, request: ControlRequest)
         ControlRequest::Takedown { .. } | ControlRequest::Import { .. } => {
             Err("only a running crawl can do this".to_owned())
         }
+        ControlRequest::Stages {} => Err("the schedule knows nothing of stages".to_owned()),
         ControlRequest::Figures {} => objects([FiguresView::from(give(&orders, Order::Figures).await?)]),
     }
 }
@@ -83,7 +84,7 @@ fn added(addition: &PageToAdd) -> Result<Added, String> {
     Ok(Added { url, role, priority: addition.priority })
 }
 
-fn objects<T: Serialize>(told: impl IntoIterator<Item = T>) -> ControlAnswer {
+pub(crate) fn objects<T: Serialize>(told: impl IntoIterator<Item = T>) -> ControlAnswer {
     let object = |told| serde_json::to_value(told).map_err(|error| error.to_string());
     told.into_iter().map(object).collect::<Result<Vec<Value>, String>>()
 }

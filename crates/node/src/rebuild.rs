@@ -1,18 +1,13 @@
-//! Rebuilds what is derived from the archive: index, schedule, derived table. Each needs the writer lock.
+//! Rebuilds what is derived from the archive: the index, and every stage. It needs the writer lock.
 
 use crate::error::Error;
 use crate::monitor::{Activity, Notice};
 use crate::node::Node;
-use crate::schedule;
+use crate::stages::RebuiltStage;
 use archive::Reader;
 use base::clock::{Clock as _, RealClock};
 use base::disk::{Disk, RealDisk};
-use std::io;
-use std::path::Path;
 use std::sync::Arc;
-
-/// Where the new schedule grows until it is complete.
-const UNFINISHED: &str = "frontier.tmp";
 
 /// An index that was rebuilt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,26 +17,6 @@ pub struct RebuiltIndex {
     /// Its size.
     pub bytes: u64,
     /// Damaged records that were left out.
-    pub damaged: u64,
-}
-
-/// A schedule that was rebuilt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RebuiltSchedule {
-    /// Known pages.
-    pub pages: u64,
-    /// Known servers.
-    pub servers: u64,
-    /// Damaged captures that were skipped.
-    pub damaged: u64,
-}
-
-/// A derived table that was rebuilt.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct RebuiltTable {
-    /// Captures that were read.
-    pub captures: u64,
-    /// Damaged captures that were skipped.
     pub damaged: u64,
 }
 
@@ -66,59 +41,12 @@ impl Node {
         })
     }
 
-    /// Rebuilds the schedule from the archive. The old one stays until the new one is complete.
-    pub fn rebuild_schedule(&self) -> Result<RebuiltSchedule, Error> {
+    /// Rebuilds a stage from the archive, by its name. The old data stays until the new data is complete, if the stage has a
+    /// directory of its own.
+    pub fn rebuild(&self, stage: &str) -> Result<RebuiltStage, Error> {
+        let known = self.stages.iter().find(|known| known.name() == stage);
+        let stage = known.ok_or_else(|| Error::NoStage(stage.to_owned()))?;
         let writer = self.lock_existing("rebuild", RealClock::start().now())?;
-        let archive = self.archive(&writer, RealClock::start().now())?;
-        let reader = Reader::open(Arc::new(RealDisk), &writer.archive_path());
-        let reader = reader.map_err(Error::archive("read the archive"))?;
-        let data = writer.directory().path();
-        let (unfinished, place) = (data.join(UNFINISHED), data.join(::crawl::FRONTIER));
-        clear(&unfinished)?;
-        let web = writer.directory().format().web;
-        // Without the seeds that the archive notes: each becomes known when its note is learned.
-        let parts =
-            (schedule::settings(&self.config, writer.directory())?, schedule::policy(&self.config, web));
-        let reads = schedule::reads(&self.config, web);
-        let store = self.open_store(&unfinished)?;
-        let now = self.clock(writer.directory(), &reader, &store, 1)?.now();
-        let taken_down = archive.taken_down().cloned().collect();
-        let (frontier, learning) = self.learn((store, None), (taken_down, &reader), parts, &reads, now)?;
-        self.monitor.notice(&Notice::Learned(&learning));
-        let (pages, servers) = (frontier.pages(), frontier.overview().servers);
-        let write =
-            |source: frontier::Error| Error::Schedule { action: "write the schedule", source: source.into() };
-        frontier.close(now).map_err(write)?;
-        clear(&place)?;
-        let put = Error::io("put the new schedule in place at", &place);
-        RealDisk.rename(&unfinished.join(::crawl::FRONTIER), &place).map_err(&put)?;
-        RealDisk.sync_directory(data).map_err(&put)?;
-        clear(&unfinished)?;
-        archive.close().map_err(Error::archive("close the archive after the schedule was rebuilt"))?;
-        Ok(RebuiltSchedule { pages, servers, damaged: learning.damaged })
-    }
-
-    /// Rebuilds the table of languages, titles and types from the archive.
-    pub fn rebuild_derived(&self) -> Result<RebuiltTable, Error> {
-        let writer = self.lock_existing("rebuild", RealClock::start().now())?;
-        let (disk, path): (Arc<dyn Disk>, _) = (Arc::new(RealDisk), writer.archive_path());
-        let reader = Reader::open(Arc::clone(&disk), &path).map_err(Error::archive("read the archive"))?;
-        let table = ::crawl::DerivedStage::open(disk, &path);
-        let mut table = table.map_err(Error::archive("open the table of languages and titles"))?;
-        let meter = self.monitor.begin(Activity::Deriving, None);
-        let report = |progress: &::crawl::Progress| meter.set(progress.captures, None);
-        let reads = schedule::reads(&self.config, writer.directory().format().web);
-        let learning = ::crawl::rebuild_derived(&mut table, &reader, &reads, report);
-        let learning = learning.map_err(|source| Error::Schedule { action: "read the archive", source })?;
-        Ok(RebuiltTable { captures: learning.captures, damaged: learning.damaged })
-    }
-}
-
-fn clear(path: &Path) -> Result<(), Error> {
-    match std::fs::remove_dir_all(path) {
-        Err(source) if source.kind() != io::ErrorKind::NotFound => {
-            Err(Error::Io { action: "remove", path: path.to_owned(), source })
-        }
-        _ => Ok(()),
+        stage.rebuild(self, &writer)
     }
 }

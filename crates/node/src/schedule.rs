@@ -65,7 +65,8 @@ impl Node {
         Ok(OpenSchedule { archive, reader, derived, frontier, reads, clock, damaged })
     }
 
-    /// The clock of a schedule, which continues where it stopped (D16). That of the simulated web may be ahead of ours.
+    /// The clock of a schedule, which continues where it stopped (D16). One with its own time may be ahead of ours, and never
+    /// starts before its latest capture.
     pub fn clock(
         &self,
         directory: &DataDirectory,
@@ -73,17 +74,19 @@ impl Node {
         store: &sat::Store,
         pace: u32,
     ) -> Result<Arc<CrawlClock>, Error> {
-        let is_public = directory.format().web == WebKind::Public;
-        let last = if is_public {
-            Frontier::latest(store)
-        } else {
+        let web = directory.format().web;
+        let captured = if web.has_own_time() {
             let last = reader.summary().map_err(Error::archive("read the archive"))?.last;
             last.map(|last| last.plus(Interval::from_micros(1)))
+        } else {
+            None
         };
+        let told = (web != WebKind::Simulated).then(|| Frontier::latest(store)).flatten();
+        let last = captured.max(told);
         let (clock, start) = CrawlClock::start(last, pace);
         match start {
-            Start::WallBehind(by) if is_public => self.monitor.notice(&Notice::ClockBehind(by)),
-            Start::WallBeyond(by) if is_public => self.monitor.notice(&Notice::ClockAhead(by)),
+            Start::WallBehind(by) if !web.has_own_time() => self.monitor.notice(&Notice::ClockBehind(by)),
+            Start::WallBeyond(by) if !web.has_own_time() => self.monitor.notice(&Notice::ClockAhead(by)),
             _ => {}
         }
         Ok(clock)
@@ -171,7 +174,7 @@ fn open_derived(archive: &Path) -> Option<DerivedStage> {
 /// The policy for a web, as the configuration names it.
 pub fn policy(config: &Config, web: WebKind) -> RevisitPolicy {
     let every = match web {
-        WebKind::Public => config.crawl.every,
+        WebKind::Public | WebKind::Accelerated => config.crawl.every,
         WebKind::Simulated => config.crawl.every.min(SIMULATED_EVERY),
     };
     RevisitPolicy { every, counts_new: config.crawl.budget_counts_new, ..config.crawl.policy }
@@ -182,7 +185,7 @@ pub fn settings(config: &Config, directory: &DataDirectory) -> Result<Settings, 
     let data = directory.path();
     // The simulated web is small: all of it belongs to the crawl.
     let mode = match directory.format().web {
-        WebKind::Public => config.crawl.scope,
+        WebKind::Public | WebKind::Accelerated => config.crawl.scope,
         WebKind::Simulated => Mode::Any,
     };
     let crawl = &config.crawl;
@@ -219,7 +222,7 @@ pub fn reads(config: &Config, web: WebKind) -> ReadOptions {
         no_adult: filter.drops_adult,
     };
     let agent = product_token(&config.fetch.agent).into();
-    let requisites = config.crawl.requisites && web == WebKind::Public;
+    let requisites = config.crawl.requisites && web != WebKind::Simulated;
     ReadOptions { agent, requisites, filter: Arc::new(filter) }
 }
 

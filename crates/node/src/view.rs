@@ -10,6 +10,7 @@ use crate::monitor::Notice;
 use crate::node::Node;
 use crate::orders;
 use crate::schedule::{self, noted_seeds, unopened};
+use crate::stages;
 use archive::Reader;
 use base::clock::{Clock as _, CrawlClock, RealClock};
 use base::disk::{Disk, RealDisk};
@@ -45,6 +46,9 @@ impl View {
 
     /// Answers a question. Orders are refused.
     pub async fn ask(&self, request: ControlRequest) -> Result<Vec<Value>, Error> {
+        if matches!(request, ControlRequest::Stages {}) {
+            return objects(&stages::views(&self.node, None)?);
+        }
         let mut schedule = self.schedule.lock().await;
         for _ in 1..ATTEMPTS_MAX {
             match answer(&mut schedule, request.clone()).await {
@@ -54,6 +58,10 @@ impl View {
         }
         answer(&mut schedule, request).await
     }
+}
+
+fn objects(views: &[stages::StageView]) -> Result<Vec<Value>, Error> {
+    views.iter().map(|view| serde_json::to_value(view).map_err(Error::Answer)).collect()
 }
 
 async fn answer(schedule: &mut Schedule, request: ControlRequest) -> Result<Vec<Value>, Error> {

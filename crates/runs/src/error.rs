@@ -10,21 +10,21 @@ pub enum Error {
     /// A file or directory could not be read or written.
     #[error("cannot {action} `{}`", path.display())]
     Io {
-        /// What was tried.
+        /// The action.
         action: &'static str,
-        /// With which file or directory.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// There is no room. Nothing has changed, and the same call can be made again.
+    /// There is no room. Nothing has changed, and the call can be repeated.
     #[error("the disk of `{}` is full: `{free_bytes}` bytes are free and at least `{needed_bytes}` are needed; make room, then try again", path.display())]
     DiskFull {
         /// What could not be written.
         path: PathBuf,
         /// What is free.
         free_bytes: u64,
-        /// What must be free at least.
+        /// Free bytes needed.
         needed_bytes: u64,
     },
     /// A file is not what was written.
@@ -41,7 +41,7 @@ impl Error {
     pub(crate) fn io(action: &'static str, path: &Path, source: io::Error) -> Self {
         Self::Io { action, path: path.to_owned(), source }
     }
-    /// The error of something that needs room.
+    /// The error of an action that needs room.
     pub(crate) fn writing(disk: &dyn Disk, action: &'static str, path: &Path, source: io::Error) -> Self {
         if !matches!(source.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
             return Self::io(action, path, source);

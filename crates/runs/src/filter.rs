@@ -1,12 +1,12 @@
-//! A filter over the keys of a run: most keys that a run does not hold are known without reading it.
+//! A filter over the keys of a run: shows without reading a run that it lacks most absent keys.
 //!
-//! **Invariant:** a key that was added is never denied. Of keys that were not, about one in a hundred is not denied.
+//! **Invariant:** an added key is never denied. About one in a hundred other keys is not denied.
 
-/// Bits for each key: with seven probes a miss is believed to be a hit once in 120 times.
+/// Bits for each key: with seven probes the false-positive rate is 1 in 120.
 const BITS_A_KEY: u64 = 10;
 const PROBES: u64 = 7;
 
-/// A Bloom filter whose probes fall into one line of 512 bits, so that a question touches memory once.
+/// A Bloom filter whose probes are in one line of 512 bits, so that a query reads memory once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Filter(Vec<u8>);
 
@@ -18,7 +18,7 @@ impl Filter {
         let lines = (keys * BITS_A_KEY).div_ceil(LINE_BYTES as u64 * 8).max(1);
         Self(vec![0; usize::try_from(lines).expect("it fits the memory") * LINE_BYTES])
     }
-    /// A filter from [`Filter::as_bytes`]; one that has no whole line denies nothing.
+    /// A filter from [`Filter::as_bytes`]; one without a whole line denies nothing.
     pub(crate) fn from_stored(mut bytes: Vec<u8>) -> Self {
         bytes.truncate(bytes.len() / LINE_BYTES * LINE_BYTES);
         Self(bytes)
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_added_is_never_denied_and_most_else_is() {
+    fn added_keys_are_never_denied_and_most_others_are() {
         let mut filter = Filter::for_keys(10_000);
         let key = |number: u64| format!("com,example)/{number}").into_bytes();
         (0..10_000).for_each(|number| filter.add(&key(number)));

@@ -16,8 +16,8 @@
 //! # Ok::<(), runs::Error>(())
 //! ```
 //!
-//! **Invariant:** what was written and synced is read back after any crash. The first frame that is not whole ends the
-//! journal: nothing after it is believed, and the next writer cuts it off (M1).
+//! **Invariant:** what was written and synced is read back after any crash. The first incomplete frame ends the
+//! journal: nothing after it is read, and the next writer cuts it off (M1).
 
 use crate::checksum::checksum;
 use crate::error::Error;
@@ -26,9 +26,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What stands before the content of a frame: its length and its checksum.
+/// Bytes before the content of a frame: its length and its checksum.
 const HEAD_BYTES: usize = 8;
-/// How much is collected before it is written, and read at once.
+/// Bytes collected before they are written, and bytes read at once.
 const BUFFER_BYTES: usize = 1024 * 1024;
 /// No frame is longer than this.
 const FRAME_BYTES_MAX: usize = 1 << 30;
@@ -38,7 +38,7 @@ const FRAME_BYTES_MAX: usize = 1 << 30;
 pub enum ChecksumScope {
     /// Its content. Frames are never empty: eight zeros are what a file system leaves where nothing was written.
     Plain,
-    /// Its content, its offset in the file, and this seed of the file, so that it counts nowhere else.
+    /// Its content, its offset in the file, and this seed of the file, so that it is valid nowhere else.
     Placed(u64),
 }
 
@@ -107,7 +107,7 @@ impl FrameWriter {
         let file = disk.open(path, Open::CreateNew).map_err(|source| Error::io("create", path, source))?;
         Ok(Self { file, path: path.to_owned(), framing, end: 0, buffer: head.to_vec() })
     }
-    /// Continues at `end`; what stands after it is cut off.
+    /// Continues at `end`; what follows is cut off.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -236,7 +236,7 @@ impl FrameReader {
         Ok(Some(content))
     }
 
-    /// Sees to it that the window holds `bytes` more, if the file does.
+    /// Ensures that the window holds `bytes` more, if the file does.
     fn fill(&mut self, bytes: usize) -> Result<(), Error> {
         if self.window.len() - self.taken >= bytes {
             return Ok(());
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_any_size_come_back() {
+    fn frames_of_any_size_are_read_back() {
         for framing in FRAMINGS {
             let (disk, path) = (SimulatedDisk::new(1), Path::new("/frames"));
             let frames: Vec<Vec<u8>> =
@@ -305,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_placed_frame_counts_only_at_its_place_in_its_file() {
+    fn a_placed_frame_is_valid_only_at_its_offset_in_its_file() {
         let mut bytes = Vec::new();
         ChecksumScope::Placed(7).append(&mut bytes, 100, &[b"con", b"tent"]);
         assert_eq!(ChecksumScope::Placed(7).first(&bytes, 100), Some(&b"content"[..]));

@@ -1,6 +1,7 @@
-//! What the fuzz targets need of the decoders of run files, which are private otherwise.
+//! Gives the fuzz targets access to the private decoders of run files.
 //!
-//! Every function wraps foreign content in correct checksums first: a decoder must accept or refuse whatever passes them.
+//! Every function wraps foreign content in correct checksums first: a decoder must accept or refuse everything that
+//! passes them.
 
 use crate::checksum::checksum;
 use crate::generation::{self, Generation};
@@ -18,7 +19,7 @@ const RUN: u64 = 7;
 /// Reads `text` as the file that names the published generation.
 pub fn read_generation<R: Rows>(text: &str) {
     let checked = format!("{text}check {}\n", ContentDigest::of(text.as_bytes()));
-    let disk = disk_with(generation::FILE_NAME, checked.as_bytes());
+    let disk = disk_with(Path::new(DIRECTORY), generation::FILE_NAME, checked.as_bytes());
     let _ = Generation::read(&disk, Path::new(DIRECTORY), R::GENERATION);
 }
 
@@ -35,7 +36,7 @@ pub fn read_run<R: Rows>(names: &[&str], tables: &[u8], blocks: &[&[u8]]) {
     footer.extend_from_slice(&checksum(RUN, file.len() as u64 + 32, &footer).to_le_bytes());
     footer.extend_from_slice(R::MAGIC);
     file.extend_from_slice(&footer);
-    let disk = disk_with(&file_name(RUN), &file);
+    let disk = disk_with(Path::new(DIRECTORY), &file_name(RUN), &file);
     let path = Path::new(DIRECTORY).join(file_name(RUN));
     let Ok(run) = Run::<R>::open(&disk, &path, RUN, &mut Names::default()) else { return };
     let (mut buffer, mut rows) = (Vec::new(), R::default());
@@ -49,7 +50,7 @@ pub fn read_run<R: Rows>(names: &[&str], tables: &[u8], blocks: &[&[u8]]) {
     let _ = (run.may_hold(b"key"), run.blocks_before(b"key"));
 }
 
-/// The blocks one after the other, each with its checksum, and where they are.
+/// The blocks in sequence, each with its checksum, and their positions.
 fn blocks_of_run<R: Rows>(blocks: &[&[u8]]) -> (Vec<u8>, Vec<(u64, u64)>) {
     let mut file = [*R::MAGIC, RUN.to_le_bytes()].concat();
     let mut places = Vec::new();
@@ -84,15 +85,20 @@ fn run_tables(names: &[&str], places: &[(u64, u64)]) -> Vec<u8> {
     tables
 }
 
-/// The tables that [`read_run`] makes for these blocks: something to start from.
+/// The tables that [`read_run`] makes for these blocks: a start for the fuzzer.
 #[must_use]
 pub fn tables_for<R: Rows>(names: &[&str], blocks: &[&[u8]]) -> Vec<u8> {
     run_tables(names, &blocks_of_run::<R>(blocks).1)
 }
 
-fn disk_with(name: &str, bytes: &[u8]) -> SimulatedDisk {
+/// A simulated disk with one file in `directory`.
+///
+/// # Panics
+///
+/// When the simulated disk fails.
+#[must_use]
+pub fn disk_with(directory: &Path, name: &str, bytes: &[u8]) -> SimulatedDisk {
     let disk = SimulatedDisk::new(1);
-    let directory = Path::new(DIRECTORY);
     let written = disk
         .create_directory(directory)
         .and_then(|()| disk.open(&directory.join(name), Open::CreateNew))

@@ -15,7 +15,7 @@ use std::sync::Arc;
 pub(crate) const FILE_NAME: &str = "CURRENT";
 pub(super) const UNFINISHED_NAME: &str = "CURRENT.tmp";
 
-/// What the store is made of.
+/// The parts of the store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Generation {
     /// Grows by one with each change.
@@ -26,10 +26,12 @@ pub(crate) struct Generation {
     pub(crate) runs: Vec<(u64, u32)>,
     /// The inputs whose rows are all in the runs, by name.
     pub(crate) covered: BTreeSet<Arc<str>>,
+    /// A line of text that the owner publishes with the rows, such as a checkpoint; empty for none.
+    pub(crate) mark: String,
 }
 
 impl Generation {
-    /// Reads what is published in `directory`; `None` when nothing is.
+    /// Reads the published generation in `directory`; `None` if there is none.
     pub(crate) fn read(disk: &dyn Disk, directory: &Path, first_line: &str) -> Result<Option<Self>, Error> {
         let path = directory.join(FILE_NAME);
         let file = match disk.open(&path, Open::Read) {
@@ -62,6 +64,7 @@ impl Generation {
                     generation.runs.push((id.parse().ok()?, level.parse().ok()?));
                 }
                 ("covers", name) => _ = generation.covered.insert(Arc::from(name)),
+                ("mark", mark) => mark.clone_into(&mut generation.mark),
                 _ => return None,
             }
         }
@@ -72,6 +75,9 @@ impl Generation {
         let mut text = format!("{first_line}\ngeneration {}\nnext-run {}\n", self.number, self.next_run);
         self.runs.iter().for_each(|(id, level)| text.push_str(&format!("run {id} level {level}\n")));
         self.covered.iter().for_each(|name| text.push_str(&format!("covers {name}\n")));
+        if !self.mark.is_empty() {
+            text.push_str(&format!("mark {}\n", self.mark));
+        }
         let check = ContentDigest::of(text.as_bytes());
         text.push_str(&format!("check {check}\n"));
         text
@@ -93,7 +99,7 @@ impl Generation {
         let file = disk.open(&unfinished, Open::CreateNew).map_err(failed("create"))?;
         file.write_at(0, self.to_text(first_line).as_bytes()).map_err(failed("write to"))?;
         file.sync().map_err(failed("sync"))?;
-        // The names of the runs first: what is published must be there.
+        // The names of the runs first: published runs must be there.
         disk.sync_directory(directory).map_err(|source| Error::io("sync", directory, source))?;
         disk.rename(&unfinished, &path).map_err(failed("rename"))?;
         disk.sync_directory(directory).map_err(|source| Error::io("sync", directory, source))
@@ -107,7 +113,8 @@ mod tests {
     #[test]
     fn a_generation_is_read_as_it_was_written_and_nothing_else_is() {
         let covered = [Arc::from("a.warc.gz"), Arc::from("b.warc.gz")].into();
-        let generation = Generation { number: 7, next_run: 4, runs: vec![(3, 1), (2, 0)], covered };
+        let generation =
+            Generation { number: 7, next_run: 4, runs: vec![(3, 1), (2, 0)], covered, mark: "a@7".into() };
         let text = generation.to_text("links 1");
         assert_eq!(Generation::parse(&text, "links 1"), Some(generation));
         for place in 0..text.len() {

@@ -1,8 +1,7 @@
 //! Sorted immutable runs with merging and a published generation, and the plumbing around them.
 //!
-//! A [`RunStore`] keeps rows ordered by key. Rows are written as a run when there are enough of them; runs of one size are
-//! merged into one; the file `CURRENT` names the runs that are the store. A kind of rows says by [`Rows`] how its blocks
-//! are encoded.
+//! A [`RunStore`] keeps rows ordered by key. Enough rows are written as a run; runs of one size are merged into one;
+//! the file `CURRENT` names the runs of the store. [`Rows`] defines how the blocks of a kind of rows are encoded.
 //!
 //! ```
 //! use base::bytes::{ByteReader, put_number};
@@ -100,7 +99,7 @@
 //! **Invariant:** a generation is published only when its runs are durable, so a reader sees a whole store at every
 //! moment and after any crash.
 //!
-//! Not here: what rows mean, the lock that keeps a second writer away, a clock.
+//! Not here: what rows mean, a lock against a second writer, a clock.
 
 mod checksum;
 mod error;

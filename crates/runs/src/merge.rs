@@ -1,4 +1,4 @@
-//! Merges runs into one, row by row, in memory that does not grow with them.
+//! Merges runs into one, row by row, in constant memory.
 
 use crate::error::Error;
 use crate::names::Names;
@@ -16,7 +16,7 @@ pub trait Keep<R: Rows> {
     fn secondary(&mut self, entry: &R::Secondary) -> bool;
 }
 
-/// Writes the run `id` of everything that `runs` hold and `keep` wants.
+/// Writes the run `id` with everything in `runs` that `keep` accepts.
 pub(crate) fn merge<R: Rows>(
     disk: &dyn Disk,
     directory: &Path,
@@ -43,7 +43,7 @@ pub(crate) fn merge<R: Rows>(
     writer.finish(names)
 }
 
-/// Hands out all rows in their order.
+/// Passes on all rows in order.
 fn merge_rows<R: Rows>(
     runs: &[Arc<Run<R>>],
     names: &mut Names,

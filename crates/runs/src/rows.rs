@@ -6,7 +6,7 @@ use std::cmp::Ordering;
 use std::convert::Infallible;
 use std::fmt::Debug;
 
-/// The rows of one block, decoded. A kind of rows is known by this type.
+/// The rows of one block, decoded. This type identifies a kind of rows.
 pub trait Rows: Clone + Debug + Default + Send + Sync + 'static {
     /// What run files begin and end with.
     const MAGIC: &'static [u8; 8];
@@ -16,7 +16,7 @@ pub trait Rows: Clone + Debug + Default + Send + Sync + 'static {
     type Row: Clone + Debug;
     /// Gathers rows into a block.
     type Encoder: RowEncoder<Row = Self::Row>;
-    /// A small entry of fixed length that finds a row by something else than its key; [`Infallible`] for none.
+    /// A small entry of fixed length that finds a row by something other than its key; [`Infallible`] for none.
     type Secondary: Secondary;
 
     /// How many rows there are.
@@ -25,7 +25,7 @@ pub trait Rows: Clone + Debug + Default + Send + Sync + 'static {
     fn key(&self, number: usize) -> &[u8];
     /// A row.
     fn row(&self, number: usize) -> &Self::Row;
-    /// Replaces the rows by those of a block. `names` translates the numbers of names; `None` if it is no block.
+    /// Replaces the rows by those of a block. `names` translates the numbers of names; `None` if it is not a block.
     fn decode(&mut self, block: &[u8], names: &[u32]) -> Option<()>;
     /// The order of two rows of one key.
     fn order(one: &Self::Row, other: &Self::Row, names: &Names) -> Ordering;

@@ -2,9 +2,9 @@
 //!
 //! A run holds rows in blocks, ordered by key and then as [`Rows::order`] says; then its secondary entries, in blocks
 //! too; then a filter over its keys; then tables with the first key of every block. It is written once, from front to
-//! back, and made durable before anyone hears of it. `docs/formats/index.md` shows the bytes.
+//! back, and is durable before it is published. `docs/formats/index.md` shows the bytes.
 //!
-//! **Invariant:** every byte that is used was seen to match its checksum, which covers the run and the position too.
+//! **Invariant:** every byte used matched its checksum, which covers the run and the position too.
 
 use crate::checksum::checksum;
 use crate::error::Error;
@@ -79,7 +79,7 @@ impl<R: Rows> Run<R> {
             return Err(damaged("its tables are damaged"));
         }
         let run = Tables::read(ByteReader(&tables), offset);
-        let tables = run.ok_or_else(|| damaged("its tables make no sense"))?;
+        let tables = run.ok_or_else(|| damaged("its tables are invalid"))?;
         let mut filter = vec![0; tables.filter_bytes];
         file.read_at(tables.filter_offset, &mut filter).map_err(read)?;
         if checksum(id, tables.filter_offset, &filter) != tables.filter_sum {
@@ -128,7 +128,7 @@ impl<R: Rows> Run<R> {
     pub(crate) fn secondary_block_count(&self) -> usize {
         self.secondary.len()
     }
-    /// Whether the run may hold the key; a run that does not rarely says so.
+    /// Whether the run may hold the key; rarely true if it does not.
     #[must_use]
     pub fn may_hold(&self, key: &[u8]) -> bool {
         self.filter.may_hold(key)
@@ -144,9 +144,10 @@ impl<R: Rows> Run<R> {
     pub fn read_block(&self, number: usize, buffer: &mut Vec<u8>, rows: &mut R) -> Result<(), Error> {
         let fence = &self.blocks[number];
         let bytes = self.read_checked(fence.offset, fence.length, buffer)?;
-        rows.decode(bytes, &self.names).ok_or_else(|| self.damaged("a block of it makes no sense"))
+        rows.decode(bytes, &self.names).ok_or_else(|| self.damaged("a block of it is invalid"))
     }
-    /// Hands the secondary entries of every block that may hold some with this prefix to `look`, in order, until it breaks.
+    /// Passes the secondary entries of every block that may hold some with this prefix to `look`, in order, until it
+    /// breaks.
     ///
     /// # Errors
     /// When a block cannot be read, or is damaged.
@@ -178,7 +179,7 @@ impl<R: Rows> Run<R> {
             R::Secondary::decode(&mut bytes, &self.names).filter(|_| bytes.is_empty())
         };
         let entries: Option<Vec<R::Secondary>> = bytes.chunks(R::Secondary::BYTES).map(decode).collect();
-        entries.ok_or_else(|| self.damaged("a block of its secondary entries makes no sense"))
+        entries.ok_or_else(|| self.damaged("a block of its secondary entries is invalid"))
     }
 
     /// Reads every block once.
@@ -236,7 +237,7 @@ fn read_footer(footer: &[u8], magic: &[u8; 8], id: u64, file_bytes: u64) -> Opti
     (is_whole && fits).then_some((offset, usize::try_from(length).ok()?, sum))
 }
 
-/// What stands at the end of a run.
+/// The end of a run.
 struct Tables {
     entries: u64,
     keys: u64,

@@ -1,10 +1,10 @@
 //! Sorts more items than memory holds: sorted pieces on disk that are merged.
 //!
-//! The pieces are files without a name in a directory that the caller gives, so nothing is left over, whatever happens.
+//! The pieces are files without a name in a directory that the caller gives, so nothing remains after a crash.
 //!
-//! **Invariant:** a sorter holds at most the bytes that it was given and one item more, and fewer than [`PIECES_MAX`]
-//! open files a level; each level holds [`PIECES_MAX`] times as much as the one below, so there are few. The order does
-//! not depend on how much was spilled.
+//! **Invariant:** a sorter holds at most its maximum of bytes plus one item, and fewer than [`PIECES_MAX`] open files
+//! per level; each level holds [`PIECES_MAX`] times as much as the one below, so there are few. The order does not
+//! depend on how much was spilled.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -14,7 +14,7 @@ use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// The most pieces of one level; with one more they are merged into one of the next.
+/// Number of pieces of one level that are merged into one of the next.
 const PIECES_MAX: usize = 64;
 /// The buffer of a piece that is read or written.
 const BUFFER_BYTES: usize = 32 * 1024;
@@ -30,7 +30,7 @@ pub struct ExternalSorter {
     count: u64,
 }
 
-/// Where an item stands in the bytes, and where its key ends there.
+/// The position of an item in the bytes, and the end of its key.
 #[derive(Clone, Debug)]
 struct Item {
     all: Range<usize>,
@@ -76,7 +76,7 @@ impl ExternalSorter {
         Ok(())
     }
 
-    /// Grows step by step like any vector, but not beyond what is given.
+    /// Grows like a vector, but not beyond the maximum.
     fn make_room(&mut self, needed: usize) {
         if needed > self.bytes.capacity() {
             let wanted = (self.bytes.capacity() * 2).min(self.memory_bytes_max).max(needed);

@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-/// As many runs of one level are merged into one of the next.
+/// Number of runs of one level that are merged into one of the next.
 const RUNS_PER_LEVEL: usize = 6;
 
 /// Runs, oldest first, each with its level: how often its rows were merged.
 type LevelledRuns<R> = Vec<(Arc<Run<R>>, u32)>;
 
-/// The runs of a store as their writer has them. There is one writer at a time; the program sees to that.
+/// The runs of a store as their writer has them. There is one writer at a time; the program ensures that.
 #[derive(Debug)]
 pub struct RunStore<R: Rows> {
     disk: Arc<dyn Disk>,
@@ -34,7 +34,7 @@ pub struct RunStore<R: Rows> {
     merging: Option<Merging<R>>,
 }
 
-/// A merge under way on a thread of its own.
+/// A running merge on its own thread.
 #[derive(Debug)]
 struct Merging<R> {
     id: u64,
@@ -45,7 +45,7 @@ struct Merging<R> {
 }
 
 impl<R: Rows> Drop for RunStore<R> {
-    /// The next writer must not meet a thread that still writes.
+    /// Waits for the thread: the next writer must not meet one that still writes.
     fn drop(&mut self) {
         if let Some(merging) = self.merging.take() {
             // Its run is unused now, whether it succeeded or not.
@@ -55,8 +55,8 @@ impl<R: Rows> Drop for RunStore<R> {
 }
 
 impl<R: Rows> RunStore<R> {
-    /// Opens what is published in `directory`, which is created if need be. A store that is damaged counts as empty: the
-    /// damage is returned beside it, and the rows must be added again.
+    /// Opens what is published in `directory`, which is created if necessary. A damaged store counts as empty: the
+    /// damage is returned with it, and the rows must be added again.
     ///
     /// # Errors
     /// When the directory cannot be read or written.
@@ -84,15 +84,15 @@ impl<R: Rows> RunStore<R> {
         if damage.is_some() {
             store.install(store.generation.clone(), Vec::new())?;
         } else {
-            // The writer that published this may have crashed before the name was durable; unused runs go only after
-            // that.
+            // The writer that published this may have crashed before the name was durable; unused runs are removed only
+            // after it is.
             store.sync_directory()?;
             store.remove_unused()?;
         }
         Ok((store, damage))
     }
 
-    /// Whether runs are merged on a thread beside the work.
+    /// Sets whether runs are merged on their own thread.
     pub fn merge_beside(&mut self, is_wanted: bool) {
         self.merges_beside = is_wanted;
     }
@@ -120,6 +120,39 @@ impl<R: Rows> RunStore<R> {
         self.runs().map(|run| RowSource::Run(Arc::clone(run))).collect()
     }
 
+    /// The line that was published with the rows; empty if there was none.
+    #[must_use]
+    pub fn mark(&self) -> &str {
+        &self.generation.mark
+    }
+
+    /// Publishes one more run, as [`RunStore::add_run`] does, and `mark` with it, as one unit.
+    ///
+    /// # Errors
+    /// When the run cannot be written or published. Nothing has changed then.
+    ///
+    /// # Panics
+    /// When the mark has more than one line.
+    pub fn add_marked_run(
+        &mut self,
+        keys_max: u64,
+        mark: &str,
+        fill: impl FnOnce(&mut RunWriter<'_, R>, &mut Names) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.add(Generation { mark: one_line(mark), ..self.generation.clone() }, keys_max, fill)
+    }
+
+    /// Publishes a mark without rows.
+    ///
+    /// # Errors
+    /// When it cannot be published. Nothing has changed then.
+    ///
+    /// # Panics
+    /// When the mark has more than one line.
+    pub fn set_mark(&mut self, mark: &str) -> Result<(), Error> {
+        self.install(Generation { mark: one_line(mark), ..self.generation.clone() }, self.runs.clone())
+    }
+
     /// Publishes one more run, which `fill` writes and which holds at most `keys_max` keys. With it the runs hold all rows of
     /// the inputs `covered`.
     ///
@@ -133,6 +166,16 @@ impl<R: Rows> RunStore<R> {
     ) -> Result<(), Error> {
         let mut generation = self.generation.clone();
         generation.covered.extend(covered);
+        self.add(generation, keys_max, fill)
+    }
+
+    /// Writes a run and publishes it with `generation`.
+    fn add(
+        &mut self,
+        mut generation: Generation,
+        keys_max: u64,
+        fill: impl FnOnce(&mut RunWriter<'_, R>, &mut Names) -> Result<(), Error>,
+    ) -> Result<(), Error> {
         let disk = Arc::clone(&self.disk);
         let mut writer = RunWriter::create(&*disk, &self.directory, generation.next_run, keys_max)?;
         fill(&mut writer, self.names_mut())?;
@@ -153,7 +196,7 @@ impl<R: Rows> RunStore<R> {
         self.install(generation, self.runs.clone())
     }
 
-    /// Replaces all runs by one of what `keep` wants.
+    /// Replaces all runs by one with what `keep` accepts.
     ///
     /// # Errors
     /// When runs cannot be read or written.
@@ -174,7 +217,8 @@ impl<R: Rows> RunStore<R> {
     /// When the generation cannot be published.
     pub fn clear(&mut self) -> Result<(), Error> {
         self.take_merged(true)?;
-        let generation = Generation { covered: BTreeSet::new(), ..self.generation.clone() };
+        let generation =
+            Generation { covered: BTreeSet::new(), mark: String::new(), ..self.generation.clone() };
         self.install(generation, Vec::new())
     }
 
@@ -209,10 +253,10 @@ impl<R: Rows> RunStore<R> {
         Ok(())
     }
 
-    /// Takes over what a thread merged, if it is done, or waits for it.
+    /// Installs what a thread merged, if it is done, or waits for it.
     ///
     /// # Errors
-    /// When the merge failed, a full disk aside: then it is tried again with the next one.
+    /// When the merge failed for another reason than a full disk, after which it is retried with the next one.
     ///
     /// # Panics
     /// When the thread did.
@@ -226,7 +270,7 @@ impl<R: Rows> RunStore<R> {
         }
     }
 
-    /// Puts a merged run in the place of those it was merged of.
+    /// Replaces runs by the one merged from them.
     fn install_merged(&mut self, run: Run<R>, level: u32, of: &[u64]) -> Result<(), Error> {
         // Where the last of them stood: runs that were made meanwhile are younger.
         let is_merged = |(run, _): &&(Arc<Run<R>>, u32)| of.contains(&run.id());
@@ -253,7 +297,7 @@ impl<R: Rows> RunStore<R> {
         self.remove_unused()
     }
 
-    /// Removes runs that no generation names. A reader that has one open goes on reading it.
+    /// Removes runs that no generation names. A reader that has one open can still read it.
     fn remove_unused(&self) -> Result<(), Error> {
         let merging = self.merging.iter().map(|merging| merging.id);
         let used = self.generation.runs.iter().map(|(id, _)| *id).chain(merging);
@@ -281,28 +325,49 @@ impl<R: Rows> RunStore<R> {
 }
 
 /// The runs of the generation that was published last, as a reader sees them. It takes no lock; if a writer merges runs
-/// meanwhile, opening may fail because a file is not there, and is tried again.
+/// meanwhile, opening may fail because a file is missing, and is retried.
 #[derive(Debug)]
 pub struct PublishedRuns<R: Rows> {
     /// The runs, oldest first.
     pub runs: Vec<Arc<Run<R>>>,
     covered: BTreeSet<Arc<str>>,
+    mark: String,
 }
 
 impl<R: Rows> PublishedRuns<R> {
-    /// Opens what is published in `directory`; nothing, if nothing is.
+    /// Opens what is published in `directory`, which may be nothing.
     ///
     /// # Errors
     /// When the runs cannot be read, or are damaged.
     pub fn open(disk: &dyn Disk, directory: &Path, names: &mut Names) -> Result<Self, Error> {
         let (generation, runs) = load(disk, directory, names)?;
-        Ok(Self { runs: runs.into_iter().map(|(run, _)| run).collect(), covered: generation.covered })
+        Ok(Self {
+            runs: runs.into_iter().map(|(run, _)| run).collect(),
+            covered: generation.covered,
+            mark: generation.mark,
+        })
     }
     /// Whether the runs hold all rows of an input.
     #[must_use]
     pub fn covers(&self, input: &str) -> bool {
         self.covered.contains(input)
     }
+    /// The line that was published with the rows; empty if there was none.
+    #[must_use]
+    pub fn mark(&self) -> &str {
+        &self.mark
+    }
+    /// The runs, to be walked.
+    #[must_use]
+    pub fn sources(&self) -> Vec<RowSource<R>> {
+        self.runs.iter().map(|run| RowSource::Run(Arc::clone(run))).collect()
+    }
+}
+
+/// The mark as it stands in a generation.
+fn one_line(mark: &str) -> String {
+    assert!(!mark.contains('\n'), "a mark is one line");
+    mark.to_owned()
 }
 
 /// Reads the published generation and opens its runs.

@@ -212,7 +212,7 @@ fn detects_any_flipped_bit() {
     }
 }
 
-/// Adds seven inputs, so that there is a merge, and says how many were acknowledged.
+/// Adds seven inputs, so that there is a merge, and returns how many were acknowledged.
 fn fill(disk: &SimulatedDisk, parts: &[Vec<Link>]) -> usize {
     let Ok((mut store, _)) = open(disk) else { return 0 };
     for (number, part) in parts.iter().enumerate() {

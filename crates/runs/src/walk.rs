@@ -1,6 +1,6 @@
 //! Walks the rows of all runs at once, backwards, and skips from key to key (paper 000, section 2).
 //!
-//! Backwards, because in a history a row is valid until the next one of its key: the walk has seen that one already.
+//! Backwards, because in a history a row is valid until the next one of its key, which the walk has then seen.
 //!
 //! **Invariant:** a walk holds two blocks a run, however many rows it passes.
 
@@ -77,7 +77,7 @@ pub struct Walk<R: Rows> {
     skipped: Vec<u8>,
 }
 
-/// Where a row stands that the walk has passed, so that it need not be copied unless it is wanted.
+/// The position of a row that the walk has passed, so that it is copied only if it is needed.
 #[derive(Clone, Copy, Debug)]
 pub struct Spot {
     source: usize,
@@ -85,7 +85,7 @@ pub struct Spot {
     number: usize,
 }
 
-/// The next rows of one key, as far as they stand side by side: all in one block, and no other source between them.
+/// The next adjacent rows of one key: all in one block, without rows of another source between them.
 #[derive(Debug)]
 pub struct Stretch<'w, R: Rows> {
     /// The key of all of them.
@@ -127,7 +127,7 @@ impl<R: Rows> Walk<R> {
         Ok(walk)
     }
 
-    /// The row that the walk stands at, and its key.
+    /// The current row and its key.
     #[must_use]
     #[inline]
     pub fn current(&self) -> Option<(&[u8], &R::Row)> {
@@ -160,7 +160,7 @@ impl<R: Rows> Walk<R> {
         self.after_move(next);
         Ok(())
     }
-    /// A row that the walk has passed. One that it passed long ago is read again.
+    /// A row that the walk has passed. An earlier block is read again.
     ///
     /// # Errors
     /// When a run cannot be read.
@@ -168,13 +168,13 @@ impl<R: Rows> Walk<R> {
     pub fn row_at(&mut self, spot: Spot) -> Result<&R::Row, Error> {
         self.sources[spot.source].row_at(spot.block, spot.number)
     }
-    /// The key that the walk stands at, as text; empty if it is none.
+    /// The current key as text; empty if there is none.
     #[must_use]
     pub fn key_text(&self) -> &str {
         self.current().and_then(|(key, _)| std::str::from_utf8(key).ok()).unwrap_or_default()
     }
 
-    /// Goes on to the next row.
+    /// Advances to the next row.
     ///
     /// # Errors
     /// When a run cannot be read.
@@ -183,7 +183,7 @@ impl<R: Rows> Walk<R> {
         self.pass(1)
     }
 
-    /// Goes on to the first row of another key.
+    /// Advances to the first row of another key.
     ///
     /// # Errors
     /// When a run cannot be read.

@@ -1,4 +1,4 @@
-//! Records that are due, handed out together.
+//! Records that are due, returned together.
 
 use crate::record::{DueRecord, RECORD_BYTES_MAX};
 use base::disk::AlignedBytes;
@@ -7,7 +7,7 @@ use base::disk::AlignedBytes;
 #[derive(Debug, Default)]
 pub struct Batch {
     pub(crate) bytes: AlignedBytes,
-    /// Where in the bytes records begin.
+    /// Offsets of the records in the bytes.
     pub(crate) offsets: Vec<u32>,
 }
 

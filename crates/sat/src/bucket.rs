@@ -1,6 +1,6 @@
 //! Buckets: the records that become due together, in a write buffer and in extents.
 //!
-//! **Invariant:** `live` is the number of records whose slot is this bucket. A bucket with none is gone, and its
+//! **Invariant:** `live` is the number of records whose slot is this bucket. A bucket without any is removed, and its
 //! extents are retired.
 
 use crate::extent::Extent;
@@ -9,7 +9,7 @@ use crate::slots::SLOT_MAX;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 
-/// No extent is read longer than this before it is due.
+/// Maximum time before its minute at which an extent is read.
 const TOGETHER_MINUTES_MAX: u32 = 12;
 
 /// What a bucket is for.
@@ -17,7 +17,7 @@ const TOGETHER_MINUTES_MAX: u32 = 12;
 pub(crate) enum Kind {
     /// Its records become due from its minute on.
     Due,
-    /// Its records were handed out and not written back yet (D5).
+    /// Its records were delivered and not written back yet (D5).
     Held,
     /// Its records were offered and not judged yet.
     Pending,
@@ -36,18 +36,18 @@ pub(crate) struct Bucket {
     /// Its minute has come: nothing is written to it any more.
     pub(crate) is_open: bool,
     pub(crate) chain: Chain,
-    /// Where in the list of buckets with a chain this one stands.
+    /// The position in the list of buckets with a chain.
     pub(crate) chain_place: Option<usize>,
-    /// Whether the chain of an open bucket was handed out.
+    /// Whether the chain of an open bucket was delivered.
     pub(crate) is_chain_spent: bool,
     /// Extents not read yet.
     pub(crate) extents: Vec<Extent>,
-    /// Whether the extent that is due first stands last.
+    /// Whether the extent that is due first is the last element.
     pub(crate) is_ordered: bool,
-    /// Extents that were read to be handed out. They stay until every record in them is written elsewhere.
+    /// Extents that were read for delivery. They stay until every record in them is written elsewhere.
     pub(crate) spent: Vec<Extent>,
     pub(crate) live: u64,
-    /// Records in the chain and in extents, dead ones included.
+    /// Records in the chain and in extents, including dead ones.
     pub(crate) copies: u64,
     /// Jobs that write records of this bucket right now.
     pub(crate) flushing: u32,
@@ -102,9 +102,9 @@ impl Bucket {
         self.spent.extend(&taken);
         taken
     }
-    /// Takes extents that lie right after one of `taken` on the disk, and after each other, and are due so soon after
-    /// `minute` that they wait for no more than `byte_minutes_max` each, until `bytes_max` are read together. The extents
-    /// must be in order.
+    /// Takes extents that directly follow one of `taken` on the disk, or each other, until `bytes_max` are read
+    /// together. Each must be due so soon after `minute` that it waits for at most `byte_minutes_max`. The extents must
+    /// be in order.
     pub(crate) fn take_following(
         &mut self,
         taken: &[Extent],
@@ -145,7 +145,7 @@ impl Bucket {
         }
         following
     }
-    /// When the first of the extents that are left and due after `minute` is due. The extents must be in order.
+    /// When the first of the remaining extents that are due after `minute` is due. The extents must be in order.
     pub(crate) fn next_due(&self, minute: u32) -> Option<u32> {
         let later = self.extents.partition_point(|extent| extent.first_due > minute);
         later.checked_sub(1).map(|next| self.extents[next].first_due)
@@ -160,7 +160,7 @@ pub(crate) struct Buckets {
     free: Vec<u32>,
     /// Those whose minute has not come, by minute.
     closed: BTreeMap<u32, u32>,
-    /// Minutes that were looked up lately and their slots: a look-up of its own costs a good part of an update.
+    /// A cache of recent minutes and their slots: a look-up costs a large part of an update.
     recent: Vec<(u32, u32)>,
     /// Slots of buckets with something in their chain.
     chained: Vec<u32>,
@@ -272,7 +272,7 @@ impl Buckets {
         self.closed.insert(minute, slot);
         self.forget(minute);
     }
-    /// Lets nothing more be written to the bucket of `minute`.
+    /// Opens the bucket of `minute`: nothing more is written to it.
     pub(crate) fn open_minute(&mut self, minute: u32) -> Option<u32> {
         let slot = self.closed.remove(&minute)?;
         self.forget(minute);
@@ -291,7 +291,7 @@ impl Buckets {
             self.chained.push(slot);
         }
     }
-    /// Takes the chain of a bucket away.
+    /// Removes and returns the chain of a bucket.
     pub(crate) fn take_chain(&mut self, slot: u32) -> Chain {
         self.note_chain_empty(slot);
         std::mem::take(&mut self.at_mut(slot).chain)

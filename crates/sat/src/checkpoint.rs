@@ -10,7 +10,7 @@
 //!
 //! The last chunk is of kind [`END`] and says how many there are. The file is filled up with zeros to 4 KiB.
 //!
-//! **Invariant:** a checkpoint is never changed. It counts from the moment that the superblock names it.
+//! **Invariant:** a checkpoint is never changed. It is in effect from the moment that the superblock names it.
 
 use crate::checksum::{Kind, Place};
 use crate::error::{Error, Result, Trying};
@@ -34,7 +34,7 @@ pub(crate) const END: u32 = 6;
 const HEAD_BYTES: usize = 16;
 const WINDOW_BYTES: usize = 1 << 20;
 
-/// A checkpoint being put together in memory.
+/// A checkpoint being assembled in memory.
 #[derive(Debug, Default)]
 pub(crate) struct Image {
     bytes: AlignedBytes,
@@ -43,7 +43,7 @@ pub(crate) struct Image {
 }
 
 impl Image {
-    /// An image that is put together in `memory`, which has or gets room for `bytes`.
+    /// An image in `memory`, which has or gets room for `bytes`.
     pub(crate) fn new(memory: AlignedBytes, bytes: usize) -> Self {
         let mut memory = if memory.capacity() < bytes { AlignedBytes::with_capacity(bytes) } else { memory };
         memory.clear();
@@ -75,7 +75,7 @@ impl Image {
     }
 }
 
-/// Reads the chunks of a checkpoint, one after the other.
+/// Reads the chunks of a checkpoint in order.
 #[derive(Debug)]
 pub(crate) struct Reader {
     file: Arc<dyn DiskFile>,

@@ -1,4 +1,4 @@
-//! CRC-32C over bytes together with where they belong, so that a misdirected or a stale write shows.
+//! CRC-32C over bytes and their location, so that a misdirected or stale write is detected.
 
 /// Where bytes belong: their store, the kind and number of their file, and the offset in it.
 #[derive(Clone, Copy, Debug)]

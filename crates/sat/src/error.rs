@@ -10,15 +10,15 @@ pub enum Error {
     /// A file could not be read or written. After a failed write the store is stopped: open it again (M3).
     #[error("cannot {action} `{}`", path.display())]
     Io {
-        /// What was tried.
+        /// The action.
         action: &'static str,
-        /// With which file or directory.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Bytes are not what was written. They are never served; the rest of the store is not concerned unless the
-    /// message comes from opening it.
+    /// Bytes are not what was written. They are never returned; the rest of the store is not affected unless opening
+    /// failed.
     #[error("`{}` is damaged at byte `{offset}`: {what}; restore the file from a copy, or rebuild the store", path.display())]
     Damaged {
         /// The file.
@@ -46,7 +46,7 @@ pub enum Error {
         /// The version that is known here.
         known: u32,
     },
-    /// An earlier call failed in a way after which nothing can be trusted to reach the disk (M3).
+    /// An earlier write failed, so nothing more is certain to reach the disk (M3).
     #[error("writing to `{}` failed before and was stopped; open the store again, which checks what is there", path.display())]
     Stopped {
         /// The directory of the store.
@@ -58,7 +58,7 @@ pub enum Error {
         /// The number asked for.
         number: u32,
     },
-    /// A key, a value or both together are longer than a record may be.
+    /// A key, a value or both together exceed the maximum of a record.
     #[error("a record of `{bytes}` bytes is too long; key and value together may have `{bytes_max}`")]
     TooLong {
         /// What was given.
@@ -66,16 +66,16 @@ pub enum Error {
         /// What is allowed.
         bytes_max: usize,
     },
-    /// The commit under way is full. Nothing was changed by this call.
-    #[error("the commit holds `{bytes}` bytes already and may have `{bytes_max}`; commit, then go on")]
+    /// The current commit is full. This call changed nothing.
+    #[error("the commit holds `{bytes}` bytes already and may have `{bytes_max}`; commit, then continue")]
     CommitFull {
         /// What the commit holds.
         bytes: usize,
         /// What it may hold.
         bytes_max: usize,
     },
-    /// Too many offered keys wait to be judged. Nothing was changed by this call.
-    #[error("`{pending}` offered keys wait to be judged; settle them, then go on")]
+    /// Too many offered keys wait to be judged. This call changed nothing.
+    #[error("`{pending}` offered keys wait to be judged; settle them, then continue")]
     PendingFull {
         /// How many wait.
         pending: usize,
@@ -85,7 +85,7 @@ pub enum Error {
 /// Describes a call that may fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Adds to an error of the system what was tried and with what.
+/// Adds action and path to a system error.
 pub(crate) trait Trying<T> {
     fn trying(self, action: &'static str, path: &Path) -> Result<T>;
 }

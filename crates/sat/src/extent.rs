@@ -1,4 +1,4 @@
-//! An extent: records of one bucket, sorted by due minute, as they lie in a data segment.
+//! An extent: records of one bucket, sorted by due minute, in a data segment.
 //!
 //! | bytes | what |
 //! |---|---|
@@ -16,10 +16,10 @@
 //! | … | the records ([`crate::record`]) |
 //!
 //! A flush cuts a buffer into several extents where the due minute changes, so that with strict timing each is read
-//! when its own first record is due and not before (S3). Those of one flush lie one after the other, without gaps.
+//! when its first record is due and not before (S3). Those of one flush are adjacent.
 //!
-//! **Invariant:** the checksum of the head stands in the checkpoint as well. What an earlier use of the same place
-//! left behind may be whole, but it is not what is looked for.
+//! **Invariant:** the checkpoint has the checksum of the head as well, so a whole extent from an earlier use of the
+//! same place is detected.
 
 use crate::checksum::{Kind, Place};
 use crate::record::{self, RECORD_BYTES_MAX};
@@ -29,7 +29,7 @@ use base::disk::AlignedBytes;
 pub(crate) const HEAD_BYTES: usize = 48;
 const MAGIC: &[u8; 4] = b"SATX";
 
-/// Where an extent is and what must be known of it without reading it.
+/// Where an extent is, and what must be known without reading it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Extent {
     pub(crate) segment: u32,
@@ -99,7 +99,7 @@ pub(crate) struct Cut {
     pub(crate) bytes_max: usize,
 }
 
-/// What a bucket's bytes are written with.
+/// The label of a bucket's bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Label {
     pub(crate) store: u64,
@@ -108,7 +108,7 @@ pub(crate) struct Label {
     pub(crate) frame: u64,
 }
 
-/// The most bytes that `records` in `body_bytes` can take when cut.
+/// Maximum bytes of `records` in `body_bytes` after cutting.
 pub(crate) fn bytes_max(body_bytes: usize, records: u32, cut: Cut) -> usize {
     // An extent ends where the next record would not fit, or later than `bytes_min`.
     let bytes_least = cut.bytes_min.min(cut.bytes_max - RECORD_BYTES_MAX - record::HEAD_BYTES);
@@ -141,7 +141,7 @@ pub(crate) fn write(
     extents
 }
 
-/// The entries in order of their due minutes. A bucket spans few minutes: they are counted, not compared.
+/// The entries in order of their due minutes. A bucket spans few minutes, so this is a counting sort.
 fn sorted_by_due(mut order: Vec<u64>) -> Vec<u64> {
     let dues = || order.iter().map(|entry| entry >> 32);
     let (Some(first), Some(last)) = (dues().min(), dues().max()) else { return order };
@@ -208,7 +208,7 @@ fn write_one(body: &[u8], order: &[u64], label: Label, run_offset: u32, run: &mu
     extent
 }
 
-/// Appends the records in their order; those that follow each other already at once.
+/// Appends the records in their order; adjacent ones with one copy.
 fn copy_records(body: &[u8], order: &[u64], run: &mut AlignedBytes) {
     let mut follows = None;
     for entry in order {

@@ -9,11 +9,11 @@
 //! | 10 | nothing |
 //! | 16 each | number 4, fingerprint 12, little endian, ascending as one number |
 //!
-//! The first fingerprint of every block (its upper 64 bits) stands in memory and in the checkpoint, so a look-up reads one
-//! block. A key is known by 96 bits of `SipHash` under the store's secret: among a thousand million keys a new one is
-//! taken for known once in about 8·10¹⁹ offers.
+//! The first fingerprint of every block (its upper 64 bits) is in memory and in the checkpoint, so a look-up reads one
+//! block. A key is identified by 96 bits of `SipHash` under the store's secret: among 10⁹ keys a new one is mistaken
+//! for a known one once in about 8·10¹⁹ offers.
 //!
-//! **Invariant:** a key stands in one run only: what is merged in was looked for in all of them first.
+//! **Invariant:** a key is in one run only: new keys are looked up in all runs before they are added.
 
 use crate::checksum::{Kind, Place};
 use crate::error::{Error, Result, Trying};
@@ -85,7 +85,7 @@ impl Index {
     pub(crate) fn entries(&self) -> u64 {
         self.runs.iter().map(|run| run.entries).sum()
     }
-    /// Takes up a run that a checkpoint names.
+    /// Restores a run that a checkpoint names.
     pub(crate) fn restore(&mut self, generation: u64, entries: u64, fences: Vec<u64>) -> Result<()> {
         let path = self.files.index(generation);
         let file = self.files.open(&path, Open::Read)?;
@@ -93,7 +93,7 @@ impl Index {
         self.runs.push(Run { generation, entries, fences, file, path });
         Ok(())
     }
-    /// Removes index files that no run is made of, left by a crash.
+    /// Removes index files that belong to no run, left by a crash.
     pub(crate) fn remove_strays(&mut self) -> Result<()> {
         for path in self.files.list()? {
             let Some(generation) = Files::number_of(&path, "index-") else { continue };
@@ -112,7 +112,7 @@ impl Index {
         }
         Ok(None)
     }
-    /// Calls `known` with place and number of each of the `wanted` fingerprints (ascending) that is there.
+    /// Calls `known` with index and number of each of the `wanted` fingerprints (ascending) that is there.
     pub(crate) fn find_all(&self, wanted: &[u128], mut known: impl FnMut(usize, u32)) -> Result<()> {
         for run in &self.runs {
             if wanted.len() * LOOKUP_RATIO < run.fences.len() {
@@ -332,7 +332,7 @@ impl RunWriter {
         self.window.clear();
         Ok(())
     }
-    /// The run, durable but for its name.
+    /// The run, durable except for its name.
     fn finish(mut self) -> Result<Run> {
         self.end_block()?;
         self.flush()?;

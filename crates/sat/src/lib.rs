@@ -1,9 +1,9 @@
 //! Small states ordered by when they are next due, on disk: the SAT/L organisation.
 //!
-//! A store holds records of any bytes under keys of any bytes. Each is due at a minute, is handed out then, and is
-//! written back with its next state and its next minute. Everything happens at sequential speed in a few megabytes of
-//! buffers, and with three bytes of memory a record: what is due soon lies in fine buckets, what is due in a year in
-//! coarse ones, and a record moves to finer ones as its time comes near.
+//! A store holds records of any bytes under keys of any bytes. Each is due at a minute, is returned then, and is
+//! written back with its next state and its next minute. All input and output is sequential, with a few megabytes of
+//! buffers and three bytes of memory per record: records due soon are in fine buckets, records due in a year in coarse
+//! ones, and a record moves to finer ones as its time approaches.
 //!
 //! ```
 //! use base::disk::{Disk, SimulatedDisk};
@@ -62,7 +62,7 @@ pub use statistics::{Statistics, StoreRecovery};
 pub use store::fuzzing;
 pub use store::{BucketSlot, OfferOutcome, OwnedRecord, Store};
 
-/// A minute on the store's clock, counted from whatever moment the caller likes.
+/// A minute on the store's clock, counted from a moment that the caller chooses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Minute(pub u32);
 

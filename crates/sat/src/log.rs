@@ -1,8 +1,8 @@
 //! The log: one frame a commit, synced before it is acknowledged (S5, M1).
 //!
 //! A log is cut into *parts*, one started with every checkpoint. A part fills one of a few files, which are used again
-//! and again; its first block, written once, says whose it is (`SATLOG1` and a zero, store, place among the files,
-//! checksum). Frames begin at multiples of 4 KiB after it, one after the other:
+//! and again; its first block, written once, identifies it (`SATLOG1` and a zero, store, place among the files,
+//! checksum). Frames begin at multiples of 4 KiB after it, in order:
 //!
 //! | bytes | what |
 //! |---|---|
@@ -18,8 +18,8 @@
 //! | 16 | at the end of the last block: part of the log, frame; so that a damaged head does not hide that one was there |
 //!
 //! **Invariant:** frames of one log are numbered without gaps. A frame that fails its checksum while a later one says
-//! that it was durable is damage; otherwise it is the end of the log. The number of a part is never given twice, so
-//! what an earlier use of a file left behind fails its checksum.
+//! that it was durable is damage; otherwise it is the end of the log. The number of a part is never reused, so what is
+//! left of an earlier use of a file fails its checksum.
 
 pub(crate) mod operation;
 mod replay;
@@ -43,7 +43,7 @@ const MAGIC: &[u8; 4] = b"SATF";
 /// The first block of a file.
 pub(crate) const FILE_HEAD_BYTES: u64 = BLOCK_BYTES as u64;
 const FILE_MAGIC: &[u8; 8] = b"SATLOG1\0";
-/// One file is written while a checkpoint makes another superfluous.
+/// One file is written while a checkpoint frees another.
 pub(crate) const LOG_FILES: usize = 3;
 
 /// What a frame says about itself.
@@ -56,7 +56,7 @@ pub(crate) struct FrameHead {
     pub(crate) minute: u32,
 }
 
-/// Where a log is gone on with: its next part, and the last durable frame.
+/// Where a log continues: its next part, and the last durable frame.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Begin {
     pub(crate) part: u64,
@@ -137,7 +137,7 @@ impl Log {
         frame.resize(HEAD_BYTES);
         frame
     }
-    /// Begins a new part, in a file that no part which is needed uses. `None` if there is no such file yet.
+    /// Begins a new part, in a file without needed parts. `None` if there is no such file yet.
     pub(crate) fn begin_part(&mut self) -> Option<u64> {
         let is_needed = |file: usize| self.needed.iter().any(|(needed, _)| *needed == file);
         let file = (0..LOG_FILES).find(|file| !is_needed(*file))?;
@@ -166,9 +166,9 @@ impl Log {
     pub(crate) fn part_bytes(&self) -> u64 {
         self.tail - FILE_HEAD_BYTES
     }
-    /// Gives a frame to be written; the part must have room for it.
+    /// Submits a frame; the part must have room for it.
     pub(crate) fn submit(&mut self, head: FrameHead, mut bytes: AlignedBytes) {
-        assert!(self.has_room(bytes.len()), "who submits a frame has looked for room");
+        assert!(self.has_room(bytes.len()), "the caller has checked for room");
         bytes.resize(whole_blocks(bytes.len()));
         let offset = self.tail;
         self.tail += bytes.len() as u64;
@@ -226,7 +226,7 @@ fn file_head(store: u64, place: usize) -> AlignedBytes {
     block
 }
 
-/// Writes frames and syncs them together; all of them are durable, or none is known to be.
+/// Writes frames and syncs them together; afterwards all of them are durable, or none is known to be.
 fn write_frames(jobs: Vec<WriteFrame>) -> Vec<WrittenFrame> {
     let mut results: Vec<WrittenFrame> = Vec::with_capacity(jobs.len());
     let mut unsynced: Vec<(Arc<dyn DiskFile>, PathBuf)> = Vec::new();

@@ -2,8 +2,8 @@
 
 use crate::Resolution;
 
-/// Settings of a store. `log_bytes`, `segment_bytes`, `begin` and `secret` are settled when a store is made; the others
-/// may differ from one opening to the next.
+/// Settings of a store. `log_bytes`, `segment_bytes`, `begin` and `secret` are fixed when a store is created; the
+/// others may differ at each opening.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
@@ -16,10 +16,10 @@ pub struct Options {
     pub log_bytes: u64,
     /// Size of a data file; at least 512 KiB.
     pub segment_bytes: u32,
-    /// Whether a record is handed out at its own minute and never before (S3). Without it a record may come as
-    /// early as the minute of its bucket.
+    /// Whether a record is returned at its own minute and never before (S3). Otherwise it may come as early as the
+    /// minute of its bucket.
     pub strict: bool,
-    /// How buckets are cut out of time (S1).
+    /// How time is divided into buckets (S1).
     pub resolution: Resolution,
     /// How write buffers share the pool.
     pub buffers: Buffers,
@@ -66,14 +66,14 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Below these the longest record would not fit.
+    /// Raises settings to the minima with which the longest record fits.
     pub(crate) fn raise_to_minima(&mut self) {
         self.pool_bytes = self.pool_bytes.max(512 << 10);
         self.log_bytes = self.log_bytes.max(1 << 20);
         self.segment_bytes = self.segment_bytes.max(512 << 10);
         self.pending_max = self.pending_max.max(1);
     }
-    /// What one commit may hold. It bounds how far after a damaged commit the next one can begin.
+    /// Maximum bytes of a commit. It bounds how far after a damaged commit the next one can begin.
     pub(crate) fn commit_bytes_max(&self) -> usize {
         usize::try_from(self.log_bytes / 4).unwrap_or(usize::MAX).min(16 << 20)
     }

@@ -1,9 +1,9 @@
 //! One pool of fixed blocks, shared by all write buffers (S2).
 //!
-//! A write buffer is a [`Chain`] of blocks that grows as long as the pool has some. Blocks are handed over whole to
-//! the thread that writes them and come back when they are written.
+//! A write buffer is a [`Chain`] of blocks that grows as long as the pool has some. Blocks are moved to the thread that
+//! writes them and come back afterwards.
 //!
-//! **Invariant:** there are never more blocks than the pool was made with, wherever they are.
+//! **Invariant:** the number of blocks, wherever they are, never exceeds the pool's.
 
 use crate::record::{self, DueRecord, HEAD_BYTES};
 
@@ -39,7 +39,7 @@ impl Pool {
     }
     fn take(&mut self) -> Block {
         self.free.pop().unwrap_or_else(|| {
-            self.unmade = self.unmade.checked_sub(1).expect("who appends has made room before");
+            self.unmade = self.unmade.checked_sub(1).expect("the caller has made room before");
             vec![0; self.block_bytes].into_boxed_slice()
         })
     }
@@ -49,7 +49,7 @@ impl Pool {
     }
 }
 
-/// A write buffer: records one after the other over a chain of blocks.
+/// A write buffer: records in sequence over a chain of blocks.
 #[derive(Debug, Default)]
 pub(crate) struct Chain {
     blocks: Vec<Block>,
@@ -126,7 +126,7 @@ impl Chain {
     }
 }
 
-/// A chain's bytes as one piece, for who looks for a record in it.
+/// A chain's bytes as one piece, to search it for a record.
 pub(crate) fn gathered(chain: &Chain) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(chain.bytes());
     chain.pieces().for_each(|piece| bytes.extend_from_slice(piece));

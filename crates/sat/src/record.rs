@@ -1,6 +1,6 @@
 //! A record: number, sequence, due minute, key, value; and its bytes.
 //!
-//! The bytes are the same in a write buffer, in an extent and in a batch that is handed out:
+//! The bytes are the same in a write buffer, in an extent and in a batch:
 //!
 //! | bytes | what |
 //! |---|---|
@@ -16,7 +16,7 @@ use crate::{Minute, Number};
 /// Bytes before the key.
 pub(crate) const HEAD_BYTES: usize = 18;
 
-/// What key and value of one record may have together.
+/// Maximum bytes of key and value of one record.
 pub const RECORD_BYTES_MAX: usize = 48 * 1024;
 
 /// One record of a store, as it was last written.

@@ -1,9 +1,9 @@
-//! Which bucket a record goes to: fine steps for what is due soon, coarse ones for the far future (S1).
+//! Which bucket a record goes to: fine steps for the near future, coarse ones for the far future (S1).
 //!
 //! For a record due at t′ and written at t, b = ⌊t′/τ⌋·τ with τ = max(1, ⌊exp(⌊ln(t′−t)⌋)·s⌋). There are no floats
-//! here: eᵏ stands in a table with 64 binary places, so the same choice is made on every machine.
+//! here: eᵏ is in a table with 64 binary places, so the same choice is made on every machine.
 //!
-//! **Invariant:** t < b ≤ t′. A bucket is never chosen once its minute has come.
+//! **Invariant:** t < b ≤ t′. A bucket is never chosen after its minute has come.
 
 use crate::Minute;
 
@@ -34,10 +34,10 @@ const POWERS_OF_E: [u128; 23] = [
     0x0000_0000_d5ad_6dce_21af_fc0d_d9a3_592a,
 ];
 
-/// How buckets are cut out of time.
+/// How time is divided into buckets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Resolution {
-    /// From which interval on which τ holds; the first begins at 1.
+    /// The τ of each range of intervals; the first begins at 1.
     steps: Vec<Step>,
 }
 
@@ -72,15 +72,15 @@ impl Resolution {
         let above = self.steps.partition_point(|step| step.interval_minutes_min <= interval_minutes);
         self.steps[above.saturating_sub(1)].tau_minutes
     }
-    /// The bucket for a record due at `due` and written at `now`; what is due already is due in the next minute (D5).
+    /// The bucket for a record due at `due` and written at `now`; a record that is overdue is due in the next minute
+    /// (D5).
     #[must_use]
     pub fn bucket(&self, now: Minute, due: Minute) -> Minute {
         let due = due.0.max(now.0 + 1);
         let tau = self.tau_minutes(due - now.0);
         Minute(due / tau * tau)
     }
-    /// The distance class of a bucket that lies `interval_minutes` ahead: what is in one class dies at about the
-    /// same time.
+    /// The distance class of a bucket `interval_minutes` ahead: records of one class die at about the same time.
     #[must_use]
     pub(crate) fn class(&self, interval_minutes: u32) -> usize {
         let above = self.steps.partition_point(|step| step.interval_minutes_min <= interval_minutes);
@@ -95,7 +95,7 @@ impl Default for Resolution {
     }
 }
 
-/// The number of classes that [`Resolution::class`] tells apart.
+/// Number of classes of [`Resolution::class`].
 pub(crate) const CLASSES: usize = POWERS_OF_E.len() - 3;
 
 #[expect(clippy::cast_possible_truncation, reason = "e²² is below 2³²")]
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_due_already_is_due_in_the_next_minute() {
+    fn an_overdue_record_is_due_in_the_next_minute() {
         assert_eq!(Resolution::default().bucket(Minute(100), Minute(3)), Minute(101));
         assert_eq!(Resolution::default().bucket(Minute(100), Minute(100)), Minute(101));
     }

@@ -1,10 +1,9 @@
-//! Space: data segments of one size, filled from front to end, given back when nothing in them is needed.
+//! Space: data segments of one size, filled from front to end, freed when nothing in them is needed.
 //!
-//! What is written together dies together if it is due at about the same distance: each class of
-//! [`crate::Resolution`] has a segment of its own to fill.
+//! Records due at about the same distance die together, so each class of [`crate::Resolution`] fills its own segment.
 //!
-//! **Invariant:** a byte that the last durable checkpoint refers to is not written again. What dies is *retired*
-//! first; only a checkpoint that no longer names it makes it free.
+//! **Invariant:** a byte that the last durable checkpoint refers to is not written again. Dead extents are *retired*
+//! first; only a checkpoint that no longer names them frees them.
 
 use crate::error::{Result, Trying};
 use crate::extent::Extent;
@@ -15,7 +14,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// Empty segments that are kept to be filled again; more are deleted.
+/// Maximum number of empty segments kept for reuse; more are deleted.
 const SPARE_SEGMENTS_MAX: usize = 4;
 
 #[derive(Debug)]
@@ -116,7 +115,7 @@ impl Segments {
         segment.used += bytes;
         segment.live += bytes;
     }
-    /// Notes that an extent is not needed any more, once a checkpoint says so too.
+    /// Notes that an extent is no longer needed, effective with the next checkpoint.
     pub(crate) fn retire(&mut self, extent: &Extent) {
         let segment = self.segments.get_mut(&extent.segment).expect("it was written there");
         segment.live -= extent.bytes() as u64;
@@ -131,7 +130,7 @@ impl Segments {
         let ids = std::mem::take(&mut self.unsynced);
         ids.iter().filter_map(|id| Some(Arc::clone(&self.segments.get(id)?.file))).collect()
     }
-    /// Gives back what `retired` took, now that no durable checkpoint names it. Empty segments become spare or go.
+    /// Frees the space of `retired`, which no durable checkpoint names. Empty segments become spare or are deleted.
     pub(crate) fn release(&mut self, retired: &[(u32, u32)]) {
         for (id, bytes) in retired {
             let segment = self.segments.get_mut(id).expect("it was written there");
@@ -162,8 +161,8 @@ impl Segments {
     pub(crate) fn file(&self, id: u32) -> &Arc<dyn DiskFile> {
         &self.segments[&id].file
     }
-    /// The segment with the fewest needed bytes, if less than half of it is and more than half of all space is
-    /// wasted: what cleaning takes next. One that waits to be released is nothing to clean.
+    /// The segment with the fewest needed bytes, if less than half of it is and more than half of all space is wasted:
+    /// the next to clean. A segment that waits to be released needs no cleaning.
     pub(crate) fn emptiest(&self) -> Option<u32> {
         let is_kept =
             |id: &u32, segment: &Segment| !segment.is_filling && segment.live > 0 && !self.spare.contains(id);
@@ -179,8 +178,7 @@ impl Segments {
         let used = self.segments.values().map(|segment| segment.live).sum();
         (self.segments.len() as u64 * u64::from(self.segment_bytes), used)
     }
-    /// Takes up the files of a store that is opened: those that `extents` need are kept closed to further writes,
-    /// the others are emptied.
+    /// Restores the files of a store: those that `extents` need are closed to further writes, the others are emptied.
     pub(crate) fn restore(&mut self, extents: &[Extent]) -> Result<()> {
         for path in self.files.list()? {
             let Some(id) = Files::number_of(&path, "data-").and_then(|id| u32::try_from(id).ok()) else {
@@ -208,7 +206,7 @@ impl Segments {
             self.segments.iter().filter(|(_, segment)| segment.used == 0).map(|(id, _)| *id).collect();
         for id in empty {
             let path = self.files.segment(id);
-            // A file that a crash left without its room is not worth keeping.
+            // A crash may leave a file without its allocated room; it is removed.
             let length = self.segments[&id].file.length().trying("measure", &path)?;
             if length == u64::from(self.segment_bytes) && self.spare.len() < SPARE_SEGMENTS_MAX {
                 self.spare.push(id);

@@ -26,11 +26,11 @@ impl Slots {
     pub(crate) fn len(&self) -> u32 {
         self.length
     }
-    /// Gives the next number out, with no bucket.
+    /// Returns the next number, with no bucket.
     pub(crate) fn push(&mut self) -> u32 {
         if self.length as usize == self.chunks.len() * CHUNK {
             let mut chunk = vec![[0; 3]; CHUNK].into_boxed_slice();
-            // Look-ups are all over the place: with small pages most would miss the processor's table of pages.
+            // Look-ups are random: with small pages most would miss the translation cache.
             base::memory::prefer_huge_pages(chunk.as_flattened_mut());
             self.chunks.push(chunk);
         }

@@ -4,13 +4,13 @@
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Statistics {
-    /// Records handed out.
+    /// Records delivered.
     pub delivered: u64,
-    /// Records that were met before they were due and put at a nearer place (S3).
+    /// Records that were read before they were due and moved to a nearer bucket (S3).
     pub moved: u64,
-    /// Records rewritten to give space back, or because they are held.
+    /// Records rewritten to free space, or because they are held.
     pub compacted: u64,
-    /// Records handed out from a write buffer, without a read.
+    /// Records delivered from a write buffer, without a read.
     pub from_memory: u64,
     /// Times that write buffers were flushed.
     pub flushes: u64,
@@ -24,11 +24,11 @@ pub struct Statistics {
     pub checkpoints: u64,
     /// Bytes of checkpoints written.
     pub checkpoint_bytes_written: u64,
-    /// Reads of extents to be handed out.
+    /// Reads of extents for delivery.
     pub reads: u64,
     /// Bytes of those reads.
     pub data_bytes_read: u64,
-    /// Extents that failed their checksum and were set aside.
+    /// Extents that failed their checksum and were skipped.
     pub damaged_extents: u64,
 }
 

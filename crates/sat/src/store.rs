@@ -1,9 +1,8 @@
-//! The store: what it is made of, and its life from opening to closing.
+//! The store: its parts, and its life from opening to closing.
 //!
-//! The rooms: [`write`] changes records, [`plan`] decides what comes next and reads ahead, [`due`] hands
-//! it out, [`flush`] makes room in the pool, [`checkpoint`]
-//! makes the state durable, [`recover`] opens, [`read_only`] opens beside a writer, [`settle`] judges offered keys, [`look`] finds records out of turn,
-//! [`compact`] gives space back.
+//! The rooms: [`write`] changes records, [`plan`] decides what comes next and reads ahead, [`due`] delivers it,
+//! [`flush`] makes room in the pool, [`checkpoint`] makes the state durable, [`recover`] opens, [`read_only`] opens
+//! beside a writer, [`settle`] judges offered keys, [`look`] finds records out of turn, [`compact`] frees space.
 
 mod checkpoint;
 mod compact;
@@ -40,8 +39,8 @@ use std::sync::Arc;
 
 /// Records ordered by when they are due, on disk.
 ///
-/// There is one writer: the caller that opens a store makes sure that there is no other. Changes are seen at once and
-/// are durable after [`Store::commit`]; what was not committed is gone after a crash, all of it.
+/// There is one writer: the caller ensures that there is no other. Changes are seen at once and are durable after
+/// [`Store::commit`]; after a crash, all uncommitted changes are gone.
 #[derive(Debug)]
 pub struct Store {
     files: Files,
@@ -50,14 +49,14 @@ pub struct Store {
     options: Options,
     slots: Slots,
     buckets: Buckets,
-    /// Where handed-out records are kept whose bucket is otherwise done with; 0 if there are none.
+    /// The bucket of delivered records whose own bucket is otherwise finished; 0 if there are none.
     held: u32,
     pending: settle::Pending,
     count: u64,
     pool: Pool,
-    /// Every record due up to this minute was handed out or is about to be.
+    /// Every record due up to this minute was delivered or is about to be.
     position: u32,
-    /// Up to which minute records may be handed out.
+    /// The minute up to which records may be delivered.
     now: u32,
     /// The minute that the log knows.
     logged_minute: u32,
@@ -96,12 +95,12 @@ impl Store {
     pub fn statistics(&self) -> Statistics {
         Statistics { log_bytes_written: self.log.bytes_written(), ..self.statistics }
     }
-    /// How many records there are; offered keys that were not judged yet are none.
+    /// Number of records, without offered keys that were not judged yet.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.count
     }
-    /// The minute up to which everything that is due was handed out, or is about to be.
+    /// The minute up to which everything due was delivered, or is about to be.
     #[must_use]
     pub fn minute(&self) -> Minute {
         Minute(self.position)
@@ -125,7 +124,7 @@ impl Store {
     fn check_running(&self) -> Result<()> {
         if self.is_stopped { Err(Error::Stopped { path: self.files.directory.clone() }) } else { Ok(()) }
     }
-    /// After a failed write nothing more is promised (M3).
+    /// Stops the store after a failed write (M3).
     fn stop_on_error<T>(&mut self, result: Result<T>) -> Result<T> {
         if matches!(result, Err(Error::Io { .. })) {
             self.is_stopped = true;

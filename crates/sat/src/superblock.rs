@@ -1,5 +1,4 @@
-//! The superblock: which checkpoint counts. Two copies in two blocks of one file, written and synced one after the
-//! other.
+//! The superblock: names the current checkpoint. Two copies in two blocks of one file, written and synced in sequence.
 //!
 //! | bytes | what |
 //! |---|---|

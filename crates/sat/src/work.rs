@@ -43,7 +43,7 @@ pub(crate) struct RunDone {
     pub(crate) result: Result<()>,
 }
 
-/// Memory that runs are put together in, kept from one to the next.
+/// Buffers for assembling runs, reused.
 #[derive(Default)]
 pub(crate) struct RunScratch {
     body: Vec<u8>,
@@ -139,7 +139,7 @@ impl Default for ReadDone {
 }
 
 pub(crate) fn read(mut job: ReadJob) -> ReadDone {
-    // A buffer keeps its length: zeroing what is read over at once would cost as much as the checksum.
+    // A buffer keeps its length: zeroing what is overwritten at once would cost as much as the checksum.
     if job.buffer.len() < job.length {
         job.buffer.resize(job.length);
     }

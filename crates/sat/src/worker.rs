@@ -1,7 +1,7 @@
-//! Work beside the caller's thread, or within it.
+//! Work on background threads, or on the caller's.
 //!
-//! With no threads, work is done at once when it is given, in a fixed order: so a test on a simulated disk is a
-//! function of its seed. With threads the very same function does the same work later.
+//! Without threads, work is done at once, in a fixed order, so a test on a simulated disk is a function of its seed.
+//! With threads the same function does the same work later.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -144,7 +144,7 @@ impl<J, R> Drop for Worker<J, R> {
         self.shared.lock().closing = true;
         self.shared.jobs_came.notify_all();
         for thread in self.threads.drain(..) {
-            // A thread that panicked has said so already.
+            // A panic of the thread was reported already.
             let _ = thread.join();
         }
     }

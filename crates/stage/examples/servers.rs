@@ -56,9 +56,11 @@ impl Stage for Servers {
         self.write().map_err(|error| Error::of("servers", error))
     }
 
-    fn take_down(&mut self, target: &Target) -> Result<(), Error> {
+    fn take_down(&mut self, target: &Target) -> Result<u64, Error> {
+        let before = self.rows.len();
         self.rows.retain(|_, row| !target.holds(&row.page));
-        self.write().map_err(|error| Error::of("servers", error))
+        self.write().map_err(|error| Error::of("servers", error))?;
+        Ok((before - self.rows.len()) as u64)
     }
 
     fn clear(&mut self) -> Result<(), Error> {

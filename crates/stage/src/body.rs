@@ -90,7 +90,9 @@ impl BodyParser {
     }
 }
 
-fn language_of(page: &Page) -> Option<Language> {
+/// The language of a page, if there is enough text to tell.
+#[must_use]
+pub fn language_of(page: &Page) -> Option<Language> {
     let hint = page.lang.as_deref().or_else(|| japanese(page.charset));
     let sample = &page.text.sample;
     let start = sample.get(..sample.floor_char_boundary(LANGUAGE_BYTES_MAX)).unwrap_or(sample);

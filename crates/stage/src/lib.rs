@@ -27,18 +27,18 @@ mod error;
 mod runner;
 
 pub use arrival::Arrival;
-pub use body::{BodyParser, Markup, ParsedBody};
+pub use body::{BodyParser, Markup, ParsedBody, language_of};
 pub use delivery::{Delivery, Progress};
 pub use error::{Error, parse_checkpoint};
 pub use runner::{
-    COMMIT_CAPTURES, LAG_CAPTURES_MAX, LOOK_AHEAD_CAPTURES, Lag, PauseSwitch, Runner, take_down,
+    COMMIT_CAPTURES, LAG_CAPTURES_MAX, LOOK_AHEAD_CAPTURES, Lag, PauseSwitch, Runner, lag_after, take_down,
 };
 
 use archive::{Checkpoint, Target};
 
 /// Something that is derived from the archive.
 pub trait Stage {
-    /// A short name for messages. `utsushi rebuild NAME` rebuilds the stage.
+    /// A short name for messages. `utsushi rebuild NAME` rebuilds the stage, and its files are in the directory of that name.
     fn name(&self) -> &'static str;
 
     /// The position in the archive after the last capture that was committed; `None` if there was none.
@@ -48,7 +48,8 @@ pub trait Stage {
     /// process the whole archive again on top of what is there.
     fn checkpoint(&self) -> Result<Option<Checkpoint>, Error>;
 
-    /// Processes one capture. The result need not be stored before the next [`Stage::commit`].
+    /// Processes one capture. Captures come in order of arrival, not of their dates: an import brings old ones after new ones.
+    /// The result need not be stored before the next [`Stage::commit`].
     ///
     /// # Errors
     /// When the stage cannot go on. It is dropped then, and opened again from its last commit.
@@ -69,13 +70,19 @@ pub trait Stage {
         Ok(())
     }
 
-    /// Removes what was derived from captures of `target`. The archive no longer shows them.
+    /// Removes what was derived from captures of `target`, durably, and returns how many rows, pages or documents that
+    /// were. The archive no longer shows these captures. After a crash it is called again.
     ///
     /// # Errors
     /// When it cannot be removed.
-    fn take_down(&mut self, target: &Target) -> Result<(), Error>;
+    fn take_down(&mut self, target: &Target) -> Result<u64, Error>;
 
     /// Removes everything, the checkpoint too, so that the next run rebuilds it.
+    ///
+    /// A stage with a directory of its own is never cleared while it is used: a rebuild opens it in a new directory, clears
+    /// it there, lets it catch up, and puts the directory in place of the old one. So readers keep the old data until the
+    /// new data is complete, and a crash costs nothing. A stage whose files lie among those of the archive is cleared in
+    /// place, and catches up.
     ///
     /// # Errors
     /// When it cannot be removed.

@@ -5,7 +5,7 @@ use crate::arrival::Arrival;
 use crate::body::BodyParser;
 use crate::delivery::{Delivery, Progress};
 use crate::error::Error;
-use archive::{Entry, Reader, Target};
+use archive::{Checkpoint, Entry, Reader, Target};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -36,6 +36,11 @@ impl Runner {
     #[must_use]
     pub fn commit_every(self, captures: u64) -> Self {
         Self { commit_captures: captures, ..self }
+    }
+    /// Has its runs paused by `switch`, so that they can be paused before the runner exists.
+    #[must_use]
+    pub fn paused_by(self, switch: PauseSwitch) -> Self {
+        Self { pause: switch, ..self }
     }
     /// What pauses its runs. Copies may go to other threads.
     #[must_use]
@@ -114,16 +119,7 @@ impl Runner {
     /// # Errors
     /// When the archive or the checkpoint cannot be read.
     pub fn lag(&self, stage: &dyn Stage) -> Result<Lag, Error> {
-        let mut lag = Lag::default();
-        for arrival in self.reader.since(stage.checkpoint()?.as_ref())? {
-            arrival?;
-            if lag.captures == LAG_CAPTURES_MAX {
-                lag.is_more = true;
-                break;
-            }
-            lag.captures += 1;
-        }
-        Ok(lag)
+        lag_after(&self.reader, stage.checkpoint()?.as_ref())
     }
 }
 
@@ -136,13 +132,31 @@ pub struct Lag {
     pub is_more: bool,
 }
 
-/// Removes what stages derived from captures of `target`. The takedown of the archive comes first.
+/// How far a checkpoint is behind the archive; `None` is the beginning. Only the checksum files are read for it.
+///
+/// # Errors
+/// When the archive cannot be read.
+pub fn lag_after(reader: &Reader, checkpoint: Option<&Checkpoint>) -> Result<Lag, Error> {
+    let mut lag = Lag::default();
+    for arrival in reader.since(checkpoint)? {
+        arrival?;
+        if lag.captures == LAG_CAPTURES_MAX {
+            lag.is_more = true;
+            break;
+        }
+        lag.captures += 1;
+    }
+    Ok(lag)
+}
+
+/// Removes what stages derived from captures of `target`, and returns how many rows, pages or documents that were. The
+/// takedown of the archive comes first.
 ///
 /// # Errors
 /// When a stage fails. The others were asked all the same; the first error is returned.
-pub fn take_down(stages: &mut [&mut dyn Stage], target: &Target) -> Result<(), Error> {
+pub fn take_down(stages: &mut [&mut dyn Stage], target: &Target) -> Result<u64, Error> {
     let results: Vec<_> = stages.iter_mut().map(|stage| stage.take_down(target)).collect();
-    results.into_iter().collect()
+    results.into_iter().sum()
 }
 
 /// Pauses the runs of a [`Runner`]: they commit and return. Run them again after [`PauseSwitch::resume`].

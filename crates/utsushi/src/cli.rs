@@ -26,7 +26,7 @@ Exit codes: 0 done, 1 done with findings, 2 failed.";
 
 /// A living copy of a part of the web: visits pages politely and archives every version in standard WARC files.
 #[derive(Debug, Parser)]
-#[command(name = "utsushi", version, max_term_width = 100, disable_help_subcommand = true, after_help = EXAMPLES)]
+#[command(name = "utsushi", version, long_version = crate::commands::licences::version(), max_term_width = 100, disable_help_subcommand = true, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     #[command(flatten)]
     pub(crate) global: Global,

@@ -1,12 +1,15 @@
 //! The commands, one file each.
 
 mod add;
+mod annotate;
 mod completions;
 mod config;
 mod counts;
 mod crawl;
 mod demo;
 mod destination;
+mod document;
+mod documents;
 mod explain;
 mod export;
 mod fetch;
@@ -15,6 +18,8 @@ mod guard;
 mod history;
 mod import;
 mod kept;
+pub(crate) mod licences;
+mod links;
 mod man;
 mod pause;
 mod present;
@@ -64,10 +69,18 @@ pub(crate) enum Command {
     History(history::Args),
     /// Print one version of a page
     Get(get::Args),
+    /// Show what a page says, sentence by sentence, with its links
+    Document(document::Args),
+    /// Write what pages said at a moment or during a period, with their links
+    Documents(documents::Args),
+    /// List the links of a page and the links to it, with their texts
+    Links(links::Args),
     /// Write the versions of pages that were valid at a moment or during a period
     Snapshot(snapshot::Args),
     /// Run an analysis over a snapshot on all cores, isolated from faulty documents
     Scan(scan::Args),
+    /// Annotate Japanese sentences from standard input, one per line: words, bunsetsu, dependencies, synonyms
+    Annotate(annotate::Args),
     /// Import WARC, WACZ and ARC files from any source
     Import(import::Args),
     /// Export the whole archive, or part of it, as WARC or in another format
@@ -88,6 +101,8 @@ pub(crate) enum Command {
     Config(config::Args),
     /// Print a completion script for a shell
     Completions(completions::Args),
+    /// Print the licences of the built-in dictionary, synonyms and models
+    Licences(licences::Args),
     /// Print the manual
     Man(man::Args),
 }
@@ -108,6 +123,8 @@ pub(crate) async fn run(cli: &Cli, output: &Output) -> anyhow::Result<Exit> {
     match &cli.command {
         Command::Completions(args) => Ok(completions::run(args, output)),
         Command::Man(args) => man::run(args, output),
+        Command::Annotate(args) => annotate::run(args, output),
+        Command::Licences(_) => Ok(licences::run(output)),
         Command::Config(args) if args.default => Ok(config::show_default(output)),
         command => run_with(command, &context(cli, output)?).await,
     }
@@ -126,6 +143,9 @@ async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> 
         Command::Fetch(args) => fetch::run(args, context).await,
         Command::History(args) => history::run(args, context),
         Command::Get(args) => get::run(args, context),
+        Command::Document(args) => document::run(args, context),
+        Command::Documents(args) => documents::run(args, context),
+        Command::Links(args) => links::run(args, context),
         Command::Snapshot(args) => snapshot::run(args, context),
         Command::Scan(args) => scan::run(args, context),
         Command::Import(args) => import::run(args, context).await,
@@ -137,7 +157,9 @@ async fn run_with(command: &Command, context: &Context) -> anyhow::Result<Exit> 
         Command::Sim(args) => sim::run(args, context).await,
         Command::Status(args) => status::run(args, context).await,
         Command::Config(args) => config::run(args, context),
-        Command::Completions(_) | Command::Man(_) => unreachable!("they run without a context"),
+        Command::Completions(_) | Command::Man(_) | Command::Annotate(_) | Command::Licences(_) => {
+            unreachable!("they run without a context")
+        }
     }
 }
 
@@ -149,7 +171,7 @@ fn context(cli: &Cli, output: &Output) -> anyhow::Result<Context> {
     }
     logs::start(output, &config.log.level, config.log.format);
     let config_file = cli.global.config.clone();
-    let node = Node { data, config, monitor: Arc::new(output.clone()) };
+    let node = Node { data, config, monitor: Arc::new(output.clone()), stages: node::stages::ALL };
     Ok(Context { node, config_file, output: output.clone() })
 }
 

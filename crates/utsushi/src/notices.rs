@@ -4,6 +4,8 @@ use crate::output::Output;
 use crate::progress::Progress;
 use crate::words::count_of;
 use archive::Recovery;
+use base::clock::{Clock as _, RealClock};
+use base::{Interval, Timestamp};
 use crawl::Learning;
 use node::{Activity, Meter, Monitor, Notice};
 
@@ -25,9 +27,27 @@ impl Monitor for Output {
             Notice::ClockJumped { clock, wall } => self.complaint(format!(
                 "the clock of this machine jumped to {wall}; the crawl uses its own time, {clock}"
             )),
+            Notice::OwnTime { now, accelerate } => own_time(self, *now, *accelerate),
             Notice::MetricsServed(address) => self.note(format!("metrics: http://{address}/metrics")),
             Notice::DiskFull(error) => self.complaint(format!("waiting for space on disk: {error}")),
             Notice::DiskFreed => self.complaint("disk space is available again; continuing"),
+            Notice::SettingsStored(path) => {
+                self.note(format!("the settings of this crawl are stored in `{}`", path.display()));
+            }
+            Notice::SettingOverridden { key, origin } => self.complaint(format!(
+                "`{key}` of {origin} is overridden by an earlier run; `utsushi config --forget {key}` removes the stored value"
+            )),
+            Notice::JudgedAgain(pages) => {
+                self.note(format!("judged again: {} refused before", count_of(*pages, "page")));
+            }
+            Notice::CrawlReady { overview, seeds, pause } => ready(self, overview, *seeds, *pause),
+            Notice::ScheduleUnreadable(error) => {
+                self.note(format!("the schedule cannot be read now: {}", error.with_causes()));
+            }
+            Notice::StageFailed { stage, error } => self.complaint(format!(
+                "{}; the crawl continues, and `{stage}` is tried again",
+                error.with_causes()
+            )),
             // A notice without a text here is of no use to a person.
             _ => {}
         }
@@ -53,6 +73,30 @@ impl Meter for Progress {
     fn set(&self, done: u64, total: Option<u64>) {
         let of = total.map(|total| format!("of {total}")).unwrap_or_default();
         Self::set(self, done, &of);
+    }
+}
+
+/// Reports the time of an accelerated crawl, and how fast it runs.
+fn own_time(output: &Output, now: Timestamp, accelerate: Option<u32>) {
+    let ahead = now.since(RealClock::start().now());
+    let pace = match accelerate {
+        None => "at the speed of real time, because `--accelerate` is not given".to_owned(),
+        Some(times) => format!("{times} times as fast as real time"),
+    };
+    output.note(format!(
+        "this data directory has its own time, {ahead} ahead of this machine's; it runs {pace}\nit is now {now}"
+    ));
+}
+
+/// Reports the beginning of a crawl.
+fn ready(output: &Output, overview: &frontier::Overview, seeds: usize, pause: Interval) {
+    let known = count_of(overview.pages, "page");
+    let seeds = count_of(seeds as u64, "seed");
+    output.note(format!(
+        "crawling: {known} known, {seeds} given; the first request follows after a delay of {pause}"
+    ));
+    if overview.paused {
+        output.complaint("the crawl is paused; `utsushi resume` continues it");
     }
 }
 

@@ -11,11 +11,11 @@
 //! ```
 //!
 //! A record is one line (address of the page, address of the server, date, media type, length) and that many bytes: the
-//! answer as it came. Files are plain, or hold one gzip member a record. Writers were free with the line: tabs, several
-//! blanks, URLs with blanks inside. It is therefore read from its right end, where the fields cannot be mistaken.
+//! answer as it came. Files are plain, or hold one gzip member a record. Writers vary the line: tabs, several blanks,
+//! URLs with blanks inside. So it is read from its right end, where the fields are unambiguous.
 //!
-//! **Invariant:** one line, one window and one block of at most the bytes it was told to keep are held. After damage it
-//! goes on by itself, at the next line that can be one of a record. Damage is reported and never returned.
+//! **Invariant:** memory holds one line, one window and one block, cut to the given maximum. After damage it continues
+//! at the next line that can begin a record. Damage is reported and never returned.
 
 use crate::check::member::{Fault, Source};
 use crate::read::{Error, Tail};
@@ -30,9 +30,9 @@ pub struct ArcRecord {
     pub offset: u64,
     /// How many bytes of the file it takes.
     pub length: u64,
-    /// What was asked for, as the file writes it.
+    /// The requested URL, as the file writes it.
     pub url: String,
-    /// Who answered, if that is an address.
+    /// The address that answered, if it is valid.
     pub address: Option<IpAddr>,
     /// When, if that is a date.
     pub date: Option<Timestamp>,
@@ -40,9 +40,9 @@ pub struct ArcRecord {
     pub media_type: String,
     /// The whole line as the file writes it, without its end; what is not UTF-8 is replaced.
     pub line: String,
-    /// The answer as it came, as far as it was wanted.
+    /// The answer as received, cut to the given maximum.
     pub block: Vec<u8>,
-    /// How long the answer is, wanted or not.
+    /// The full length of the answer.
     pub block_bytes: u64,
 }
 
@@ -195,7 +195,7 @@ impl<R: Read + Seek> ArcReader<R> {
         Ok(block)
     }
 
-    /// Steps over the line ends after a block and, in a member that ends there, proves its checksum.
+    /// Skips the line ends after a block and, in a member that ends there, checks its checksum.
     fn read_end(&mut self) -> Result<(), Trouble> {
         while let Some(b'\r' | b'\n') = self.source.fill_member()?.first() {
             self.source.consume(1);
@@ -207,7 +207,7 @@ impl<R: Read + Seek> ArcReader<R> {
         }
     }
 
-    /// Goes on at the next line that can be one of a record; false when there is none.
+    /// Continues at the next line that can begin a record; false when there is none.
     fn resume(&mut self) -> Result<bool, Fault> {
         loop {
             let is_cut = self.line.len() >= LINE_BYTES_MAX && !self.line.ends_with(b"\n");
@@ -216,7 +216,7 @@ impl<R: Read + Seek> ArcReader<R> {
             }
             self.offset = self.source.offset();
             self.read_line()?;
-            // What goes on from a line that was too long begins none.
+            // The rest of a line that was too long does not begin a record.
             if !is_cut && Line::read(&self.line).is_some() {
                 self.is_resumed = true;
                 return Ok(true);
@@ -224,7 +224,7 @@ impl<R: Read + Seek> ArcReader<R> {
         }
     }
 
-    /// Skips damage, however often more follows.
+    /// Skips damage, including further damage after it.
     fn pass_damage(&mut self, mut fault: Option<Fault>) {
         loop {
             let result = match fault.take() {
@@ -265,7 +265,7 @@ impl<R: Read + Seek> ArcReader<R> {
             Trouble::Source(damage) => {
                 let offset = self.source.member();
                 self.pass_damage(Some(damage));
-                Error::Damaged { offset, what: "its compressed bytes make no sense, or it is cut" }
+                Error::Damaged { offset, what: "its compressed bytes are invalid, or it is cut" }
             }
         }
     }
@@ -325,7 +325,7 @@ impl Line {
         })
     }
 
-    /// Whether a line can begin so: with the scheme of a URL.
+    /// Whether a line can begin a record: with the scheme of a URL.
     fn begins(line: &[u8]) -> bool {
         let scheme = line.get(..64).unwrap_or(line).split(|b| *b == b':').next().unwrap_or_default();
         let is_letter = |b: &u8| b.is_ascii_alphanumeric() || b"+-.".contains(b);
@@ -339,7 +339,7 @@ fn without_parameters(media_type: &str) -> &str {
     media_type.split(';').next().unwrap_or_default()
 }
 
-/// What stands before the last `count` words of `text`.
+/// What precedes the last `count` words of `text`.
 fn before_word(text: &str, count: usize) -> &str {
     let blank = [' ', '\t'];
     let cut = |text: &'_ str| text.rfind(blank).unwrap_or_default();
@@ -350,7 +350,7 @@ fn can_be_date(word: &str) -> bool {
     (8..=20).contains(&word.len()) && word.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// The time of `YYYYMMDDhhmmss`; of a shorter one the beginning of what it names.
+/// The time of `YYYYMMDDhhmmss`; of a shorter one the beginning of the period it names.
 fn timestamp(digits: &str) -> Option<Timestamp> {
     const FIRST: &str = "00000101000000";
     let full =

@@ -1,4 +1,4 @@
-//! Tells what a WARC file does that the standard (ISO 28500, editions 1.0 and 1.1) forbids, clause by clause.
+//! Checks a WARC file against the standard (ISO 28500, editions 1.0 and 1.1), clause by clause.
 //!
 //! ```
 //! use std::io::Cursor;
@@ -13,13 +13,13 @@
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
-//! A reader is lenient so that nothing is lost; this is strict so that nothing is hidden, and therefore reads bytes
-//! by itself instead of through [`crate::WarcReader`]. What the standard says with *shall* is an error; what it says with
-//! *should*, and the *shall*s that widely used writers break, is advice.
+//! A reader is lenient so that nothing is lost; this is strict so that nothing is hidden, so it reads the bytes itself
+//! instead of using [`crate::WarcReader`]. A broken *shall* of the standard is an error; a broken *should*, or a
+//! *shall* that widely used writers break, is advice.
 //!
-//! **Invariant:** the file is read once, front to back, except that after damage a bounded part is read again. One
-//! head, one window and the hashes of record ids are held; blocks stream by, however long they are. It never stops
-//! at what it finds: after damage it goes on at the next record.
+//! **Invariant:** the file is read once, front to back, except that after damage a bounded part is read again. Memory
+//! holds one head, one window and the hashes of record ids; blocks are streamed. It never stops at a finding: after
+//! damage it continues at the next record.
 
 mod block;
 mod clause;
@@ -53,7 +53,7 @@ use report::{Report, shown};
 use std::collections::VecDeque;
 use std::io::{self, Read, Seek};
 
-/// Reads a file and hands out what is wrong with it. An error ends it: the file cannot be read.
+/// Reads a file and returns what is wrong with it. It ends at an error, when the file cannot be read.
 #[derive(Debug)]
 pub struct Check<R> {
     source: Source<R>,
@@ -63,11 +63,11 @@ pub struct Check<R> {
     summary: CheckSummary,
     current: Current,
     head: Vec<u8>,
-    told: Told,
+    reported: ReportedOnce,
     ended: bool,
 }
 
-/// The record that is being looked at.
+/// The record that is being checked.
 #[derive(Debug, Default)]
 struct Current {
     offset: u64,
@@ -87,7 +87,7 @@ struct Start {
 
 /// What is reported once per file.
 #[derive(Debug, Default)]
-struct Told {
+struct ReportedOnce {
     shared: bool,
     spanning: bool,
     draft: bool,
@@ -97,7 +97,7 @@ const MAGIC: &[u8] = b"WARC/";
 const END: &[u8] = b"\r\n\r\n";
 
 impl<R: Read + Seek> Check<R> {
-    /// Looks at a file from its beginning.
+    /// Checks a file from its beginning.
     pub fn new(read: R) -> Self {
         Self {
             source: Source::new(read),
@@ -107,7 +107,7 @@ impl<R: Read + Seek> Check<R> {
             summary: CheckSummary::default(),
             current: Current::default(),
             head: Vec::new(),
-            told: Told::default(),
+            reported: ReportedOnce::default(),
             ended: false,
         }
     }
@@ -118,7 +118,7 @@ impl<R: Read + Seek> Check<R> {
         &self.summary
     }
 
-    /// Looks at one more record, or at what stands in its place.
+    /// Checks one more record, or what is in its place.
     fn step(&mut self) -> io::Result<()> {
         let result = self.read_record();
         let result = match result {
@@ -160,7 +160,7 @@ impl<R: Read + Seek> Check<R> {
         self.ended = true;
     }
 
-    /// Hands out what was found at the current record.
+    /// Publishes the findings of the current record.
     fn publish(&mut self) {
         let notes = self.source.take_notes(self.current.offset);
         notes.into_iter().for_each(|(severity, clause, what)| self.report.add(severity, clause, what));
@@ -202,7 +202,7 @@ impl<R: Read + Seek> Check<R> {
         }
     }
 
-    /// Begins at what comes next; false at the end of the file.
+    /// Begins the next record; false at the end of the file.
     fn begin(&mut self) -> Result<bool, Fault> {
         self.head.clear();
         let resumed = self.current.resumed.take();
@@ -221,9 +221,9 @@ impl<R: Read + Seek> Check<R> {
         self.current = Current { offset: start.offset, members, ..Current::default() };
         if start.read_of_member > 0
             && !self.source.is_plain()
-            && !std::mem::replace(&mut self.told.shared, true)
+            && !std::mem::replace(&mut self.reported.shared, true)
         {
-            let what = "the record shares its compressed member with the one before it; from here on members hold several records, so that none can be read alone";
+            let what = "the record shares its compressed member with the one before it; from here on members hold several records, which cannot be read alone";
             self.report.advice(self.member_clause(), what);
         }
         Ok(true)
@@ -246,7 +246,7 @@ impl<R: Read + Seek> Check<R> {
                 return Ok(HeadEnd::Found);
             }
             if self.head.len() >= HEAD_BYTES_MAX {
-                return Ok(HeadEnd::Missing("the head does not end within reason; an empty line ends it"));
+                return Ok(HeadEnd::Missing("the head exceeds the length limit; an empty line must end it"));
             }
             let is_whole = self.read_line()?;
             if !looks_like_record(&self.head) {
@@ -254,7 +254,7 @@ impl<R: Read + Seek> Check<R> {
             }
             if !is_whole {
                 return Ok(HeadEnd::Missing(
-                    "the head does not end before its member or file does; an empty line ends it",
+                    "the head does not end before its member or file; an empty line must end it",
                 ));
             }
         }
@@ -289,8 +289,8 @@ impl<R: Read + Seek> Check<R> {
         }
         // A record may take several zstandard frames.
         let is_gzip = self.source.form() == Some(Form::Gzip);
-        if is_gzip && !begins && !std::mem::replace(&mut self.told.spanning, true) {
-            let what = "the record goes on in another compressed member; each record should be one member";
+        if is_gzip && !begins && !std::mem::replace(&mut self.reported.spanning, true) {
+            let what = "the record continues in another compressed member; each record should be one member";
             self.report.advice(Clause::RecordAtATime, what);
         }
         Ok(begins)
@@ -300,7 +300,7 @@ impl<R: Read + Seek> Check<R> {
         let raw = std::mem::take(&mut self.head);
         let head = Head::read(&raw, &mut self.report);
         self.head = raw;
-        if head.is_draft && !std::mem::replace(&mut self.told.draft, true) {
+        if head.is_draft && !std::mem::replace(&mut self.reported.draft, true) {
             let what =
                 "the record follows a draft from before the standard; it is checked by the rules of 1.0";
             self.report.advice(Clause::Model, what);
@@ -314,7 +314,7 @@ impl<R: Read + Seek> Check<R> {
     }
 
     fn read_block(&mut self, head: &Head, kind: &Kind) -> Result<(), Fault> {
-        // Without a length nothing tells where the block ends, except another record.
+        // Without a length the block ends only at another record.
         let Some(length) = head.get(Field::ContentLength).and_then(fields::number) else {
             return self.skip_to_record(true).map(drop);
         };
@@ -337,7 +337,7 @@ impl<R: Read + Seek> Check<R> {
         self.read_end(start, block)
     }
 
-    /// Reads the two line ends after a block, and sees whether the block ended there.
+    /// Reads the two line ends after a block, and checks that the block ended there.
     fn read_end(&mut self, start: u64, block: Block) -> Result<(), Fault> {
         let mut end = Vec::new();
         let next = loop {
@@ -355,19 +355,19 @@ impl<R: Read + Seek> Check<R> {
         if fits {
             let found = end.get(..16).unwrap_or(&end).escape_ascii();
             let what = format!(
-                "after the block stand `{}` bytes of line ends (`{found}`); expected CR LF CR LF",
+                "the block is followed by `{}` bytes of line ends (`{found}`); expected CR LF CR LF",
                 end.len()
             );
             self.report.error(Clause::Model, what);
             block.finish(&mut self.report);
             return Ok(());
         }
-        let what = format!("says `{}`, but after so many bytes the block does not end", block.length());
+        let what = format!("says `{}`, but the block does not end there", block.length());
         self.report.wrong(Field::ContentLength, what);
         self.resume_after(start, &block, !end.is_empty())
     }
 
-    /// Goes on after a block of the wrong length: at the record it swallowed, if there is one and the file is not
+    /// Continues after a block of the wrong length: at the record it swallowed, if there is one and the file is not
     /// compressed, or at the next one.
     fn resume_after(&mut self, start: u64, block: &Block, at_line_start: bool) -> Result<(), Fault> {
         if let Some(inside) = block.record_inside()
@@ -375,7 +375,7 @@ impl<R: Read + Seek> Check<R> {
         {
             return Ok(());
         }
-        // The beginning of the next record may lie across the end of the block.
+        // The beginning of the next record may cross the end of the block.
         let before_end = start + block.length().saturating_sub(END.len() as u64 + MAGIC.len() as u64);
         let went_back = self.source.go_back(before_end)?;
         self.skip_to_record(at_line_start && !went_back).map(drop)
@@ -391,7 +391,7 @@ impl<R: Read + Seek> Check<R> {
             "`{passed}` bytes belong to no record; they begin with `{begins}`, a record with `WARC/`"
         );
         if is_arc {
-            what.push_str("; this seems to be an ARC file, which is no WARC file");
+            what.push_str("; this seems to be an ARC file, which is not a WARC file");
         }
         self.report.error(Clause::Model, what);
         Ok(())
@@ -439,9 +439,9 @@ impl<R: Read + Seek> Iterator for Check<R> {
 /// How the reading of a head ended.
 enum HeadEnd {
     Found,
-    /// Something is there that is no head.
+    /// What is there is not a head.
     Foreign,
-    /// A head begins and does not end.
+    /// A head begins but does not end.
     Missing(&'static str),
 }
 

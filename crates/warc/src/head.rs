@@ -1,7 +1,7 @@
-//! The head of a record where it lies: which bytes are names, which are values.
+//! The head of a record in its buffer: which bytes are names, which are values.
 //!
-//! Reading a head allocates nothing once the list of places has its size, so that a scan over millions of records
-//! costs little more than decompressing them. To keep a head, take its [`Fields`].
+//! Reading a head allocates nothing once the list of positions has grown, so that a scan over millions of records costs
+//! little more than decompressing them. To keep a head, take its [`Fields`].
 //!
 //! **Invariant:** a [`Head`] has at most [`FIELDS_MAX`] fields, each with a name of visible ASCII.
 
@@ -9,7 +9,7 @@ use crate::header::{FIELDS_MAX, Fields, name};
 use crate::record::WarcVersion;
 use memchr::memchr;
 
-/// Where a field lies: its name, the colon, and its value with whatever lines are folded into it.
+/// The position of a field: its name, the colon, and its value with folded lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Place {
     start: usize,
@@ -75,9 +75,9 @@ pub struct Head<'a> {
 impl<'a> Head<'a> {
     /// The head `raw`, whose fields were found at `places` after its first line.
     pub(crate) fn new(raw: &'a [u8], places: &'a [Place]) -> Self {
-        Self { raw, lines: behind_first_line(raw), places }
+        Self { raw, lines: after_first_line(raw), places }
     }
-    /// All bytes as they stand in the file.
+    /// All bytes as in the file.
     #[must_use]
     pub fn raw(&self) -> &'a [u8] {
         self.raw
@@ -90,8 +90,8 @@ impl<'a> Head<'a> {
     pub fn version(&self) -> WarcVersion {
         WarcVersion::of_line(self.raw)
     }
-    /// All fields in their order, names and values as they stand in the file, blanks around them removed. A value
-    /// that is folded over several lines holds their ends.
+    /// All fields in their order, names and values as in the file, without blanks around them. A folded value contains
+    /// its line ends.
     pub fn iter(&self) -> impl Iterator<Item = (&'a [u8], &'a [u8])> + use<'a> {
         fields_at(self.lines, self.places)
     }
@@ -118,7 +118,7 @@ impl<'a> Head<'a> {
 }
 
 /// What follows the line with the version.
-pub(crate) fn behind_first_line(raw: &[u8]) -> &[u8] {
+pub(crate) fn after_first_line(raw: &[u8]) -> &[u8] {
     let line = memchr(b'\n', raw).map_or(raw.len(), |place| place + 1);
     raw.get(line..).unwrap_or_default()
 }
@@ -128,10 +128,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_head_keeps_its_bytes_their_order_and_what_stands_twice() {
+    fn a_head_keeps_its_bytes_their_order_and_repeated_fields() {
         let raw = b"WARC/1.0\r\nA: 1\r\na :\t2 \r\n  folded\r\nContent-Length: 7\r\n\r\n";
         let mut places = Vec::new();
-        find_fields(behind_first_line(raw), &mut places).unwrap();
+        find_fields(after_first_line(raw), &mut places).unwrap();
         let head = Head::new(raw, &places);
         let found: Vec<_> = head.iter().collect();
         let expected: [(&[u8], &[u8]); 3] =
@@ -148,7 +148,7 @@ mod tests {
         for (value, expected) in [("12", Some(12)), ("+12", None), ("-1", None), ("", None), ("1 2", None)] {
             let raw = format!("WARC/1.1\nContent-Length: {value}\n\n");
             let mut places = Vec::new();
-            find_fields(behind_first_line(raw.as_bytes()), &mut places).unwrap();
+            find_fields(after_first_line(raw.as_bytes()), &mut places).unwrap();
             assert_eq!(Head::new(raw.as_bytes(), &places).block_bytes(), expected, "{value}");
         }
     }

@@ -1,14 +1,14 @@
 //! Named fields, and the one encoder that every value passes.
 //!
-//! A field is a line, so a value that contains a line end forges a field, and with an empty line a whole record
-//! (H16). Two encodings stand in the way:
+//! A field is a line, so a value with a line end forges a field, and with an empty line a whole record (H16). Two
+//! encodings prevent that:
 //!
 //! * a **URI** ([`Fields::uri`]): every byte that is not visible ASCII becomes `%` and two hexadecimal digits. A
 //!   URL that is valid already stays as it is.
 //! * a **text** ([`Fields::text`]): control characters, line separators, `%` itself, and blanks at either end
 //!   become the percent-escapes of their UTF-8 bytes; other characters stay. [`Fields::decoded`] is its inverse.
 //!
-//! **Invariant:** no value in [`Fields`] holds a control character, be it written or read; none is longer than
+//! **Invariant:** no value in [`Fields`] contains a control character, whether written or read; none is longer than
 //! [`VALUE_BYTES_MAX`]; a longer one is cut and ends in `…`.
 
 use crate::head::{fields_at, find_fields};
@@ -17,7 +17,7 @@ use std::fmt::Write as _;
 
 /// The longest value in bytes: the longest URL, every byte of it escaped, with room to spare.
 pub const VALUE_BYTES_MAX: usize = 8 * 1024;
-/// The most fields of a record that are written or read.
+/// Maximum number of fields of a record.
 pub const FIELDS_MAX: usize = 256;
 /// The longest head of a record that is read.
 pub const HEAD_BYTES_MAX: usize = 256 * 1024;
@@ -28,13 +28,13 @@ const _: () =
 pub mod name {
     /// The kind of record.
     pub const TYPE: &str = "WARC-Type";
-    /// What the record is known by.
+    /// The id of the record.
     pub const RECORD_ID: &str = "WARC-Record-ID";
     /// When the content was captured.
     pub const DATE: &str = "WARC-Date";
-    /// What was asked for.
+    /// What was requested.
     pub const TARGET_URI: &str = "WARC-Target-URI";
-    /// Who answered.
+    /// The address that answered.
     pub const IP_ADDRESS: &str = "WARC-IP-Address";
     /// The record of the same exchange.
     pub const CONCURRENT_TO: &str = "WARC-Concurrent-To";
@@ -44,13 +44,13 @@ pub mod name {
     pub const PAYLOAD_DIGEST: &str = "WARC-Payload-Digest";
     /// Why the block is incomplete.
     pub const TRUNCATED: &str = "WARC-Truncated";
-    /// What was requested when the content was stored that a revisit refers to.
+    /// The URL of the content that a revisit refers to.
     pub const REFERS_TO_TARGET_URI: &str = "WARC-Refers-To-Target-URI";
-    /// When the content was stored that a revisit refers to.
+    /// The date of the content that a revisit refers to.
     pub const REFERS_TO_DATE: &str = "WARC-Refers-To-Date";
     /// Why a revisit holds no content.
     pub const PROFILE: &str = "WARC-Profile";
-    /// The record that a revisit, or what was made from another record, refers to.
+    /// The record that a revisit or a conversion refers to.
     pub const REFERS_TO: &str = "WARC-Refers-To";
     /// Which part of a record that was split this is, from 1.
     pub const SEGMENT_NUMBER: &str = "WARC-Segment-Number";
@@ -108,8 +108,8 @@ impl Fields {
         self
     }
 
-    /// The same with a field as it stood in the head of another record. One that no record can hold, or for which there is
-    /// no room, is left out.
+    /// The same with a field as it stood in the head of another record. It is left out if it is invalid or there is no
+    /// room.
     #[must_use]
     pub fn foreign(mut self, name: &str, value: &str) -> Self {
         let is_name =
@@ -187,7 +187,7 @@ fn encode_uri(value: &str) -> String {
 }
 
 fn encode_text(value: &str) -> String {
-    // Nearly every value is like this, and a record has a dozen.
+    // The fast path for nearly every value.
     let is_safe = value.bytes().all(|b| matches!(b, b' '..=b'~') && b != b'%');
     if is_safe && !value.starts_with(' ') && !value.ends_with(' ') {
         return value.to_owned();
@@ -217,7 +217,8 @@ fn hex_byte(digits: &[u8]) -> Option<u8> {
     u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok()
 }
 
-/// What ends a line for some reader: control characters, and the line and paragraph separators of Unicode.
+/// Characters that some readers take for a line end: control characters, and the line and paragraph separators of
+/// Unicode.
 fn breaks_a_line(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}')
 }

@@ -19,11 +19,10 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** whatever is written as a field cannot end it (H16): there is one encoder, in [`header`], and no
-//! way around it. Whatever is read is read within bounds, and never panics.
+//! **Invariant:** no value can end its field (H16): every value passes one encoder, in [`header`]. Reading is bounded
+//! and never panics.
 //!
-//! Not here: files and their names, what a capture is made of, which records belong together. Those are the
-//! archive's.
+//! Not here: files and their names, captures, and which records belong together; those are in `archive`.
 #![warn(clippy::indexing_slicing)]
 
 pub mod arc;

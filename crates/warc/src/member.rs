@@ -1,11 +1,10 @@
 //! Members: the compressed pieces of a file, one a record.
 //!
-//! What is written is known, so it is compressed whole. What is read is foreign: it is decompressed [whole] where
-//! that takes little memory, which is fast, and otherwise [piece by piece](stream) through one small window, however
-//! much it claims to hold (H5). Only the latter says what is wrong with a member, so that there is one judge.
+//! Members are compressed whole. Foreign members are decompressed [whole] if they are small, which is fast, and
+//! otherwise [piece by piece](stream) through one small window, whatever they claim to hold (H5). Only the latter
+//! reports defects, so there is one source of errors.
 //!
-//! **Invariant:** a member whose checksum or length is wrong is damage, a member that the input ends inside is cut,
-//! and the two are told apart.
+//! **Invariant:** a member with a wrong checksum or length is damaged; a member in which the input ends is cut.
 
 mod gzip;
 mod libdeflate;
@@ -79,7 +78,7 @@ impl ZstdLevel {
     }
 }
 
-/// What a member, or a record that is in none, looks like from outside.
+/// The form of a member, or of a record outside a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Plain,
@@ -88,7 +87,7 @@ pub(crate) enum Form {
 }
 
 impl Form {
-    /// The form of what begins with `first`, if anything begins so. The rest of its magic number is checked later.
+    /// The form that begins with `first`, if there is one. The rest of its magic number is checked later.
     pub(crate) fn beginning_with(first: u8) -> Option<Self> {
         match first {
             b'W' | b'w' => Some(Self::Plain),
@@ -99,7 +98,7 @@ impl Form {
     }
 }
 
-/// Why bytes are not what they should be.
+/// Why bytes cannot be read.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// The input ends too early.

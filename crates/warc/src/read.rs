@@ -1,16 +1,16 @@
-//! Reads records one after the other, in one pass, with bounded memory.
+//! Reads records in order, in one pass, with bounded memory.
 //!
 //! Three forms are read, in one file too: one gzip member a record, one zstd frame a record, and plain. Members that
-//! fit into memory are unpacked whole; longer ones go through a window, and so does whatever is damaged. A record is
-//! handed out only when its whole member was read and its checksum was right, so that damage is never served (M5).
+//! fit into memory are unpacked whole; longer and damaged ones go through a window. A record is returned only after its
+//! whole member was read with a right checksum, so damage is never returned (M5).
 //!
 //! A file that was compressed as a whole holds many records in one member. They are read in their order and say that
-//! they are [not alone](RecordRef::is_alone): none can be read from its place, and the checksum of a member that does
-//! not fit into memory is proved only after the last.
+//! they are [not alone](RecordRef::is_alone): none can be read from its offset alone, and the checksum of a member that
+//! does not fit into memory is checked only after the last.
 //!
-//! **Invariant:** a reader holds one buffer of its file, one member unpacked, one head of at most [`HEAD_BYTES_MAX`]
-//! and one block of at most the bytes it was told to keep, whatever the file claims. It ends at the first error, unless
-//! it is told to [`resume`](WarcReader::resume).
+//! **Invariant:** memory holds one buffer of the file, one unpacked member, one head of at most [`HEAD_BYTES_MAX`] and
+//! one block of at most the given maximum, whatever the file claims. Reading ends at the first error, unless
+//! [`resume`](WarcReader::resume) is called.
 
 mod apart;
 mod input;
@@ -33,7 +33,7 @@ use std::io::{self, BufRead, Read};
 use std::ops::Range;
 pub use unpack::Unpacker;
 
-/// Why a file cannot be read on.
+/// Why a file cannot be read further.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -42,10 +42,10 @@ pub enum Error {
     Io {
         /// Where the record begins.
         offset: u64,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Something stands there that is no record.
+    /// What is there is not a record.
     #[error("the record at byte `{offset}` is damaged: {what}")]
     Damaged {
         /// Where it should begin.
@@ -58,7 +58,7 @@ pub enum Error {
     Cut(Tail),
 }
 
-/// The end of a file that was not closed in order.
+/// The end of a file that was not closed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Tail {
     /// Up to here every record is whole.
@@ -102,14 +102,14 @@ struct Found {
     block_bytes: u64,
 }
 
-/// Where the bytes of a record are held.
+/// Where the bytes of a record are.
 #[derive(Debug)]
 enum Held {
     /// In the input: head and block.
     Input(Range<usize>, Range<usize>),
     /// In the member that was unpacked whole: head and block.
     Whole(Range<usize>, Range<usize>),
-    /// In buffers of their own.
+    /// In separate buffers.
     Apart,
 }
 
@@ -209,7 +209,7 @@ impl<R: Read> WarcReader<R> {
         self.stream_record().map(Some)
     }
 
-    /// Steps over what lies between records to the next one; none at the end of the file.
+    /// Skips to the next record; `None` at the end of the file.
     fn find_start(&mut self) -> Result<Option<Form>, Fault> {
         loop {
             self.offset = self.input.position();
@@ -229,7 +229,7 @@ impl<R: Read> WarcReader<R> {
         }
     }
 
-    /// Steps over zstd frames that hold no record. The dictionary among them, at the beginning of the file, is kept.
+    /// Skips zstd frames that hold no record. The dictionary among them, at the beginning of the file, is kept.
     fn skip_frames(&mut self) -> Result<(), Fault> {
         while let Some(frame) = zstandard::skippable(self.input.peek(SKIPPABLE_HEAD_BYTES)?) {
             let is_first = self.input.position() == 0;
@@ -339,7 +339,7 @@ impl<R: Read> WarcReader<R> {
         self.head.extend_from_slice(head.get(..HEAD_BYTES_MAX).unwrap_or(head));
     }
 
-    /// As much of a block as is to be kept.
+    /// The part of a block to keep.
     fn wanted(&self, block: &Range<usize>) -> Range<usize> {
         block.start..block.end.min(block.start.saturating_add(self.block_bytes_max))
     }

@@ -1,4 +1,4 @@
-//! What a record is: its version, its kind, its id, and what a reader hands out.
+//! Records: version, kind, id, and what a reader returns.
 
 use crate::head::Head;
 use crate::header::{Fields, name};
@@ -31,7 +31,7 @@ impl WarcVersion {
 /// The kinds of records.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// Describes the file it stands in.
+    /// Describes its file.
     Warcinfo,
     /// An answer, byte for byte.
     Response,
@@ -39,15 +39,15 @@ pub enum Kind {
     Request,
     /// An answer whose content is stored elsewhere already.
     Revisit,
-    /// Something learned beside the answer, or instead of one.
+    /// Information beside an answer, or instead of one.
     Metadata,
-    /// A thing that came without an exchange of its own.
+    /// Something without an exchange of its own.
     Resource,
     /// Another form of a thing that is stored elsewhere.
     Conversion,
     /// The next part of a record that was split.
     Continuation,
-    /// A kind that the standard does not know, or none.
+    /// Another kind, or none.
     Other(String),
 }
 
@@ -85,10 +85,10 @@ impl From<&str> for Kind {
     }
 }
 
-/// What a record is known by, `<urn:uuid:…>`.
+/// The id of a record, `<urn:uuid:…>`.
 ///
-/// The id is a hash of the record's place, so that it needs no randomness, and so that a record found in the middle
-/// of a file proves that it belongs there: content that merely looks like a record has another id.
+/// The id is a hash of the record's location. So it needs no randomness, and a record found in the middle of a file
+/// proves that it belongs there: content that only looks like a record has another id.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct RecordId(String);
 
@@ -178,7 +178,7 @@ pub enum Truncated {
     Time,
     /// The connection broke.
     Disconnect,
-    /// The writer does not know, or says something that the standard does not know.
+    /// The writer gives no reason of the standard.
     Unspecified,
 }
 
@@ -206,13 +206,13 @@ pub struct Record {
     pub version: WarcVersion,
     /// Its head.
     pub fields: Fields,
-    /// Its block, as far as it was wanted.
+    /// Its block, cut to the given maximum.
     pub block: Vec<u8>,
-    /// How long the block is, wanted or not.
+    /// The full length of the block.
     pub block_bytes: u64,
 }
 
-/// A record where it lies in the memory of its reader.
+/// A record in the memory of its reader.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordRef<'a> {
     /// Where the record, or the member that holds it, begins in the file.
@@ -223,9 +223,9 @@ pub struct RecordRef<'a> {
     pub is_alone: bool,
     /// Its head, byte for byte.
     pub head: Head<'a>,
-    /// Its block, as far as it was wanted.
+    /// Its block, cut to the given maximum.
     pub block: &'a [u8],
-    /// How long the block is, wanted or not.
+    /// The full length of the block.
     pub block_bytes: u64,
 }
 
@@ -256,7 +256,7 @@ impl RecordRef<'_> {
     pub fn date(&self) -> Option<Timestamp> {
         moment(self.head.text(name::DATE)?)
     }
-    /// What was asked for, without the angle brackets that some writers put around it.
+    /// The target, without the angle brackets that some writers put around it.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         self.head.text(name::TARGET_URI).map(without_brackets)
@@ -282,7 +282,7 @@ pub fn moment(date: &str) -> Option<Timestamp> {
     completed(date).as_deref().unwrap_or(date).parse().ok()
 }
 
-/// A date that is less precise than a second with what is missing to one.
+/// A date of low precision, completed to a second.
 fn completed(date: &str) -> Option<String> {
     const FIRST: &str = "0000-01-01T00:00:00Z";
     match date.len() {
@@ -297,7 +297,7 @@ fn without_brackets(uri: &str) -> &str {
 }
 
 impl Record {
-    /// A record that was read from nowhere: what a file of another form holds.
+    /// A record that was not read from a WARC file.
     #[must_use]
     pub fn new(fields: Fields, block: Vec<u8>) -> Self {
         let (version, block_bytes) = (WarcVersion::One1, block.len() as u64);
@@ -319,7 +319,7 @@ impl Record {
         let text = self.fields.get(name::DATE)?;
         completed(text).and(self.date()).map(|_| text)
     }
-    /// What was asked for, without the angle brackets that some writers put around it.
+    /// The target, without the angle brackets that some writers put around it.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         self.fields.get(name::TARGET_URI).map(without_brackets)
@@ -351,7 +351,7 @@ impl Record {
         let digest: Sha1Digest = self.fields.get(name::BLOCK_DIGEST)?.parse().ok()?;
         self.is_whole().then(|| Sha1Digest::of(&[&self.block]) == digest)
     }
-    /// Whether its id is the one that a record at this place of `file` is given, see [`RecordId`].
+    /// Whether its id is that of a record at this offset of `file`, see [`RecordId`].
     #[must_use]
     pub fn belongs_to(&self, file: &str) -> bool {
         let expected = self.date().map(|date| RecordId::at(file, self.offset, date, &self.kind()));
@@ -387,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn ids_are_uuids_that_depend_on_the_place() {
+    fn ids_are_uuids_that_depend_on_the_location() {
         let id = RecordId::at("a.warc.gz", 7, Timestamp::MIN, &Kind::Response);
         let text = id.as_str();
         assert_eq!(text.len(), "<urn:uuid:>".len() + 36);

@@ -1,13 +1,13 @@
-//! The record that stands where another one was taken away.
+//! The record that replaces a removed one.
 //!
-//! A takedown keeps every offset of its file (D13), so the record that takes a place must be exactly as long as what
-//! was there. Its block is a sentence and blanks, and a field of its head makes up what is left to the byte.
+//! A takedown keeps every offset of its file (D13), so the replacement must be exactly as long as the removed bytes.
+//! Its block is a sentence and blanks, and a field of its head fills the rest to the byte.
 //!
 //! * gzip: the member consists of stored blocks, so that every byte of the record is a byte of the file;
 //! * zstd: a frame with the record, and a skippable frame after it;
 //! * plain: the record itself.
 //!
-//! **Invariant:** what is returned is as long as it was asked for, and reads as one record.
+//! **Invariant:** the result has exactly the requested length, and reads as one record.
 
 use crate::header::{Fields, name};
 use crate::member::Compression;
@@ -24,12 +24,12 @@ const PADDING: &str = "Utsushi-Padding";
 /// More room than this is filled by the block.
 const PADDING_BYTES_MAX: usize = 64;
 
-/// The bytes of a gzip header and trailer, of the head of a stored block, and the most that such a block holds.
+/// The bytes of a gzip header and trailer, of the head of a stored block, and the maximum that such a block holds.
 const GZIP_BYTES: usize = 18;
 const STORED_HEAD_BYTES: usize = 5;
 const STORED_BYTES_MAX: usize = 0xffff;
 
-/// A valid record of exactly `length` bytes that says that something was removed, to stand at `offset` of `file`.
+/// A valid record of exactly `length` bytes for `offset` of `file` that states that something was removed.
 ///
 /// `None` when `length` is less than [`removed_bytes_min`]: there is no room for a record.
 #[must_use]
@@ -48,7 +48,7 @@ pub fn removed(
     }
 }
 
-/// The least length that [`removed`] can fill there: about 200 bytes, most of them the record's id and date.
+/// The minimum length that [`removed`] can fill there: about 200 bytes, most of them the record's id and date.
 #[must_use]
 pub fn removed_bytes_min(file: &str, offset: u64, date: Timestamp, compression: Compression) -> usize {
     let shortest = Place { file, offset, date }.bare(1);

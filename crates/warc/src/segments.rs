@@ -1,12 +1,11 @@
-//! Records that were split, put together again.
+//! Joins records that were split.
 //!
-//! A writer may end a file inside a record and go on in the next one: the first part is a record of its own kind with
-//! `WARC-Segment-Number: 1`, the others are continuations that name it. [`Joined`] reads on, over the ends of files
-//! too if it is given their records one after the other, and hands out one record for all parts when they come in their
-//! order. Otherwise it hands out what came, and says what is missing.
+//! A writer may end a file inside a record and continue in the next file: the first part is a record of its own kind
+//! with `WARC-Segment-Number: 1`, the others are continuations that name it. [`Joined`] returns one record for all
+//! parts if they come in order, also across files. Otherwise it returns the parts, and says what is missing.
 //!
-//! **Invariant:** at most one split record is held, and of its block at most the bytes to be kept. No record is lost,
-//! and none is handed out twice.
+//! **Invariant:** memory holds at most one split record, with its block cut to the given maximum. No record is lost or
+//! returned twice.
 
 use crate::header::name;
 use crate::record::{Kind, Record};
@@ -14,9 +13,9 @@ use crate::record::{Kind, Record};
 /// A record as it was meant, put together from its parts if it had several.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Logical {
-    /// The record. Put together it has the head, offset and length of its first part, and the block of all.
+    /// The record. A joined one has the head, offset and length of its first part, and the block of all.
     pub record: Record,
-    /// How it came to be.
+    /// Whether it was joined.
     pub segments: Segments,
 }
 
@@ -39,7 +38,7 @@ pub enum Segments {
 const NO_ORIGIN: &str = "the part before it did not come before it";
 const NO_NEXT: &str = "the part after it is missing";
 const NO_LAST: &str = "its last part did not come";
-const OTHER_LENGTH: &str = "its parts are together not as long as the last of them says";
+const OTHER_LENGTH: &str = "the total length of its parts is not the one stated in the last part";
 
 /// Puts together the parts of split records.
 #[derive(Debug)]

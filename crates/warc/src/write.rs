@@ -21,7 +21,7 @@ pub const WARC_FIELDS: &str = "application/warc-fields";
 const VERSION: &[u8] = b"WARC/1.1\r\n";
 const END: &[u8] = b"\r\n\r\n";
 
-/// A record whose head is being written down.
+/// A record whose head is being written.
 #[derive(Clone, Debug)]
 pub struct Draft(Fields);
 
@@ -37,12 +37,12 @@ impl Draft {
     pub fn dated(self, date: &str) -> Self {
         Self(self.0.replaced(name::DATE, date))
     }
-    /// What was asked for.
+    /// What was requested.
     #[must_use]
     pub fn target(self, uri: &str) -> Self {
         self.uri(name::TARGET_URI, uri)
     }
-    /// Who answered.
+    /// The address that answered.
     #[must_use]
     pub fn address(self, address: IpAddr) -> Self {
         self.text(name::IP_ADDRESS, &address.to_string())
@@ -67,7 +67,7 @@ impl Draft {
     pub fn truncated(self, why: Truncation) -> Self {
         self.text(name::TRUNCATED, why.as_str())
     }
-    /// What is stored elsewhere already: why, and what was asked for when.
+    /// The stored content that it refers to: the reason, its URL and its date.
     #[must_use]
     pub fn refers_to(self, why: Profile, uri: &str, date: Timestamp) -> Self {
         self.uri(name::PROFILE, why.as_str())
@@ -85,7 +85,7 @@ impl Draft {
         Self(self.0.uri(name, value))
     }
 
-    /// A further field as it stood in the head of another record.
+    /// A further field from the head of another record.
     #[must_use]
     pub fn foreign(self, name: &str, value: &str) -> Self {
         Self(self.0.foreign(name, value))
@@ -117,7 +117,7 @@ enum Pack {
     Plain,
 }
 
-/// The buffer of an exceptionally long record is given back.
+/// A larger buffer of a record is freed.
 const BUFFER_BYTES_KEPT: usize = 4 * 1024 * 1024;
 
 impl WarcWriter {

@@ -1,14 +1,14 @@
-//! Running systems one after the other, each in a process of its own, and setting their results side by side.
+//! Runs systems one after another, each in its own process, and compares their results.
 
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The variable that leads to the peers.
+/// The variable with the path of the peers.
 const PEERS: &str = "UTSUSHI_PEERS";
 
-/// The program with the stores that ours is compared with, if it could be built.
+/// The program with the peer stores, if it could be built.
 #[derive(Debug)]
 pub(crate) struct Peers(Option<PathBuf>);
 
@@ -60,7 +60,7 @@ pub(crate) fn lines_of(command: &mut Command) -> Result<Vec<Value>> {
     Ok(text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect())
 }
 
-/// Where something is made for a comparison: below the target directory, on the disk that holds the project.
+/// The directory for a comparison: below the target directory, on the disk of the project.
 pub(crate) fn work_directory(given: Option<&Path>, name: &str) -> Result<PathBuf> {
     let directory = match given {
         Some(given) => given.to_owned(),
@@ -71,7 +71,7 @@ pub(crate) fn work_directory(given: Option<&Path>, name: &str) -> Result<PathBuf
         }
     };
     std::fs::create_dir_all(&directory).with_context(|| format!("cannot make `{}`", directory.display()))?;
-    // What is compared may be started elsewhere.
+    // Commands may be started in another directory.
     std::path::absolute(&directory).with_context(|| format!("cannot find `{}`", directory.display()))
 }
 

@@ -38,7 +38,7 @@ pub(crate) struct Args {
     directory: Option<PathBuf>,
 }
 
-/// The variable that leads to the unpacked packages.
+/// The variable with the path of the unpacked packages.
 const TREE: &str = "UTSUSHI_SITES";
 /// How many missing pages are named for each site.
 const MISSING_SHOWN_MAX: usize = 10;
@@ -53,7 +53,7 @@ struct Coverage {
     crawled: Crawled,
 }
 
-/// Runs the comparison; says whether every reachable page of every site is archived.
+/// Runs the comparison; returns whether every reachable page of every site is archived.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let tree =
         PathBuf::from(std::env::var_os(TREE).context("run this through `cargo xtask bench coverage`")?);

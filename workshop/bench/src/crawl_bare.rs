@@ -1,9 +1,9 @@
-//! A crawl with nothing around it: `bench crawl-bare`.
+//! A bare crawl loop: `bench crawl-bare`.
 //!
 //! One thread, blocking sockets, kept connections with one request under way on each. Links are read by the same crate
-//! as ours reads them with; what is done with an answer is what ours does: SHA-1 of block and payload, BLAKE3 of the
-//! content, two records compressed by libdeflate at the same level, a sync after a fixed number of pages. What was seen is a set in
-//! memory and what is to be asked a list: there is no frontier, no politeness, no index, nothing to find again.
+//! as in the product, and answers are processed in the same way: SHA-1 of block and payload, BLAKE3 of the content, two
+//! records compressed by libdeflate at the same level, a sync after a fixed number of pages. Seen URLs are a set in
+//! memory and waiting ones a list: there is no frontier, no politeness and no index.
 
 use crate::fetch_bare::{Connection, Records};
 use crate::fetch_cell::Packing;
@@ -55,14 +55,14 @@ pub(crate) fn run(args: &BareArgs) -> Result<()> {
     records.sync()
 }
 
-/// What is known of the site.
+/// What is known about the site.
 struct Walk {
     seen: HashSet<PageUrl>,
     waiting: VecDeque<PageUrl>,
 }
 
 impl Walk {
-    /// Keeps as many connections busy as there are pages for; says whether any is.
+    /// Keeps as many connections busy as there are pages; returns whether any is busy.
     fn ask(&mut self, connections: &mut Vec<Connection>, width: usize) -> Result<bool> {
         while connections.len() < width.min(self.waiting.len()) {
             connections.push(Connection::open(&self.waiting[0], &[])?);

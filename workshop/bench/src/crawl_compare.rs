@@ -1,9 +1,9 @@
 //! Whole crawls beside other crawlers: `bench crawl`.
 //!
-//! Every crawler walks the same site of real pages from its start page, served by nginx on this machine, in a process of
-//! its own, one after the other, in another order every turn. The server writes down what it is asked, so pages are
-//! counted by what was answered and not by what a crawler says. What counts is the processor time of the whole process,
-//! from its start to its end, for a page found; a ratio is the median of the ratios of single turns.
+//! Every crawler walks the same site of real pages from its start page, served by nginx on this machine, in its own
+//! process, one after another, in a different order each turn. Pages are counted by the server's log, not by what a
+//! crawler reports. The measure is the processor time of the whole process per page found; a ratio is the median of the
+//! ratios of single turns.
 //!
 //! * utsushi: the program, agreed with the owner of the server to make 32 requests at once without a pause. Pages are
 //!   archived (gzip, or zstd, with SHA-1 and BLAKE3), indexed and synced, and their states are kept for the next visit.
@@ -55,10 +55,10 @@ pub(crate) struct Args {
     directory: Option<PathBuf>,
 }
 
-/// What paper 004's crawler did a day, on one machine of its time.
+/// Pages per day of paper 004's crawler, on one machine of its time.
 const PAPER_PAGES_PER_DAY: f64 = 5e6;
 
-/// Runs the comparison; says whether everything came out as it must.
+/// Runs the comparison; returns whether all demands are met.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let (pages, turns) = if args.quick { (600, 1) } else { (args.pages, args.turns) };
     let directory = work_directory(args.directory.as_deref(), "bench-crawl")?;
@@ -83,7 +83,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     Ok(verdicts.iter().all(Verdict::is_met))
 }
 
-/// Every turn has another order: the order matters to the memory of the machine.
+/// Each turn has a different order, because the order affects the state of the machine's memory.
 fn take_turns(contests: &mut [Contest], turns: usize, server: &Server, tree: &Tree) -> Result<()> {
     let (mut chance, mut order) = (Chance::new(1), (0..contests.len()).collect::<Vec<_>>());
     for turn in 1..=turns {

@@ -1,9 +1,9 @@
-//! The same work with nothing around it: `bench fetch-bare`.
+//! The same work as a bare loop: `bench fetch-bare`.
 //!
-//! One thread, blocking sockets, one kept connection a server with one request under way on each, so that the next answer
-//! is made while this one is compressed. An answer is read by its `Content-Length` and no other way. The records are those
-//! that ours writes: a response and a request, each a gzip member by libdeflate at the same level, both with the digests
-//! of WARC. Nothing is checked, nothing is remembered, no index is made.
+//! One thread, blocking sockets, one kept connection per server with one request in flight, so that the next answer is
+//! made while this one is compressed. An answer is read only by its `Content-Length`. The records are those of the
+//! product: a response and a request, each a gzip member by libdeflate at the same level, both with WARC digests. There
+//! are no checks and no index.
 
 use crate::fetch_cell::{CellArgs, Packing};
 use crate::warc_pages::cannot;
@@ -19,9 +19,9 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::sync::Arc;
 
-/// So much is written at once.
+/// Bytes written at once.
 const WRITE_BYTES: usize = 1 << 20;
-/// So much is read at once.
+/// Bytes read at once.
 const READ_BYTES: usize = 64 << 10;
 
 pub(crate) fn run(args: &CellArgs) -> Result<()> {
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &CellArgs) -> Result<()> {
 trait ReadWrite: Read + Write {}
 impl<T: Read + Write> ReadWrite for T {}
 
-/// A connection to one server, and what is still to be asked of it.
+/// A connection to one server, and its remaining pages.
 struct OneServer {
     connection: Connection,
     pages: std::vec::IntoIter<PageUrl>,
@@ -71,7 +71,7 @@ impl OneServer {
 /// A kept connection.
 pub(crate) struct Connection {
     stream: Box<dyn ReadWrite>,
-    /// What is under way; empty when nothing is.
+    /// The URL in flight; empty if there is none.
     url: String,
     request: Vec<u8>,
     pub(crate) answer: Vec<u8>,
@@ -108,7 +108,7 @@ impl Connection {
         !self.request.is_empty()
     }
 
-    /// What was asked last, and how; the connection is free then.
+    /// The last request; the connection is free afterwards.
     pub(crate) fn asked(&mut self) -> (String, Vec<u8>) {
         (std::mem::take(&mut self.url), std::mem::take(&mut self.request))
     }

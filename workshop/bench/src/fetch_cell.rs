@@ -1,7 +1,7 @@
 //! Our door and our archive in this process: `bench fetch-cell`.
 //!
-//! One task a server asks for its pages one after the other over the connection that the door keeps, as a crawler does,
-//! and hands every capture to the archive; all of it in one thread. There is no pause between requests.
+//! One task per server requests its pages in sequence over the door's kept connection, like a crawler, and passes every
+//! capture to the archive; all in one thread. There is no pause between requests.
 
 use crate::fetch_pages;
 use crate::warc_pages::cannot;
@@ -65,7 +65,7 @@ impl From<Packing> for Compression {
     }
 }
 
-/// The archive, and how much is in it.
+/// The archive, and its size.
 struct Sink {
     archive: Archive,
     pages: u64,

@@ -1,16 +1,16 @@
 //! Fetching and archiving beside other clients: `bench fetch`.
 //!
-//! Every client works in a process of its own on the same list of pages from the same nginx on this machine, one after the
-//! other, for several rounds. What counts is the processor time of the whole process, from its start to its end; a ratio
-//! is the median of the ratios of the single rounds, for what disturbs one client of a round disturbs its neighbour too.
+//! Every client fetches the same list of pages from the same nginx on this machine, one after another, each in its own
+//! process, for several rounds. The measure is the processor time of the whole process; a ratio is the median of the
+//! ratios of single rounds, because a disturbance affects all clients of a round.
 //!
 //! * utsushi: our door and our archive, one connection a server, all servers at once, no pauses.
 //! * bare loop: the same bytes, the same records, and nothing else.
-//! * wget, wget2, spider: as their manuals have them do it. wget2 knows no WARC and saves files; spider compresses
-//!   nothing, makes no digests, keeps no requests, and reads links, which cannot be switched off.
+//! * wget, wget2, spider: as in their manuals. wget2 has no WARC output and saves files; spider does not compress,
+//!   makes no digests, stores no requests, and always reads links.
 //!
-//! Compression is more than half of what ours does, and wget2 and spider do without: so there are ours and the bare loop
-//! with plain records, and the parts of spider that fetch and write without its crawl.
+//! Compression is more than half of our work, and wget2 and spider do not compress. So ours and the bare loop also run
+//! with plain records, and spider also without its crawl.
 
 pub(crate) mod contest;
 pub(crate) mod kept;
@@ -26,7 +26,7 @@ use contest::Contest;
 use std::path::PathBuf;
 use verdict::Verdict;
 
-/// What a fetched and archived page costs, against wget, wget2, spider and a bare loop of the same work
+/// Measure the cost of a fetched and archived page, against wget, wget2, spider and a bare loop
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask bench fetch
@@ -64,10 +64,10 @@ pub(crate) struct Args {
     directory: Option<PathBuf>,
 }
 
-/// The variable that leads to the pages.
+/// The variable with the path of the pages.
 pub(crate) const PAGES: &str = "UTSUSHI_PAGES";
 
-/// Runs the comparison; says whether everything came out as it must.
+/// Runs the comparison; returns whether all demands are met.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let (pages, rounds) = if args.quick { (800, 1) } else { (args.pages, args.rounds) };
     let directory = work_directory(args.directory.as_deref(), "bench-fetch")?;
@@ -91,8 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
     Ok(verdicts.iter().all(Verdict::is_met))
 }
 
-/// Every round has another order: the order matters to the memory of the machine, which the kernel finds warm or
-/// not.
+/// Each round has a different order, because the order affects the state of the machine's memory.
 fn take_turns(contests: &mut [Contest], rounds: usize, server: &Server, list: &List) -> Result<()> {
     let (mut chance, mut order) = (Chance::new(1), (0..contests.len()).collect::<Vec<_>>());
     for round in 1..=rounds {

@@ -1,7 +1,8 @@
 //! The list of pages that every client of the comparison fetches: the HTML of documentation packages, shared out among
 //! several servers.
 //!
-//! **Invariant:** no two pages have the same content. Ours stores a body once, and would have less to do than the others.
+//! **Invariant:** no two pages have the same content. Ours stores a body once, and would otherwise have less work than
+//! the others.
 
 use crate::warc_pages::{cannot, find_html};
 use anyhow::{Context, Result, ensure};
@@ -11,12 +12,12 @@ use std::fs;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::Path;
 
-/// What is to be fetched.
+/// The pages to fetch.
 #[derive(Debug)]
 pub(crate) struct List {
     /// All URLs, grouped by server.
     pub(crate) urls: Vec<String>,
-    /// How long all bodies are together.
+    /// Total length of all bodies.
     pub(crate) body_bytes: u64,
 }
 

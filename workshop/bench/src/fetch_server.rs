@@ -1,6 +1,6 @@
-//! The server that all clients of the comparison ask: nginx with the pages as files, on several addresses of this machine.
+//! The server of the comparison: nginx with the pages as files, on several addresses of this machine.
 //!
-//! It writes down every answer, so that what a client says of itself need not be believed.
+//! It logs every answer, so the reports of clients need not be trusted.
 
 use crate::fetch_pages::address;
 use crate::fetch_tls::Certificates;
@@ -62,13 +62,13 @@ impl Server {
         Ok(Self { _process: process, log: directory.join("access.log") })
     }
 
-    /// Forgets what it saw.
+    /// Clears the log.
     pub(crate) fn forget(&self) -> Result<()> {
         let log = File::options().write(true).open(&self.log).with_context(|| cannot("open", &self.log))?;
         log.set_len(0).with_context(|| cannot("empty", &self.log))
     }
 
-    /// What it saw since it forgot.
+    /// What it saw since the log was cleared.
     pub(crate) fn seen(&self) -> Result<Seen> {
         let log = fs::read_to_string(&self.log).with_context(|| cannot("read", &self.log))?;
         let (mut seen, mut connections) = (Seen::default(), HashSet::new());
@@ -87,16 +87,16 @@ impl Server {
     }
 }
 
-/// One answer that the server wrote down.
+/// One answer in the server's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Answered {
     pub(crate) status: u16,
-    /// Path and query as they were asked for.
+    /// Path and query as requested.
     pub(crate) target: String,
 }
 
 impl Server {
-    /// Every answer since it forgot.
+    /// Every answer since the log was cleared.
     pub(crate) fn answers(&self) -> Result<Vec<Answered>> {
         let log = fs::read_to_string(&self.log).with_context(|| cannot("read", &self.log))?;
         let answer = |line: &str| {

@@ -16,7 +16,7 @@ use std::sync::Arc;
 pub(crate) struct Certificates {
     /// The certificates that the clients trust.
     pub(crate) authority: PathBuf,
-    /// Who the servers say they are.
+    /// The certificate of the servers.
     pub(crate) server: PathBuf,
     pub(crate) key: PathBuf,
 }

@@ -1,4 +1,4 @@
-//! Figures 7 to 9 of paper 001 as SVG, drawn from the results that there are.
+//! Figures 7 to 9 of paper 001 as SVG, drawn from the existing results.
 
 use crate::compare::number;
 use anyhow::{Context, Result};
@@ -30,7 +30,7 @@ struct Figure<'a> {
     lines: Lines,
 }
 
-/// Draws what can be drawn; the files that were written.
+/// Draws what can be drawn; returns the files that were written.
 pub(crate) fn draw(results: &[Value], directory: &Path) -> Result<Vec<PathBuf>> {
     let Some(records) = results
         .iter()
@@ -56,7 +56,7 @@ pub(crate) fn draw(results: &[Value], directory: &Path) -> Result<Vec<PathBuf>> 
             && (result["system"] == "satl" || result["system"] == "satl-naive")
     });
     let title = format!("Shared and fixed buffers, T = 576000, {counted}");
-    // One way alone is no comparison of the two.
+    // One variant alone is not a comparison.
     if lines.keys().any(|name| name.starts_with("satl-naive")) {
         drawn.extend(write(directory, "figure-8", &buffers(title, lines))?);
     }
@@ -94,7 +94,7 @@ fn by_buffer(results: &[Value], records: f64, is_wanted: impl Fn(&Value) -> bool
             line.push(point);
         }
     }
-    // A single point makes no line.
+    // A single point is not a line.
     lines.retain(|_, points| points.len() > 1);
     lines.values_mut().for_each(|points| points.sort_by(|one, other| one.0.total_cmp(&other.0)));
     lines
@@ -194,7 +194,7 @@ impl Figure<'_> {
     }
 }
 
-/// From values to places on the page.
+/// Maps values to positions on the page.
 struct Axis {
     from: f64,
     to: f64,

@@ -1,4 +1,4 @@
-//! A client that asks as fast as it gets answers, over kept connections, and checks every answer.
+//! A client that sends requests as fast as it gets answers, over kept connections, and checks every answer.
 
 use anyhow::{Context, Result, bail};
 use std::net::SocketAddr;
@@ -14,7 +14,7 @@ pub(crate) struct Target {
     pub(crate) path: String,
 }
 
-/// What a load brought.
+/// The result of a load.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Load {
     pub(crate) pages: u64,
@@ -22,7 +22,7 @@ pub(crate) struct Load {
     pub(crate) seconds: f64,
 }
 
-/// Asks for `targets` in turn over `connections` connections for `time`.
+/// Requests `targets` in turn over `connections` connections for `time`.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 pub(crate) async fn run(targets: &[Target], connections: usize, time: Duration) -> Result<Load> {
     let began = Instant::now();
@@ -106,7 +106,7 @@ impl Connection {
     }
 }
 
-/// The length of the body; nothing when it is chunked.
+/// The length of the body; `None` if it is chunked.
 fn body_length(head: &[u8]) -> Result<Option<usize>> {
     if base::http::status(head) != Some(200) {
         bail!("not a page: {}", String::from_utf8_lossy(head).lines().next().unwrap_or_default());

@@ -8,6 +8,7 @@ mod compare;
 mod coverage;
 mod crawl_bare;
 mod crawl_compare;
+mod documents;
 mod fetch_bare;
 mod fetch_cell;
 mod fetch_compare;
@@ -18,6 +19,7 @@ mod figures;
 mod load;
 mod meter;
 mod process;
+mod recrawl;
 mod register;
 mod revisit;
 mod sat_bare;
@@ -42,7 +44,7 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Comparison {
-    /// How fast the simulated web is served, and from how much memory, against nginx with the same pages as files
+    /// Measure speed and memory of serving the simulated web, against nginx with the same pages as files
     Sim(simulated::Args),
     Snapshot(snapshot::Args),
     Sat(sat_compare::Args),
@@ -51,8 +53,10 @@ enum Comparison {
     Fetch(fetch_compare::Args),
     Crawl(crawl_compare::Args),
     Revisit(revisit::Args),
+    Recrawl(recrawl::Args),
     Scan(scan::Args),
     Coverage(coverage::Args),
+    Documents(documents::Args),
     /// Loads the store for one variant of it
     #[command(hide = true)]
     SatLoad(sat_cell::LoadArgs),
@@ -62,7 +66,7 @@ enum Comparison {
     /// Opens the store in this process
     #[command(hide = true)]
     SatOpen(sat_cell::LoadArgs),
-    /// Moves the bytes of a run of the store, and nothing else
+    /// Only moves the bytes of a run of the store
     #[command(hide = true)]
     SatBare(sat_bare::BareArgs),
     /// Chooses versions and sorts their pointers in this process
@@ -86,7 +90,7 @@ enum Comparison {
     /// Reads and unpacks the documents of a scan by a bare loop
     #[command(hide = true)]
     ScanBare(scan::BareArgs),
-    /// Is a program for a scan that says nothing
+    /// Answers `null` to every document of a scan
     #[command(hide = true)]
     ScanNoop,
 }
@@ -99,6 +103,8 @@ fn main() -> ExitCode {
         Comparison::Crawl(args) => return ended(crawl_compare::run(&args)),
         Comparison::Scan(args) => return ended(scan::run(&args)),
         Comparison::Coverage(args) => return ended(coverage::run(&args)),
+        Comparison::Documents(args) => return ended(documents::run(&args)),
+        Comparison::Recrawl(args) => return ended(recrawl::run(&args)),
         Comparison::ScanBare(args) => scan::bare(&args),
         Comparison::ScanNoop => scan::noop(),
         Comparison::Revisit(args) => revisit::run(&args),
@@ -119,7 +125,7 @@ fn main() -> ExitCode {
     ended(result.map(|()| true))
 }
 
-/// 0 done; 1 done, and something came out other than it must; 2 could not.
+/// 0: done; 1: done, but a demand was missed; 2: failed.
 fn ended(result: anyhow::Result<bool>) -> ExitCode {
     match result {
         Ok(true) => ExitCode::SUCCESS,

@@ -1,4 +1,4 @@
-//! Time and use of the machine from one moment on.
+//! Time and use of the machine since a moment.
 
 use anyhow::Result;
 use std::time::Instant;
@@ -11,7 +11,7 @@ pub(crate) struct Meter {
     usage: Usage,
 }
 
-/// The seconds that one short thing takes, without what counting the machine's use would add.
+/// The seconds of a short action, without the overhead of measuring the machine's use.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures the machine's own time")]
 pub(crate) fn seconds_of<T>(what: impl FnOnce() -> T) -> (T, f64) {
     let begin = Instant::now();

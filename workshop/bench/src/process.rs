@@ -1,4 +1,4 @@
-//! A process that is measured: started, watched, ended.
+//! Measures a process from its start to its end.
 
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -39,7 +39,10 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Nothing can be done about a process that is gone already.
+        if matches!(self.0.try_wait(), Ok(Some(_))) {
+            return;
+        }
+        // The process may end in the meantime.
         let _ = Command::new("kill").arg(self.0.id().to_string()).status();
         let _ = self.0.wait();
     }
@@ -83,7 +86,7 @@ pub(crate) struct Used {
     /// In user space and in the kernel, of all its threads.
     pub(crate) cpu_seconds: f64,
     pub(crate) resident_bytes_max: u64,
-    /// What it wrote to files, room that it only set aside not included.
+    /// What it wrote to files, without reserved space.
     pub(crate) written_bytes: u64,
 }
 
@@ -105,7 +108,7 @@ pub(crate) fn measure_any(command: &mut Command, codes: &[i32]) -> Result<Used> 
         resident_bytes_max = resident_bytes_max.max(memory_bytes(child.id(), "VmHWM:"));
         std::thread::sleep(WATCH);
     }
-    // Who has ended can still be asked, until it is waited for.
+    // A process that has ended can still be inspected until it is waited for.
     let written_bytes = written_bytes(child.id());
     let status = child.wait()?;
     let seconds = began.elapsed().as_secs_f64();

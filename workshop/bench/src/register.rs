@@ -11,7 +11,7 @@ use std::sync::Arc;
 use workload::Offers;
 use workload::usage::resident_bytes_max;
 
-/// How fast new keys are distinguished from known ones and stored, against LMDB, RocksDB and others
+/// Measure how fast new keys are distinguished from known ones and stored, against LMDB, RocksDB and others
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask bench register
@@ -40,7 +40,7 @@ pub(crate) struct Args {
     directory: Option<PathBuf>,
 }
 
-/// Our side in a process of its own.
+/// Our side in its own process.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CellArgs {
     #[arg(long)]

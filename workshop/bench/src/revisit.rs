@@ -1,23 +1,22 @@
 //! `cargo xtask bench revisit`: every estimator and allocation over recorded histories of real pages, at equal budgets.
 //!
-//! A trace says when each page of a site appeared, changed and vanished. The [`replay`] plays it from a cold start: the pages
-//! that are known may be visited so often a day, evenly spread, and a planner chooses which. [`score`] says how fresh the copy
-//! was over the last three quarters of the window (D20). [`estimates`] asks another question: how near an estimator comes to a rate
-//! that is known.
+//! A trace says when each page of a site appeared, changed and vanished. The [`replay`] plays it from a cold start: a
+//! number of visits a day, evenly spread, goes to known pages that a planner chooses. [`score`] measures how fresh the
+//! copy was over the last three quarters of the window (D20). [`estimates`] compares the estimators with known rates.
 
 mod bounds;
-mod contender;
+pub(crate) mod contender;
 mod crawler;
 mod estimates;
 mod hints;
 mod replay;
 mod report;
 mod scheduled;
-mod score;
+pub(crate) mod score;
 mod synthetic;
 #[cfg(test)]
 mod tests;
-mod trace;
+pub(crate) mod trace;
 
 use anyhow::{Context, Result, ensure};
 use base::clock::{Clock, RealClock};
@@ -28,7 +27,7 @@ use frontier::RevisitPolicy;
 use std::path::PathBuf;
 use trace::Trace;
 
-/// When to look again: every estimator and allocation over recorded histories of pages, at equal budgets
+/// Compare revisit policies: every estimator and allocation over recorded histories of pages, at equal budgets
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask bench revisit --traces ../shared/data/traces
@@ -59,7 +58,7 @@ pub(crate) struct Args {
     /// Let the frontier itself crawl the traces by the default policy, in simulated time, and compare it with the replay
     #[arg(long, conflicts_with = "estimates")]
     crawler: bool,
-    /// How near each estimator comes to rates that are known, on simulated pages
+    /// Compare the estimators with known change rates, on simulated pages
     #[arg(long, conflicts_with_all = ["traces", "synthetic", "from", "to", "policies"])]
     estimates: bool,
     /// Only `uniform` and the policies, without hints and bounds

@@ -1,9 +1,8 @@
-//! The bare loop: as many bytes as a run of the store moved, in pieces of the same size, with checksums and syncs, and
-//! nothing else.
+//! The bare loop: moves as many bytes as a run of the store, in pieces of the same size, with checksums and syncs.
 //!
-//! It runs twice. *In turn* it does for each commit what belongs to it, one thing after the other: reads (eight in
-//! flight), the run, the frame with its sync, and a checkpoint now and then. *At once* everything is done by threads of
-//! its own that never wait for each other: no store could do that, but no machine can do more.
+//! It runs twice. *In turn* it does the work of each commit in sequence: reads (eight in flight), the run, the frame
+//! with its sync, and sometimes a checkpoint. *At once* each kind of work has its own threads that never wait for each
+//! other: no store can do that, but it is the maximum of the machine.
 
 use crate::meter::Meter;
 use anyhow::{Context, Result};
@@ -15,9 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Reads in flight at once, as in the store.
 const READ_THREADS: u64 = 8;
-/// What the store writes at once when it flushes.
+/// Bytes that the store writes at once in a flush.
 const RUN_BYTES: u64 = 2 << 20;
-/// Files are written over from their start again and again.
+/// Files are overwritten from their start repeatedly.
 const FILE_BYTES: u64 = 256 << 20;
 
 /// Moves as many bytes as a measured run.
@@ -115,7 +114,7 @@ fn data_files(directory: &Path) -> Result<Vec<Arc<dyn DiskFile>>> {
     paths.iter().filter(is_data).map(|path| Ok(DirectDisk.open(path, Open::Read)?)).collect()
 }
 
-/// A file whose blocks are all there, as those of a store in use are.
+/// A file with all blocks allocated, as in a store in use.
 fn written_file(path: &Path) -> Result<Arc<dyn DiskFile>> {
     let file = DirectDisk.open(path, Open::CreateNew)?;
     let zeros = AlignedBytes::zeroed(4 << 20);
@@ -126,7 +125,7 @@ fn written_file(path: &Path) -> Result<Arc<dyn DiskFile>> {
     Ok(file)
 }
 
-/// Every kind of work on threads of its own.
+/// Every kind of work on its own threads.
 fn at_once(data: &[Arc<dyn DiskFile>], plan: Plan, next: &AtomicU64, writers: &mut [Writer]) -> Result<()> {
     std::thread::scope(|scope| {
         let mut threads: Vec<_> =
@@ -136,7 +135,7 @@ fn at_once(data: &[Arc<dyn DiskFile>], plan: Plan, next: &AtomicU64, writers: &m
     })
 }
 
-/// One thing after the other, commit by commit.
+/// In sequence, commit by commit.
 fn in_turn(data: &[Arc<dyn DiskFile>], plan: Plan, next: &AtomicU64, writers: &mut [Writer]) -> Result<()> {
     for frame in 1..=plan.frames {
         let share = frame as f64 / plan.frames as f64;

@@ -1,8 +1,8 @@
-//! One run of one variant of the store in a process of its own: `bench sat-load` and `bench sat-cell`.
+//! One run of one variant of the store in its own process: `bench sat-load` and `bench sat-cell`.
 //!
-//! Loading makes the steady state of the workload at minute 0; a cell runs on from there. Every record is handed out
-//! when it is due and written back unchanged, due again after its interval. A commit begins after a fixed number of records and
-//! is durable before the one after the next is begun.
+//! Loading creates the steady state of the workload at minute 0; a cell continues from there. Every record is delivered
+//! when it is due and written back unchanged, due again after its interval. A commit begins after a fixed number of
+//! records and is durable before the one after the next is begun.
 
 use crate::meter::Meter;
 use anyhow::{Context, Result, ensure};
@@ -118,7 +118,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<()> {
     let mut options = args.data.options()?;
     options.pool_bytes = options.pool_bytes.max(256 << 20);
     options.buffers = Buffers::Shared;
-    // Sorted extents serve every variant; unsorted ones would cost strict timing a move each.
+    // Sorted extents suit every variant; unsorted ones would cost strict timing a move each.
     options.strict = true;
     let mut store = args.data.open(options)?;
     for number in 0..workload.records() {
@@ -137,7 +137,7 @@ pub(crate) fn load(args: &LoadArgs) -> Result<()> {
     Ok(())
 }
 
-/// Opens a store, says how long that took and what it found, and closes nothing.
+/// Opens a store and prints how long that took and what it found, without closing it.
 pub(crate) fn open(args: &LoadArgs) -> Result<()> {
     drop_page_cache().ok();
     let meter = Meter::start()?;

@@ -1,8 +1,7 @@
 //! The comparison of paper 001, section 4: `bench sat`.
 //!
-//! Every result is kept in a file, one object a line, and a cell that is already there is not run again unless requested: a run
-//! of the whole matrix takes hours and can be stopped and gone on with. Figures 7 to 9 of the paper are drawn from the
-//! same file.
+//! Every result is stored in a file, one object per line, and a stored cell is run again only on request: the whole
+//! matrix takes hours and can be stopped and continued. Figures 7 to 9 of the paper are drawn from the same file.
 
 use crate::compare::{self, Peers};
 use crate::figures;
@@ -12,7 +11,7 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// How fast due records are read and written back, against B-trees and LSM trees, as in paper 001
+/// Measure how fast due records are read and written back, against B-trees and LSM trees, as in paper 001
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask bench sat
@@ -68,7 +67,7 @@ pub(crate) struct Args {
     directory: Option<PathBuf>,
 }
 
-/// How many minutes of work a store is killed after.
+/// Minutes of work after which a store is killed.
 const KILLED_AFTER_MINUTES: usize = 150;
 
 /// Our own variants.
@@ -126,7 +125,7 @@ struct Comparison<'a> {
 }
 
 impl Comparison<'_> {
-    /// All systems in one cell, the bare loop right after ours.
+    /// Runs all systems in one cell, the bare loop directly after ours.
     fn run(&mut self, cell: &Cell) -> Result<Vec<Value>> {
         let mut shown = Vec::new();
         for system in OWN {
@@ -254,7 +253,7 @@ impl Comparison<'_> {
         let result = compare::result_of(command.arg("--directory").arg(self.work.join("running")))?;
         self.keep(name, result)
     }
-    /// How long opening takes after the process was killed at work.
+    /// Measures how long opening takes after the process was killed.
     fn opening(&mut self, cell: &Cell) -> Result<Value> {
         let name = self.name("opening", cell);
         if let Some(known) = self.known(&name) {
@@ -339,7 +338,7 @@ fn read_results(path: &Path) -> Vec<Value> {
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-/// Removes what was loaded for other cells: one loaded store of a kind is kept at a time.
+/// Removes stores loaded for other cells: one of a kind is kept at a time.
 fn remove_other(work: &Path, kind: &str) -> Result<()> {
     for entry in std::fs::read_dir(work)? {
         let entry = entry?;

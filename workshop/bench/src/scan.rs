@@ -1,8 +1,8 @@
-//! A scan beside a bare loop, beside GNU parallel, and its three ways of handing out documents beside each other.
+//! A scan compared with a bare loop and with GNU parallel, and its three ways of supply compared with each other.
 //!
-//! All work on one archive of real pages ([`corpus`]), from the page cache, with as many workers as there are processors,
-//! and take turns for several rounds; what counts is the median. Every side of a comparison is a command that is started,
-//! does all of its work and ends, so that choosing the documents and starting processes is part of the time.
+//! All work on one archive of real pages ([`corpus`]), from the page cache, with as many workers as there are
+//! processors, and take turns for several rounds; the median counts. Every side of a comparison is a whole command, so
+//! choosing the documents and starting processes is part of the time.
 
 mod bare;
 mod contest;
@@ -22,7 +22,8 @@ use corpus::Corpus;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
-/// How fast an analysis runs over a snapshot, against a bare loop and GNU parallel, and how evenly its workers are fed
+/// Measure how fast an analysis runs over a snapshot, against a bare loop and GNU parallel, and how evenly its workers
+/// are supplied
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   cargo xtask bench scan
@@ -61,7 +62,7 @@ pub(crate) struct Args {
 enum Part {
     /// How evenly workers are fed, by each way of supply
     Supply,
-    /// Analyses that do next to nothing, against a bare loop
+    /// Trivial analyses, against a bare loop
     Throughput,
     /// Titles, against GNU parallel with a FastWARC script
     Titles,
@@ -69,7 +70,7 @@ enum Part {
 
 const PARTS: [Part; 3] = [Part::Supply, Part::Throughput, Part::Titles];
 
-/// Whether everything came out as it must.
+/// Runs the comparison; returns whether all demands are met.
 pub(crate) fn run(args: &Args) -> Result<bool> {
     let processors = std::thread::available_parallelism().context("cannot count the processors")?;
     let jobs = args.jobs.unwrap_or(processors).get();
@@ -85,6 +86,6 @@ pub(crate) fn run(args: &Args) -> Result<bool> {
         print::results(&results, &verdicts, args.json);
         is_met &= verdicts.iter().all(verdict::Verdict::is_met);
     }
-    // Few documents are too few to judge by.
+    // A quick run has too few documents to judge.
     Ok(args.quick || is_met)
 }

@@ -16,7 +16,7 @@ use warc::{Compression, Draft, Joined, Kind, Level, Record, RecordId, Unpacker, 
 /// More than this of a block is not kept, so that long blocks are tried too.
 const BLOCK_BYTES_MAX: usize = 8 * 1024;
 
-/// Reads a file of records, going on behind damage.
+/// Reads a file of records, continuing after damage.
 pub(crate) fn warc(data: &[u8]) {
     let (mut last, mut lost) = (None, 0);
     let mut reader = warc::WarcReader::new(Cursor::new(data), BLOCK_BYTES_MAX);
@@ -39,7 +39,7 @@ pub(crate) fn warc(data: &[u8]) {
     Joined::new(whole.map(Ok::<_, warc::Error>), BLOCK_BYTES_MAX).for_each(drop);
 }
 
-/// A record that stands alone is the same when it is read from its place.
+/// A record that is alone in its member is the same when read from its offset.
 fn check_record(data: &[u8], record: &Record) {
     assert!(record.block.len() <= BLOCK_BYTES_MAX && record.block.len() as u64 <= record.block_bytes);
     let _ = (record.kind(), record.date(), record.target(), record.profile(), record.digest_holds());

@@ -13,6 +13,7 @@
 //! **Invariant:** every target has seeds, made by the functions of this crate, and a corpus.
 
 mod archives;
+mod commands;
 mod names;
 mod network;
 mod pages;
@@ -59,6 +60,8 @@ pub const TARGETS: &[FuzzTarget] = &[
     target("cdxj", archives::cdxj, archives::cdxj_seeds, SHORT),
     target("charset", pages::charset, pages::charset_seeds, LONG),
     target("coding", network::coding, network::coding_seeds, LONG),
+    target("control-answer", commands::control_answer, commands::control_answer_seeds, SHORT),
+    target("control-request", commands::control_request, commands::control_request_seeds, SHORT),
     target("css", pages::css, pages::css_seeds, LONG),
     target("dates", names::dates, names::dates_seeds, SHORT),
     target("dns", network::dns, network::dns_seeds, SHORT),
@@ -80,6 +83,7 @@ pub const TARGETS: &[FuzzTarget] = &[
     target("scan-documents", scans::documents, scans::documents_seeds, SHORT),
     target("scan-journal", scans::journal, scans::journal_seeds, SHORT),
     target("scan-messages", scans::messages, scans::messages_seeds, SHORT),
+    target("settings", commands::settings, commands::settings_seeds, LONG),
     target("sitemap", pages::sitemap, pages::sitemap_seeds, LONG),
     target("surt", names::surt, names::url_seeds, SHORT),
     target("url", names::url, names::url_seeds, SHORT),
@@ -101,7 +105,7 @@ fn choice(data: &[u8]) -> (usize, &[u8]) {
     data.split_first().map_or((0, data), |(first, rest)| (usize::from(*first), rest))
 }
 
-/// Pieces of an input, each behind its length in two bytes. The last one may be cut short.
+/// Pieces of an input, each after its length in two bytes. The last one may be cut short.
 fn pieces(mut data: &[u8]) -> impl Iterator<Item = &[u8]> {
     std::iter::from_fn(move || {
         let (length, rest) = data.split_first_chunk()?;

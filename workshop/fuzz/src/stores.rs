@@ -1,4 +1,4 @@
-//! Our own files. Content is wrapped in right checksums first, so that the decoders behind them are reached.
+//! Our own files. Content is wrapped in right checksums first, so that it reaches the decoders.
 
 use crate::{joined, pieces, texts};
 use archive::derived::Facts;

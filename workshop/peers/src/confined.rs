@@ -1,7 +1,7 @@
 //! Measuring in a process of its own, under limits.
 //!
-//! The parent enters the control groups and starts the child in them, so that a child which is killed for want of
-//! memory leaves nothing behind.
+//! The parent enters the control groups and starts the child in them, so that a child killed for lack of memory leaves
+//! nothing behind.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use workload::limits::Limits;
 use workload::usage::{Usage, drop_page_cache, resident_bytes_max};
 
-/// Runs this program anew with the same options as `command`, out of the page cache and under `limits`.
+/// Runs this program again with the same options as `command`, with an empty page cache and under `limits`.
 ///
 /// The answer is what it printed, with what is known of the limits.
 pub(crate) fn measure(command: &str, limits: &Limits, directory: &Path) -> Result<Value> {
@@ -35,7 +35,7 @@ pub(crate) fn measure(command: &str, limits: &Limits, directory: &Path) -> Resul
     Ok(result)
 }
 
-/// Runs this program anew with the same options and prints nothing.
+/// Runs this program again with the same options and prints nothing.
 pub(crate) fn must_succeed(command: &str) -> Result<()> {
     printed_by(command).map(drop)
 }

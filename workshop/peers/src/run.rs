@@ -12,7 +12,7 @@ use crate::RunArgs;
 use crate::confined::{self, Meter};
 use crate::store::{Change, Place, Record, Store, interval};
 
-/// How often progress is told.
+/// How often progress is reported.
 const PROGRESS_EVERY: Duration = Duration::from_secs(5);
 
 /// Loads, measures, removes.
@@ -180,7 +180,7 @@ impl Work {
     }
 }
 
-/// The next place of a record that is handed out at `place`.
+/// The next position of a record that is delivered at `place`.
 fn again(place: Place, record: &Record) -> Place {
     Place::new(place.due() + interval(record), place.number())
 }

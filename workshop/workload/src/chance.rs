@@ -65,10 +65,10 @@ impl Permutation {
         Self { size, mask, half: mask.count_ones().div_ceil(2).max(1), keys }
     }
 
-    /// Where `number` stands.
+    /// The position of `number`.
     ///
-    /// Steps that can be undone on all numbers up to the mask, repeated until one below `size` appears: that is what
-    /// makes it an order of exactly `0..size`.
+    /// Applies invertible steps to the numbers up to the mask, until one below `size` appears. So it is a permutation
+    /// of exactly `0..size`.
     pub(crate) fn of(&self, number: u32) -> u32 {
         debug_assert!(number < self.size);
         let mut place = number;

@@ -9,12 +9,12 @@
 //! assert_eq!(workload.value(7)[..4], interval.to_le_bytes());
 //! ```
 //!
-//! Every store that is compared is given the same records in the same state and has to hand out the same ones at the
-//! same minutes. [`Workload::deliveries_until`] says which those are, so a comparison can refuse a store that cheats.
-//! Beside the workload stand the limits under which a process is measured ([`limits`]) and its use of the machine
-//! ([`usage`]), so that every side is limited and measured by the same code.
+//! Every compared store gets the same records in the same state and must deliver the same ones at the same minutes.
+//! [`Workload::deliveries_until`] computes them, so a comparison can refuse a store that cheats. The limits of a
+//! measured process ([`limits`]) and its use of the machine ([`usage`]) are here too, so that all sides share that
+//! code.
 //!
-//! **Invariant:** everything about a record is a function of the seed and its number; no table a record is kept.
+//! **Invariant:** everything about a record is a function of the seed and its number; there is no table of records.
 
 mod chance;
 pub mod limits;
@@ -51,7 +51,7 @@ impl Dataset {
         }
     }
 
-    /// The name by which results call it.
+    /// Its name in results.
     pub fn name(self) -> &'static str {
         match self {
             Self::Zipf => "zipf",
@@ -83,10 +83,10 @@ pub struct Workload {
     cumulated: Vec<u32>,
 }
 
-/// What was handed out: how much, and a sum over which records at which times.
+/// What was delivered: how much, and a sum over records and times.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Deliveries {
-    /// Records handed out.
+    /// Records delivered.
     pub count: u64,
     /// The same for the same deliveries in any order, and very likely for no others.
     pub digest: u64,
@@ -177,7 +177,7 @@ impl Workload {
         (1_u32..).zip(counts).map(|(interval, count)| f64::from(count) / f64::from(interval)).sum()
     }
 
-    /// What a store must hand out from time 1 to `time`, both included.
+    /// What a store must deliver from time 1 to `time`, inclusive.
     pub fn deliveries_until(&self, time: u32) -> Deliveries {
         let mut deliveries = Deliveries::default();
         for number in 0..self.records {

@@ -1,11 +1,11 @@
 //! Limits on memory and disk traffic, by Linux control groups of version 1 or 2.
 //!
-//! A process enters a fresh group below its own, so that no limit it had already is lost; what it starts from then on
-//! is in the group too. When the [`Confinement`] ends, the process goes back and the group is removed.
+//! A process enters a new group below its own, so that it keeps the limits it has; processes that it starts later are
+//! in the group too. When the [`Confinement`] ends, the process goes back and the group is removed.
 //!
 //! Memory here includes the page cache that the group fills, which is the point: a store that lives in the page cache
-//! gets as much of it as its budget says. On version 1 the disk limit holds for what a process reads and for what it
-//! writes directly or by syncing; pages that the kernel writes back in its own time belong to no group.
+//! gets as much of it as its budget says. On version 1 the disk limit covers what a process reads and what it writes
+//! directly or by syncing; pages that the kernel writes back later belong to no group.
 
 use std::fs;
 use std::io;
@@ -13,7 +13,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// What a process may use; nothing set means no limit.
+/// What a process may use; `None` means no limit.
 #[derive(Debug, Clone, Default)]
 pub struct Limits {
     /// Memory, page cache included.
@@ -94,7 +94,7 @@ impl Confinement {
 impl Drop for Confinement {
     fn drop(&mut self) {
         for group in self.groups.iter().rev() {
-            // A group that cannot be left or removed stays: it harms nothing, and there is no one to tell.
+            // A group that cannot be left or removed stays; it does no harm.
             let _ = write(&group.home.join("cgroup.procs"), &std::process::id().to_string());
             let _ = fs::remove_dir(&group.directory);
         }
@@ -169,7 +169,7 @@ impl Resource {
     }
 }
 
-/// What the kernel says of control groups: where they are mounted, and in which ones this process is.
+/// The mounted control groups, and those of this process.
 struct Mounts {
     mounts: String,
     groups: String,
@@ -245,7 +245,7 @@ fn disk_under(directory: &Path) -> Result<String, Error> {
     let minor = device & 0xff | (device >> 12) & !0xff;
     let device = PathBuf::from(format!("/sys/dev/block/{major}:{minor}"));
     let disk = if device.join("partition").exists() { device.join("..") } else { device };
-    // Resolved first: `..` is meant for the directory that the link leads to.
+    // Resolved first: `..` refers to the target of the link.
     let disk = disk.canonicalize().and_then(|disk| fs::read_to_string(disk.join("dev"))).map_err(error)?;
     Ok(disk.trim().to_owned())
 }

@@ -1,4 +1,4 @@
-//! What this process has used of the machine, as Linux counts it.
+//! The resources used by this process, as Linux counts them.
 
 use std::fs;
 use std::io;
@@ -19,7 +19,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// All since the process started.
+    /// Usage since the process started.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! `cargo xtask advisories`: whether something we use is known to be faulty.
+//! `cargo xtask advisories`: whether a dependency has a known fault.
 //!
 //! The check needs no network: it reads a dated table that is checked in and rebuilt with `--refresh`.
 
@@ -19,10 +19,10 @@ use crate::{Verdict, clock};
 
 const TABLE_PATH: &str = "workshop/advisories.tsv";
 
-/// The age from which the table is called old.
+/// The age above which the table counts as old.
 const TABLE_AGE_DAYS_MAX: i64 = 400;
 
-/// An advisory that does not touch us though we use the version it names.
+/// An advisory that does not affect us although we use the version it names.
 struct Allowed {
     id: &'static str,
     reason: &'static str,
@@ -50,7 +50,7 @@ pub(crate) struct Args {
 struct Locked {
     name: String,
     version: Version,
-    /// Where it comes from; none for our own.
+    /// Its registry; `None` for our own packages.
     source: Option<String>,
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn run(args: &Args) -> Result<Verdict> {
     report(&table, &locked_packages(&workspace)?)
 }
 
-/// The packages of the lock file that come from the registry that the advisories speak of.
+/// The packages of the lock file from the registry that the advisories cover.
 fn locked_packages(workspace: &Workspace) -> Result<Vec<Locked>> {
     #[derive(Deserialize)]
     struct Lock {
@@ -91,7 +91,7 @@ fn print_age(table: &Table) -> Result<()> {
     Ok(())
 }
 
-/// Prints what the table says of `packages`.
+/// Prints the advisories on `packages`.
 fn report(table: &Table, packages: &[Locked]) -> Result<Verdict> {
     let mut failures = 0;
     for (package, advisory) in matches(table, packages) {
@@ -101,7 +101,7 @@ fn report(table: &Table, packages: &[Locked]) -> Result<Verdict> {
     }
     for unused in ALLOWED.iter().filter(|allowed| !matches(table, packages).any(|(_, a)| a.id == allowed.id))
     {
-        println!("note: {} is excepted, but nothing is touched by it any more", unused.id);
+        println!("note: {} is excepted, but no package is affected by it any more", unused.id);
     }
     let (known, date) = (table.advisories.len(), &table.date);
     println!("advisories: {} packages, {known} advisories of {date}, {failures} failures", packages.len());
@@ -115,7 +115,7 @@ fn matches<'a>(table: &'a Table, packages: &'a [Locked]) -> impl Iterator<Item =
     })
 }
 
-/// Whether `advisory` fails the check, and what to say of it.
+/// Whether `advisory` fails the check, and the line to print.
 fn judge(package: &Locked, advisory: &Advisory) -> (bool, String) {
     let what = format!("{} `{}` {}: {}", advisory.id, package.name, package.version, advisory.kind.name());
     if let Some(allowed) = ALLOWED.iter().find(|allowed| allowed.id == advisory.id) {
@@ -136,7 +136,7 @@ mod tests {
         X-2\tdusty\t-\t-\tunmaintained\n\
         X-3\tshaky\t-\t-\tunsound\n";
 
-    /// What the table above says of one locked package.
+    /// Checks what the table above says about one locked package.
     #[track_caller]
     fn check(name: &str, version: &str, expected: Option<(bool, &str)>) {
         let locked = Locked { name: name.to_owned(), version: version.parse().unwrap(), source: None };

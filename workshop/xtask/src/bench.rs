@@ -16,7 +16,7 @@ use crate::tools::debian;
 use crate::workspace::Workspace;
 use crate::{Verdict, process};
 
-/// The variable that leads a benchmark to our program.
+/// The variable with the path of our program.
 const PROGRAM: &str = "UTSUSHI_PROGRAM";
 
 /// A program from Debian that a benchmark runs.
@@ -25,13 +25,13 @@ struct Peer {
     bench: &'static str,
     name: &'static str,
     packages: &'static [&'static str],
-    /// Where a package puts it, seen from the root directory.
+    /// Its path in the package.
     program: &'static str,
-    /// An argument to which it answers and ends.
+    /// An argument with which it answers and exits.
     probe: &'static str,
-    /// The variable that leads the benchmark to it.
+    /// The variable with its path.
     variable: &'static str,
-    /// The variable that says what its `LD_LIBRARY_PATH` must be, set where it needs one.
+    /// The variable for its `LD_LIBRARY_PATH`, if it needs one.
     libraries_variable: &'static str,
 }
 
@@ -191,7 +191,7 @@ fn program_of(peer: &Peer, tree: &Path) -> Result<PathBuf> {
     found.with_context(|| format!("package `{}` holds no `{}`", peer.packages.join(" "), peer.program))
 }
 
-/// Runs `bench`, which ends like our tasks do.
+/// Runs `bench`, whose exit codes are those of our tasks.
 fn verdict(bench: &mut Command) -> Result<Verdict> {
     let status = bench.status().context("cannot start the benchmark")?;
     match status.code() {

@@ -17,17 +17,17 @@ pub(crate) fn timed<T>(work: impl FnOnce() -> T) -> (T, Duration) {
 /// Days from 1970-01-01 until today.
 pub(crate) fn today() -> Result<i64> {
     let since =
-        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).context("the clock stands before 1970")?;
-    i64::try_from(since.as_secs() / DAY_SECONDS).context("the clock stands too late to be true")
+        SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).context("the clock is before 1970")?;
+    i64::try_from(since.as_secs() / DAY_SECONDS).context("the clock is implausibly late")
 }
 
 /// Days from 1970-01-01 until `date`, written `2026-01-31`.
 pub(crate) fn day(date: &str) -> Result<i64> {
     let numbers: Option<Vec<i64>> = date.split('-').map(|part| part.parse().ok()).collect();
     let Some(&[year, month, day]) = numbers.as_deref() else {
-        anyhow::bail!("`{date}` is no date like `2026-01-31`")
+        anyhow::bail!("`{date}` is not a date like `2026-01-31`")
     };
-    ensure!((1..=12).contains(&month) && (1..=31).contains(&day), "`{date}` is no day of the calendar");
+    ensure!((1..=12).contains(&month) && (1..=31).contains(&day), "`{date}` is not a day of the calendar");
     // The year is counted from March, so that a leap day is the last of its year.
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_refused() {
+    fn other_texts_are_refused() {
         for text in ["", "2026", "2026-13-01", "2026-00-01", "2026-01-32", "yesterday", "2026-01-01-01"] {
             assert!(day(text).is_err(), "{text}");
         }

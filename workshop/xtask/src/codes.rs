@@ -94,7 +94,7 @@ fn definitions(text: &str) -> Vec<String> {
         .collect()
 }
 
-/// What stands after `//` in a line of source.
+/// The text after `//` in a line of source.
 fn comment(line: &str) -> &str {
     line.split_once("//").map_or("", |(_, comment)| comment)
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask licences`: whether we may use what we use.
+//! `cargo xtask licences`: whether the licences of all dependencies are allowed.
 
 mod spdx;
 
@@ -12,7 +12,7 @@ use crate::workspace::{Package, Workspace};
 /// The licence of every crate of ours.
 const OURS: &str = "MIT OR Apache-2.0";
 
-/// Licences under which anything may be used.
+/// Licences that are allowed.
 const ALLOWED: &[&str] = &[
     "0BSD",
     "Apache-2.0",
@@ -30,7 +30,7 @@ const ALLOWED: &[&str] = &[
     "Zlib",
 ];
 
-/// A licence that a package may be used under though it is not in [`ALLOWED`].
+/// A licence that is allowed for one package although it is not in [`ALLOWED`].
 struct Exception {
     package: &'static str,
     licence: &'static str,
@@ -83,7 +83,7 @@ fn print_exceptions(packages: &[Package]) {
     }
 }
 
-/// What is wrong with the licence of `package`, if anything is.
+/// The fault of the licence of `package`, if there is one.
 fn offence(package: &Package) -> Option<String> {
     let Package { name, version, license, source, .. } = package;
     let Some(licence) = license else { return Some(format!("`{name}` {version} states no licence")) };

@@ -2,7 +2,7 @@
 //!
 //! Each task is one file, and each says with `--help` what it does and shows an example.
 //!
-//! Exit codes: 0 done; 1 done and something was found (a failing test, a licence not allowed); 2 could not.
+//! Exit codes: 0 done; 1 done and something was found (a failing test, a licence not allowed); 2 failed.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a command-line program speaks by printing")]
 
 mod advisories;
@@ -10,23 +10,26 @@ mod bench;
 mod ci;
 mod clock;
 mod codes;
+mod dictionary;
 mod house;
 mod layers;
 mod licences;
 mod process;
+mod synonyms;
 mod test;
 mod tools;
 mod torture;
+mod train;
 mod workspace;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// How a task that could be carried out has ended.
+/// The result of a task that did not fail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing to complain about.
+    /// Nothing was found.
     Clean,
     /// Something was found, and has been printed.
     Found,
@@ -64,6 +67,9 @@ enum Task {
     Layers(layers::Args),
     Codes(codes::Args),
     House(house::Args),
+    Train(train::Args),
+    Dictionary(dictionary::Args),
+    Synonyms(synonyms::Args),
 }
 
 fn main() -> ExitCode {
@@ -77,6 +83,9 @@ fn main() -> ExitCode {
         Task::Layers(args) => layers::run(&args),
         Task::Codes(args) => codes::run(&args),
         Task::House(args) => house::run(&args),
+        Task::Train(args) => train::run(&args),
+        Task::Dictionary(args) => dictionary::run(&args),
+        Task::Synonyms(args) => synonyms::run(&args),
     };
     match verdict {
         Ok(Verdict::Clean) => ExitCode::SUCCESS,

@@ -24,7 +24,7 @@ fn speaks_of_this_package(name: &OsStr) -> bool {
     name.starts_with("CARGO_PKG_") || name.starts_with("CARGO_MANIFEST_")
 }
 
-/// Prints `command`, runs it to its end and says whether it succeeded.
+/// Prints `command`, runs it and returns whether it succeeded.
 pub(crate) fn succeeds(command: &mut Command) -> Result<bool> {
     eprintln!("$ {}", shown(command));
     let status = command.status().with_context(|| format!("cannot start `{}`", shown(command)))?;
@@ -38,7 +38,7 @@ pub(crate) fn must_succeed(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
-/// Runs `command` silently and says whether it succeeded; one that cannot be started did not.
+/// Runs `command` silently and returns whether it succeeded; false if it cannot be started.
 pub(crate) fn answers(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())

@@ -1,4 +1,4 @@
-//! `cargo xtask test`: makes sure of what the tests need, then runs them.
+//! `cargo xtask test`: provides what the tests need, then runs them.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -9,15 +9,15 @@ use crate::tools::{self, C_COMPILER, MOUNT, Need, python, samples};
 use crate::workspace::Workspace;
 use crate::{Verdict, process};
 
-/// The variable that leads the tests to the shared data: data sets lie in its directory `data`.
+/// The variable with the path of the shared data: data sets are in its directory `data`.
 const SHARED: &str = "UTSUSHI_SHARED";
-/// The variable that leads the tests to the `warcio` program.
+/// The variable with the path of the `warcio` program.
 pub(crate) const WARCIO: &str = "UTSUSHI_WARCIO";
-/// The variable that leads the tests to the Python of the environment, and so to the programs beside it.
+/// The variable with the path of the environment's Python; other programs are beside it.
 const PYTHON: &str = "UTSUSHI_PYTHON";
-/// The variable that leads the tests to archives and robots files that others wrote.
+/// The variable with the path of archives and robots files that others wrote.
 const SAMPLES: &str = "UTSUSHI_SAMPLES";
-/// The variable that leads the tests to the `fastwarc` program.
+/// The variable with the path of the `fastwarc` program.
 pub(crate) const FASTWARC: &str = "UTSUSHI_FASTWARC";
 const NEEDS: [&Need; 2] = [&C_COMPILER, &MOUNT];
 

@@ -1,4 +1,4 @@
-//! What the tasks need of the machine, and how it gets there.
+//! What the tasks need on the machine, and how it is installed.
 //!
 //! Invariant: the system is changed only by `apt-get install`, only for packages named in a [`Need`], and only for
 //! root on a Debian-like system. Everything else goes into the `tools` directory beside the builds.
@@ -15,11 +15,11 @@ use anyhow::{Result, bail};
 
 use crate::process;
 
-/// Something the machine must have.
+/// Something that must be installed.
 pub(crate) struct Need {
-    /// What it is, for people.
+    /// Its name in messages.
     pub(crate) name: &'static str,
-    /// The Debian packages that give it.
+    /// The Debian packages that provide it.
     packages: &'static [&'static str],
     /// Where it is, if the machine has it.
     pub(crate) find: fn() -> Option<PathBuf>,
@@ -56,7 +56,7 @@ pub(crate) const PYTHON: Need = Need {
     },
 };
 
-/// Makes sure that the machine has `needs`, installing what it lacks where that may be done.
+/// Ensures that `needs` are installed; installs missing ones if that is allowed.
 pub(crate) fn ensure(needs: &[&Need]) -> Result<()> {
     let missing = missing(needs);
     if missing.is_empty() {

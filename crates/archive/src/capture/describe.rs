@@ -1,11 +1,11 @@
 //! What a record says about the capture that it begins.
 //!
-//! The same facts are found while a capture is written and when the index is rebuilt from the files alone, because
-//! what only the visit knew is written into the record's head: what it saw ([`field::FLAG`]) and what tells its content
-//! from others ([`field::CONTENT`]).
+//! The same facts are found while a capture is written and when the index is rebuilt from the files alone, because what
+//! only the visit knew is in the record's head: what it saw ([`field::FLAG`]) and the digest of its content
+//! ([`field::CONTENT`]).
 //!
-//! **Invariant:** describing a record that was written here gives the row that was written with it, its place in memory
-//! and the bytes it refers to aside.
+//! **Invariant:** describing a record that was written here gives the row that was written with it, except file number
+//! and referenced bytes.
 
 use crate::capture::entry::{ContentKey, Entry, Flag, Key, Location, Stored};
 use base::http::{self, Framing};
@@ -15,19 +15,19 @@ use std::sync::Arc;
 use warc::header::name;
 use warc::{Fields, Kind, Record};
 
-/// The names of the fields that are ours.
+/// The names of our own fields.
 pub(crate) mod field {
     /// What the visit saw: `changed`, `unchanged` or `error`.
     pub(crate) const FLAG: &str = "Utsushi-Flag";
-    /// What tells the content from others.
+    /// The digest of the content.
     pub(crate) const CONTENT: &str = "Utsushi-Content-Digest";
-    /// Stands in a record that takes the place of what was removed.
+    /// In a record that replaces a removed one.
     pub(crate) const REMOVED: &str = "Utsushi-Padding";
-    /// Proves that a record with an id of its own belongs to its place.
+    /// Proves that a record with a foreign id belongs to its position.
     pub(crate) const PLACE: &str = "Utsushi-Place";
-    /// What was odd about the answer, by name.
+    /// Irregularities of the answer, by name.
     pub(crate) const MARKS: &str = "Utsushi-Marks";
-    /// How many records the capture has, this one included.
+    /// Number of records of the capture, including this one.
     pub(crate) const RECORDS: &str = "Utsushi-Records";
     /// The block digest that an imported record stated, if it is not that of its block.
     pub(crate) const STATED_DIGEST: &str = "Utsushi-Stated-Block-Digest";
@@ -47,7 +47,7 @@ pub(crate) mod visit {
     pub(crate) const RULE: &str = "rule";
 }
 
-/// The longest media type that is kept; longer ones are no media types.
+/// The longest media type that is kept; longer texts are not media types.
 const MEDIA_TYPE_BYTES_MAX: usize = 100;
 
 /// What an answer says about itself.
@@ -67,8 +67,8 @@ impl Facts {
         Self::of_known(url, head, body, framing, None)
     }
 
-    /// The same when the digest of the content is `known` already, all codings removed: an answer is decoded and read once
-    /// less.
+    /// The same when the digest of the content is `known` already, all codings removed: saves decoding and reading the
+    /// answer.
     pub(crate) fn of_known(
         url: &str,
         head: &[u8],
@@ -110,7 +110,7 @@ fn redirect(url: &str, head: &[u8], status: Option<u16>) -> Option<String> {
     Some(whole.map_or_else(|_| location.clone().into_owned(), |target| target.as_str().to_owned()))
 }
 
-/// What tells the content from others: with every coding removed, or as received when that cannot be done.
+/// The key of the content: with every coding removed, or as received if that is impossible.
 fn content_key(head: &[u8], payload: &[u8]) -> ContentKey {
     match coding::content_of(head, Cow::Borrowed(payload)).whole() {
         Some(content) => ContentKey::of(&content),
@@ -169,20 +169,20 @@ pub(crate) fn reframed<'b>(body: &'b [u8], framed_by: &[u8], head: &[u8]) -> Cow
     }
 }
 
-/// The part that a record has in its file.
+/// The role of a record in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     /// It describes the file and belongs to no capture.
     Warcinfo,
-    /// It begins a capture of so many records.
+    /// It begins a capture with this number of records.
     First(u64),
     /// It belongs to the capture before it.
     Companion,
-    /// It stands where something was removed.
+    /// It replaces something that was removed.
     Removed,
 }
 
-/// The part of a record in the file called `file`.
+/// The role of a record in the file called `file`.
 pub(crate) fn role(record: &Record, file: &str) -> Role {
     let fields = &record.fields;
     let kind = record.kind();
@@ -195,14 +195,14 @@ pub(crate) fn role(record: &Record, file: &str) -> Role {
     match fields.get(field::RECORDS).and_then(|count| count.parse().ok()) {
         Some(count) => Role::First(count),
         None if fields.get(name::CONCURRENT_TO).is_some() => Role::Companion,
-        // What was written before captures said how long they are.
+        // Older captures do not state how many records they have.
         None if matches!(kind, Kind::Response | Kind::Revisit) => Role::First(2),
         None => Role::First(1),
     }
 }
 
-/// The entry of the capture that `record` begins; `None` when it names nothing or has no date. The group's length, the body
-/// and the checksum are for the caller, who knows the bytes.
+/// The entry of the capture that `record` begins; `None` if it has no target or no date. The caller, who knows the
+/// bytes, fills in the group's length, the body and the checksum.
 pub(crate) fn entry(record: &Record, file: &Arc<str>) -> Option<Entry> {
     let at = record.date()?;
     let kind = match record.kind() {
@@ -224,7 +224,7 @@ pub(crate) fn entry(record: &Record, file: &Arc<str>) -> Option<Entry> {
         media_type: Arc::from(""),
         payload: None,
         content: None,
-        // A revisit says so of what it leaves out.
+        // A revisit states this of the body it leaves out.
         truncated: kind != Stored::Revisit && record.fields.get(name::TRUNCATED).is_some(),
         moves_within: false,
         group_bytes: location.length,
@@ -239,7 +239,7 @@ pub(crate) fn entry(record: &Record, file: &Arc<str>) -> Option<Entry> {
     })
 }
 
-/// What a record is about; a record that describes a file of someone else is known by its id.
+/// What a record is about; a foreign record that describes its file is identified by its id.
 fn target(record: &Record) -> Option<String> {
     match record.target() {
         Some(target) => Some(target.to_owned()),
@@ -255,7 +255,7 @@ fn answered(record: &Record, bare: Entry) -> Entry {
     let facts = Facts::of_answer(&bare.url, head, body, framing(head));
     let stated = record.fields.get(field::CONTENT).and_then(ContentKey::parse);
     let is_revisit = bare.kind == Stored::Revisit;
-    // What a server calls unchanged has no content of its own.
+    // A 304 has no content of its own.
     let has_content = !is_revisit && facts.status != Some(304);
     let computed = (has_content && record.is_whole()).then_some(facts.content);
     let digest = (!is_revisit && record.is_whole()).then_some(facts.payload);
@@ -263,7 +263,7 @@ fn answered(record: &Record, bare: Entry) -> Entry {
         flag: flag(&record.fields, bare.kind, facts.status),
         status: facts.status,
         media_type: facts.media_type,
-        // What is written down is what its writer took for the payload, which may be the chunks (D8).
+        // The stated digest is of what its writer took for the payload, which may be the chunks (D8).
         payload: digest.or_else(|| record.payload_digest()),
         content: stated.or(computed),
         moves_within: facts.moves_within,
@@ -285,7 +285,7 @@ fn thing(record: &Record, bare: Entry) -> Entry {
     }
 }
 
-/// What the visit saw: as it says itself, else by what it got.
+/// What the visit saw: as the record states, otherwise derived from the answer.
 fn flag(fields: &Fields, kind: Stored, status: Option<u16>) -> Flag {
     let stated = fields.get(field::FLAG).and_then(Flag::named);
     stated.unwrap_or(match (kind, status) {
@@ -296,9 +296,9 @@ fn flag(fields: &Fields, kind: Stored, status: Option<u16>) -> Flag {
     })
 }
 
-/// Whether a metadata record tells of a visit; others may tell of anything.
+/// Whether a metadata record describes a visit.
 pub(crate) fn is_visit(record: &Record) -> bool {
-    // Bytes that came from anywhere say nothing about visits, whatever they look like (H16).
+    // Only our own metadata describes visits; bytes from the web never do (H16).
     let is_ours = record.fields.get(name::CONTENT_TYPE).is_none_or(|kind| kind == warc::WARC_FIELDS);
     is_ours && Fields::read(&record.block).is_ok_and(|fields| fields.decoded(visit::OUTCOME).is_some())
 }
@@ -313,26 +313,31 @@ pub(crate) fn judge(facts: &Facts, latest: Option<ContentKey>) -> Flag {
     }
 }
 
-/// How much of the history of a page a row ends, as far as contents are concerned (D7).
+/// What a visit states about the content of its page (D7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
+pub(crate) enum ContentFact {
     /// The page has this content, if it is known.
     Content(Option<ContentKey>),
     /// The page is gone.
     Gone,
-    /// Nothing is said of the content.
-    Nothing,
+    /// Nothing is known about the content.
+    Unknown,
 }
 
-/// What a visit tells of the content of its page.
-pub(crate) fn told(kind: Stored, status: u16, moves_within: bool, content: Option<ContentKey>) -> Told {
+/// What a visit states about the content of its page.
+pub(crate) fn content_fact(
+    kind: Stored,
+    status: u16,
+    moves_within: bool,
+    content: Option<ContentKey>,
+) -> ContentFact {
     match (kind, status) {
-        // A 304 that is stored as a response: the page has what it had, and that is not known.
-        (Stored::Metadata | Stored::Other, _) | (Stored::Response, 304) => Told::Nothing,
-        (Stored::Resource, _) => Told::Content(content),
-        (_, 404 | 410) => Told::Gone,
-        (_, 200..=399) if !moves_within => Told::Content(content),
-        _ => Told::Nothing,
+        // A 304 that is stored as a response: the page has its earlier content, which is unknown.
+        (Stored::Metadata | Stored::Other, _) | (Stored::Response, 304) => ContentFact::Unknown,
+        (Stored::Resource, _) => ContentFact::Content(content),
+        (_, 404 | 410) => ContentFact::Gone,
+        (_, 200..=399) if !moves_within => ContentFact::Content(content),
+        _ => ContentFact::Unknown,
     }
 }
 
@@ -342,7 +347,7 @@ pub(crate) fn reference(record: &Record) -> Option<(Key, Timestamp)> {
     Some((Key::of(target), warc::moment(record.fields.get(name::REFERS_TO_DATE)?)?))
 }
 
-/// When a record was captured, and what was asked for.
+/// What was requested, and when it was captured.
 pub(crate) fn origin(record: &Record) -> Option<(String, Timestamp)> {
     Some((record.target()?.to_owned(), record.date()?))
 }

@@ -1,18 +1,18 @@
-//! What the index knows of a capture.
+//! What the index knows about a capture.
 //!
-//! **Invariant:** entries are ordered by key, then by the moment they are valid from, then by their place in the
-//! archive, which is the order of arrival: names of files sort by when they were started (D7).
+//! **Invariant:** entries are ordered by key, then by the moment they are valid from, then by their location in the
+//! archive, which is the order of arrival: file names sort by start (D7).
 
 use base::{ContentDigest, PageUrl, Sha1Digest, Timestamp, UrlKey};
 use std::fmt;
 use std::sync::Arc;
 
-/// What the versions of one page have in common: the key of its URL, or `!` and the URI of what is no web page.
+/// Identifies a page: the key of its URL, or `!` and the URI of something that is not a web page.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(Arc<str>);
 
 impl Key {
-    /// The key under which something that was asked for as `target` is kept.
+    /// The key of something requested as `target`.
     #[must_use]
     pub fn of(target: &str) -> Self {
         match PageUrl::parse(target) {
@@ -20,7 +20,7 @@ impl Key {
             Err(_) => Self(format!("!{target}").into()),
         }
     }
-    /// Takes over a key that was made earlier.
+    /// The key from its stored text.
     #[must_use]
     pub fn from_stored(key: &str) -> Self {
         Self(key.into())
@@ -55,7 +55,7 @@ pub struct Location {
     pub length: u64,
 }
 
-/// As what a capture is stored.
+/// How a capture is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Stored {
     /// The whole answer.
@@ -64,9 +64,9 @@ pub enum Stored {
     Revisit,
     /// Why there was no answer.
     Metadata,
-    /// A thing that came without an exchange of its own.
+    /// Something without an exchange of its own.
     Resource,
-    /// Anything else that was imported, and what the archive notes of itself.
+    /// Other imported records, and the archive's own notes.
     Other,
 }
 
@@ -91,9 +91,9 @@ impl Stored {
 /// What a visit saw (A2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Flag {
-    /// Something that was not there before.
+    /// New content.
     Changed,
-    /// What was there before.
+    /// The same content as before.
     Unchanged,
     /// An error, or no answer at all.
     Error,
@@ -119,8 +119,8 @@ impl Flag {
     }
 }
 
-/// What tells one content from another: the first 128 bits of the BLAKE3 digest of the content with every coding
-/// removed. A redirect's content is its status and where it leads.
+/// Identifies a content: the first 128 bits of the BLAKE3 digest of the content with every coding removed. A redirect's
+/// content is its status and where it leads.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ContentKey(pub [u8; 16]);
 
@@ -162,13 +162,13 @@ impl fmt::Debug for ContentKey {
 /// One capture as the index knows it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// What the page is known by.
+    /// Identifies the page.
     pub key: Key,
-    /// What was asked for, as it was requested.
+    /// The URL as it was requested.
     pub url: String,
     /// When; the version is valid from then.
     pub at: Timestamp,
-    /// As what it is stored.
+    /// How it is stored.
     pub kind: Stored,
     /// What the visit saw.
     pub flag: Flag,
@@ -178,17 +178,17 @@ pub struct Entry {
     pub media_type: Arc<str>,
     /// The digest of the body without its transfer coding; for a revisit that of the stored body.
     pub payload: Option<Sha1Digest>,
-    /// What tells its content from others.
+    /// Identifies its content.
     pub content: Option<ContentKey>,
     /// Whether the body is incomplete.
     pub truncated: bool,
-    /// Whether it is a redirect to the page's own key: a record, but no version (D6).
+    /// Whether it is a redirect to the page's own key, which is not a version (D6).
     pub moves_within: bool,
     /// Where its first record is.
     pub location: Location,
-    /// How many bytes of the file all records of the capture take; they follow one another.
+    /// Bytes of all records of the capture, which are consecutive.
     pub group_bytes: u64,
-    /// The record that holds the bytes a revisit stands for, when it is known.
+    /// The record that holds the body of a revisit, if it is known.
     pub body: Option<Location>,
     /// The CRC-32C of the compressed bytes of the first record.
     pub sum: u32,
@@ -199,7 +199,7 @@ impl Entry {
     pub(crate) fn order(&self) -> (&Key, Timestamp, &str, u64) {
         (&self.key, self.at, &self.location.file, self.location.offset)
     }
-    /// How the visit ended, in the words of [`base::Outcome::as_str`]; of what is no visit, the kind of record.
+    /// How the visit ended, as [`base::Outcome::as_str`] names it; for other records their kind.
     #[must_use]
     pub fn outcome(&self) -> &'static str {
         match (self.kind, self.status) {
@@ -219,9 +219,9 @@ impl Entry {
     }
 }
 
-/// The URL that a key stands for when nothing was left out of it.
+/// The URL of a key from which nothing was left out.
 pub(crate) fn url_of_key(key: &str, is_https: bool) -> Option<String> {
-    // Every URL of a snapshot is made here, so bytes are looked at once.
+    // Every URL of a snapshot is made here, so each byte is read once.
     let end = memchr::memchr(b')', key.as_bytes())?;
     let (server, rest) = (&key[..end], &key[end + 1..]);
     let is_plain = memchr::memchr3(b'.', b':', b'[', server.as_bytes()).is_none();
@@ -256,7 +256,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plain_url_is_found_again_in_its_key() {
+    fn a_plain_url_is_restored_from_its_key() {
         for url in [
             "https://example.org/",
             "http://www.example.co.jp/a/b?c=d",

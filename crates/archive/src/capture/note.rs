@@ -1,11 +1,11 @@
-//! What the archive notes of itself and of the crawl: everything that is a cause of something and no visit (D3).
+//! Notes of the archive about itself and the crawl: every cause that is not a visit (D3).
 //!
-//! Seeds, added pages, pauses, settings, decisions about other names of servers: each is a `metadata` record about a URI
-//! of our own, `urn:utsushi:note:KIND`. So it has its moment and its place in the order of arrival, is summed, indexed and
-//! verified like a capture, and is no page: snapshots and exports pass it over, and no other archive imports it.
+//! Seeds, added pages, pauses, settings, decisions about other names of servers: each is a `metadata` record about a
+//! URI of our own, `urn:utsushi:note:KIND`. So it has a moment and a position in the order of arrival, and is indexed
+//! and verified like a capture. It is not a page: snapshots and exports skip it, and no other archive imports it.
 //!
-//! **Invariant:** only a record that proves by its id that it was written at its place is a note: what was taken over
-//! from elsewhere says nothing here.
+//! **Invariant:** only a record whose id proves that it was written at its location is a note; an imported record is
+//! not.
 
 use super::entry::{Entry, Stored};
 
@@ -14,7 +14,7 @@ pub(crate) const URN: &str = "urn:utsushi:note:";
 const KIND_BYTES_MAX: usize = 64;
 
 impl Entry {
-    /// The kind of note that it is; nothing when it is none.
+    /// The kind of the note; `None` for other entries.
     #[must_use]
     pub fn note_kind(&self) -> Option<&str> {
         let kind = self.key.as_str().strip_prefix('!')?.strip_prefix(URN)?;

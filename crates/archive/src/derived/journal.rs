@@ -1,4 +1,4 @@
-//! One journal of the table as it lies on disk: head, frames, rows.
+//! One journal of the table on disk: head, frames, rows.
 
 use super::{Facts, put_row};
 use crate::error::Error;
@@ -21,7 +21,7 @@ pub(super) fn head(file: &str) -> Vec<u8> {
     journal::head(MAGIC, file)
 }
 
-/// A frame for `place` of a journal: the archive file is read from `from` to `to`, and this is what was found.
+/// A frame for `place` of a journal: what was found in the archive file from `from` to `to`.
 pub(super) fn frame(file: &str, place: u64, (from, to): (u64, u64), rows: &[(u64, &Facts)]) -> Vec<u8> {
     let mut content = Vec::new();
     put_number(&mut content, from);
@@ -31,16 +31,16 @@ pub(super) fn frame(file: &str, place: u64, (from, to): (u64, u64), rows: &[(u64
     journal::framed(journal::seed(file), place, &content)
 }
 
-/// A journal, read as far as it is whole.
+/// The whole part of a journal.
 #[derive(Debug, Default)]
 pub(super) struct Journal {
     /// The whole file.
     pub(super) bytes: Vec<u8>,
-    /// How much of it is whole.
+    /// Length of the whole part.
     pub(super) whole_bytes: u64,
-    /// How much of the archive file is read.
+    /// How much of the archive file it covers.
     pub(super) covered: u64,
-    /// The frames that are whole: what they cover, and their rows.
+    /// The whole frames: what they cover, and their rows.
     pub(super) frames: Vec<FrameRows>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct FrameRows {
 }
 
 impl Journal {
-    /// Reads the journal of an archive file; `None` when there is none, or it is that of another file.
+    /// Reads the journal of an archive file; `None` if there is none, or it belongs to another file.
     pub(super) fn read(disk: &dyn Disk, directory: &Path, file: &str) -> Result<Option<Self>, Error> {
         let path = path_of(directory, file);
         let opened = match disk.open(&path, Open::Read) {

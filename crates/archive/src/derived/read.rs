@@ -1,7 +1,7 @@
 //! Reads the table while it is written (D1): no lock, and few journals in memory at a time.
 //!
-//! A journal is read when it is first needed, and again when something after what it covered is needed and it has grown
-//! meanwhile. Look up many captures in the order of their locations, so that each journal is read once.
+//! A journal is read when it is first needed, and again when a capture after its end is needed and it has grown. Look
+//! up many captures in the order of their locations, so that each journal is read once.
 
 use super::Facts;
 use super::journal::{Journal, path_of};
@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Maximum number of journals held at a time.
 const JOURNALS_MAX: usize = 3;
 
-/// What is known of captures after their content was read.
+/// Reads what is known about captures after their content was read.
 #[derive(Debug)]
 pub struct DerivedReader {
     disk: Arc<dyn Disk>,
@@ -35,12 +35,12 @@ struct Held {
 }
 
 impl DerivedReader {
-    /// A reader of the table beside the archive files in `directory`. One that does not exist knows nothing.
+    /// A reader of the table beside the archive files in `directory`. The table may not exist.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path) -> Self {
         Self { disk, directory: directory.to_owned(), held: Mutex::default() }
     }
 
-    /// What is known of the capture whose first record is there.
+    /// What is known about the capture whose first record is there.
     pub fn get(&self, location: &Location) -> Result<Option<Facts>, Error> {
         let held = self.held(location)?;
         let found = held.rows.binary_search_by_key(&location.offset, |(offset, _)| *offset);
@@ -54,7 +54,7 @@ impl DerivedReader {
         self.held(location).map(|held| location.offset < held.journal.covered)
     }
 
-    /// What is known of a capture: of the bytes that it brought, or stands for.
+    /// What is known about the content of a capture, or about the content that a revisit refers to.
     pub fn of(&self, entry: &Entry, archive: &crate::Reader) -> Result<DerivedFacts, Error> {
         if matches!(entry.kind, Stored::Metadata | Stored::Other) {
             return Ok(DerivedFacts::Nothing);
@@ -114,8 +114,8 @@ impl crate::Reader {
 pub enum DerivedFacts {
     /// These facts.
     Known(Facts),
-    /// Nothing: there is no content, or nothing is known about it.
+    /// There is no content, or nothing is known about it.
     Nothing,
-    /// Nothing yet: its content was not read.
+    /// Its content has not been read yet.
     Unread,
 }

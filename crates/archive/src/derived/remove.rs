@@ -1,4 +1,4 @@
-//! Takes rows, or everything, out of the table.
+//! Removes rows, or everything, from the table.
 
 use super::Facts;
 use super::journal::{Journal, frame, head, path_of};
@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::io;
 use std::path::Path;
 
-/// Removes the whole table, so that it is rebuilt. There must be no writer meanwhile.
+/// Removes the whole table, so that it is rebuilt. There must be no writer.
 pub fn clear(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
     // From the last to the first: what is left after a crash is the beginning of the table.
     for file in journals(disk, directory)?.into_iter().rev() {
@@ -21,27 +21,28 @@ pub fn clear(disk: &dyn Disk, directory: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Rewrites the journal of an archive file without the rows at some offsets, and replaces the old one.
-/// The caller syncs the directory.
+/// Rewrites the journal of an archive file without the rows at some offsets, and replaces the old one. Returns how many rows
+/// were removed. The caller syncs the directory.
 pub(crate) fn remove(
     disk: &dyn Disk,
     directory: &Path,
     file: &str,
     gone: &HashSet<u64>,
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     let path = path_of(directory, file);
     let Some(journal) = Journal::read(disk, directory, file)? else {
         // A file that is not a journal may hold anything.
         return match disk.remove(&path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::io("remove", &path, error)),
-            _ => Ok(()),
+            _ => Ok(0),
         };
     };
-    let mut bytes = head(file);
+    let (mut bytes, mut removed) = (head(file), 0);
     for covered in &journal.frames {
         let kept = covered.rows.iter().filter(|(offset, _)| !gone.contains(offset));
         let kept: Vec<(u64, Facts)> =
             kept.filter_map(|(offset, place)| Some((*offset, journal.facts_at(*place)?))).collect();
+        removed += (covered.rows.len() - kept.len()) as u64;
         let rows: Vec<(u64, &Facts)> = kept.iter().map(|(offset, facts)| (*offset, facts)).collect();
         let place = bytes.len() as u64;
         bytes.extend_from_slice(&frame(file, place, (covered.from, covered.to), &rows));
@@ -58,5 +59,6 @@ pub(crate) fn remove(
     let new = disk.open(&new_path, Open::CreateNew).map_err(failed("create"))?;
     new.write_at(0, &bytes).map_err(failed("write to"))?;
     new.sync().map_err(failed("sync"))?;
-    disk.rename(&new_path, &path).map_err(failed("rename"))
+    disk.rename(&new_path, &path).map_err(failed("rename"))?;
+    Ok(removed)
 }

@@ -12,7 +12,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The writer of the table. The program makes sure that there is one at a time.
+/// The writer of the table. The program ensures that there is only one.
 ///
 /// It holds no file open between two calls, so a takedown may rewrite journals meanwhile.
 #[derive(Debug)]
@@ -20,12 +20,12 @@ pub struct DerivedWriter {
     disk: Arc<dyn Disk>,
     directory: PathBuf,
     last: Option<Last>,
-    /// Whether the last journal has what is not durable.
+    /// Whether the last journal has unsynced frames.
     is_dirty: bool,
     is_stopped: bool,
 }
 
-/// The last journal: of which file, how much of that it covers, and how long it is.
+/// The last journal: its archive file, how much of that it covers, and its length.
 #[derive(Clone, Debug)]
 struct Last {
     file: Arc<str>,
@@ -34,7 +34,7 @@ struct Last {
 }
 
 impl DerivedWriter {
-    /// Opens the table beside the archive files in `directory`, and takes back what a writer left half written.
+    /// Opens the table beside the archive files in `directory`, and removes what a crashed writer left half written.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Self, Error> {
         let mut writer =
             Self { disk, directory: directory.to_owned(), last: None, is_dirty: false, is_stopped: false };
@@ -58,8 +58,8 @@ impl DerivedWriter {
         self.last.as_ref().map(|last| Checkpoint::at(&last.file, last.covered))
     }
 
-    /// Adds what was found in captures, which come in order of arrival, each of them, also those in which nothing was
-    /// found. Those before the checkpoint are skipped. The archive must have made them durable.
+    /// Adds the facts of captures, which come in order of arrival and without gaps, including those without facts.
+    /// Captures before the checkpoint are skipped. The archive must have made all of them durable.
     ///
     /// When this fails because the disk is full, nothing after the [checkpoint](DerivedWriter::checkpoint) was added, and the
     /// call may be repeated.
@@ -115,7 +115,7 @@ impl DerivedWriter {
         Ok(())
     }
 
-    /// Begins the journal of an archive file; whatever was there before is gone.
+    /// Begins the journal of an archive file and replaces an existing one.
     fn begin(&self, file: &Arc<str>) -> Result<Last, Error> {
         let path = path_of(&self.directory, file);
         match self.disk.remove(&path) {
@@ -136,7 +136,7 @@ impl DerivedWriter {
         Ok(Last { file: Arc::clone(file), covered: 0, position: head.len() as u64 })
     }
 
-    /// Adds a frame after the others, wherever these end now: a takedown may have rewritten the journal.
+    /// Appends a frame at the current end: a takedown may have rewritten the journal.
     fn write(&self, batch: &Batch) -> Result<Last, Error> {
         let Some(last) = &self.last else { return Err(Error::Stopped { path: self.directory.clone() }) };
         let path = path_of(&self.directory, &last.file);
@@ -147,12 +147,12 @@ impl DerivedWriter {
             false => Journal::read(&*self.disk, &self.directory, &last.file)?
                 .filter(|journal| journal.covered == last.covered)
                 .map(|journal| journal.whole_bytes)
-                .ok_or_else(|| Error::io("go on with", &path, io::ErrorKind::InvalidData.into()))?,
+                .ok_or_else(|| Error::io("continue", &path, io::ErrorKind::InvalidData.into()))?,
         };
         let rows: Vec<(u64, &Facts)> = batch.rows.iter().map(|(offset, facts)| (*offset, facts)).collect();
         let frame = frame(&last.file, position, (last.covered, batch.to), &rows);
         if let Err(source) = file.write_at(position, &frame) {
-            // Half a frame does not count, so it does not matter if cutting it off fails too.
+            // Half a frame does not count, so truncating may fail too.
             let _ = file.truncate(position);
             return Err(Error::writing(&*self.disk, "write to", &path, source));
         }
@@ -160,8 +160,7 @@ impl DerivedWriter {
         Ok(Last { file: Arc::clone(&last.file), covered: batch.to, position })
     }
 
-    /// Cuts off what is not a frame. The rest is rewritten: after a failed sync it may look written and never reach the
-    /// disk (M3).
+    /// Cuts off incomplete frames and rewrites the rest: after a failed sync it may only be in the page cache (M3).
     fn mend(&mut self, file: &str, journal: &Journal) -> Result<(), Error> {
         let path = path_of(&self.directory, file);
         let failed = |action| {

@@ -1,4 +1,4 @@
-//! The directory of an archive: which files are in it, and how one takes the place of another.
+//! The directory of an archive: its files, and how one is replaced.
 
 use super::name::closed_name;
 use crate::error::Error;
@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What is added to the name of a file that is to take the place of another.
+/// Suffix of a file that will replace another.
 const REWRITE: &str = ".rewrite";
 
 /// The archive files in `directory`, in order, each once.
 ///
-/// A file that is renamed while a directory is read may be seen twice or not at all. It is renamed once in its life,
-/// so a second look finds it.
+/// A file that is renamed while a directory is read may be seen twice or not at all. Each is renamed only once, so
+/// reading the directory again finds it.
 pub fn files(disk: &dyn Disk, directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let mut files = BTreeMap::new();
     for _ in 0..2 {
@@ -27,12 +27,12 @@ pub fn files(disk: &dyn Disk, directory: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files.into_values().collect())
 }
 
-/// Whether a file is one that was to take the place of another.
+/// Whether a file was to replace another.
 pub(crate) fn is_unfinished(path: &Path) -> bool {
     path.to_str().is_some_and(|path| path.ends_with(REWRITE))
 }
 
-/// The name of what is to take the place of a file.
+/// The name of the replacement of a file.
 pub(crate) fn with_rewrite(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(REWRITE);
@@ -54,7 +54,7 @@ pub(crate) fn length_of(disk: &dyn Disk, path: &Path) -> Result<u64, Error> {
     length.map_err(|source| Error::io("open", path, source))
 }
 
-/// Whether the writer renamed, removed or cut a file between two looks at it.
+/// Whether the writer may have renamed, removed or cut the file meanwhile.
 pub(crate) fn is_in_motion(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof)
 }

@@ -1,7 +1,7 @@
 //! Reads one record from its place.
 //!
-//! **Invariant:** nothing is returned that does not match the checksum it was stored with, if that is known, and the
-//! digest of its block, if it has one (M5).
+//! **Invariant:** only records that match their stored checksum, if known, and their block digest, if any, are returned
+//! (M5).
 
 use crate::capture::entry::Location;
 use crate::error::Error;
@@ -19,7 +19,7 @@ pub(crate) fn open(
 ) -> Result<(Arc<dyn DiskFile>, PathBuf), Error> {
     let closed = directory.join(file);
     let open = directory.join(format!("{file}{}", crate::files::name::OPEN));
-    // A file is renamed once in its life, so a second look finds it.
+    // A file is renamed only once, so the second attempt finds it.
     for path in [&closed, &open, &closed] {
         match disk.open(path, Open::Read) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -93,7 +93,7 @@ pub(crate) fn read_record(bytes: &[u8], directory: &Path, location: &Location) -
         _ => return Err(damaged("no record is there")),
     };
     if record.digest_holds() == Some(false) {
-        return Err(damaged("its block is not the one its digest was made of"));
+        return Err(damaged("its block does not match its digest"));
     }
     Ok(Record { offset: location.offset, length: location.length, ..record })
 }

@@ -1,6 +1,7 @@
-//! Journals beside archive files: a head that says whose they are, then frames, each with its checksum.
+//! Journals beside archive files: a head that names the archive file, then frames, each with its checksum.
 //!
-//! **Invariant:** a frame is whole only at its own place in the journal of its own file; anything else ends the journal.
+//! **Invariant:** a frame is valid only at its own offset in the journal of its own file; anything else ends the
+//! journal.
 
 use base::bytes::put_text;
 use runs::frames::ChecksumScope;
@@ -14,7 +15,7 @@ pub(crate) fn head(magic: &[u8; 8], name: &str) -> Vec<u8> {
     head
 }
 
-/// What the checksums of the journals of an archive file begin with.
+/// The seed of the checksums in the journals of an archive file.
 pub(crate) fn seed(name: &str) -> u64 {
     u64::from_le_bytes(*blake3::hash(name.as_bytes()).as_bytes().first_chunk().expect("it is 32 bytes long"))
 }

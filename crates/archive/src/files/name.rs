@@ -3,17 +3,17 @@
 //! The digits are the moment at which the writer was opened, to the microsecond, and a count.
 //!
 //! **Invariant:** a new name is greater than every name in the directory, so the names sort by when the files were
-//! started, even if the clock was set back, and none is ever used twice.
+//! started, even if the clock was set back, and no name is used twice.
 
 use base::Timestamp;
 use std::path::Path;
 use warc::Compression;
 
-/// The ends of names of finished files.
+/// Suffixes of finished files.
 const CLOSED: [&str; 2] = [".warc.gz", ".warc.zst"];
-/// What is added while a file grows.
+/// Suffix of a growing file.
 pub(crate) const OPEN: &str = ".open";
-/// What is added to the name of an archive file for the journal of the derived table.
+/// Suffix of a journal of the derived table.
 pub(crate) const DERIVED: &str = ".derived";
 const PREFIX: &str = "utsushi-";
 const STAMP_DIGITS: usize = 20;
@@ -75,8 +75,8 @@ impl Name {
     }
 }
 
-/// The name that an archive file has, or will have when it is finished; none for any other file, also for files of
-/// other writers that somebody put there.
+/// The name that an archive file has, or will have when it is finished; `None` for any other file, such as those of
+/// other writers.
 pub(crate) fn closed_name(path: &Path) -> Option<&str> {
     let name = path.file_name()?.to_str()?;
     let name = name.strip_suffix(OPEN).unwrap_or(name);

@@ -1,13 +1,12 @@
 //! The records of one file in order. Damage is distinguished from the end of a file that still grows.
 //!
-//! A crash can leave anything after the last sync: nothing, half a record, zeros, or a whole record after a hole.
-//! Bit rot can damage a record anywhere. To tell them apart, the first record of every batch says how much of the
-//! file was durable when it was written ([`SYNCED_BYTES`]): damage with such a record somewhere after it lies in
-//! what was durable once and is reported; damage without one is the end of an unfinished batch and is
-//! not reported.
+//! A crash can leave anything after the last sync: nothing, half a record, zeros, or a whole record after a hole. Bit
+//! rot can damage a record anywhere. To tell them apart, the first record of every batch says how much of the file was
+//! durable when it was written ([`SYNCED_BYTES`]). Damage before such a record was durable once and is reported; damage
+//! without one after it is the end of an unfinished batch and is not reported.
 //!
-//! **Invariant:** after damage, only records that prove by their id that they belong to their offset are returned;
-//! what merely looks like a record, inside the body of a damaged one, is skipped (H16).
+//! **Invariant:** after damage, only records whose id proves that they belong to their offset are returned; the body of
+//! a damaged record may contain what looks like a record (H16).
 
 use crate::capture::describe::field;
 use crate::error::Error;
@@ -19,10 +18,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warc::{Record, RecordId, WarcReader};
 
-/// The field that says how many bytes of its file were durable when a record was written: all before it.
+/// The field that says how many bytes of the file were durable when the record was written.
 pub(crate) const SYNCED_BYTES: &str = "Utsushi-Synced-Bytes";
 
-/// As much of a block as is read: the longest that is written.
+/// Maximum bytes read of a block: the longest that is written.
 const BLOCK_BYTES_MAX: usize = RECORD_BLOCK_BYTES_MAX;
 
 /// Reads a file from its beginning.
@@ -36,13 +35,13 @@ pub(crate) struct Scan {
     /// Where reading began.
     from: u64,
     is_behind_damage: bool,
-    /// Whether no record has been found again since the last damage: what is wrong until then is part of it.
+    /// Whether no record has been found since the last damage; further damage is then part of it.
     is_lost: bool,
 }
 
 impl Scan {
-    /// Begins to read the file at `path` from `from`, where a record begins; a file that has been finished meanwhile
-    /// is read under its final name, one that has vanished is none.
+    /// Begins to read the file at `path` from `from`, where a record begins; a file finished meanwhile is read under
+    /// its final name; `None` if it has vanished.
     pub(crate) fn open(disk: &dyn Disk, path: &Path, from: u64) -> Result<Option<Self>, Error> {
         let Some(name) = name::closed_name(path).map(Arc::from) else { return Ok(None) };
         let closed = path.with_file_name(&*name);
@@ -88,9 +87,7 @@ impl Scan {
                     self.resume()?;
                 }
                 Some(Ok(record)) if record.digest_holds() == Some(false) => {
-                    return Err(
-                        self.damaged(record.offset, "its block is not the one its digest was made of")
-                    );
+                    return Err(self.damaged(record.offset, "its block does not match its digest"));
                 }
                 Some(Ok(record)) => {
                     self.is_lost = false;
@@ -110,7 +107,7 @@ impl Scan {
 
     /// Reports damage and continues after it, unless it is the end of an unfinished batch.
     fn step_over(&mut self, offset: u64, what: &'static str) -> Result<Option<Record>, Error> {
-        if self.is_open && !self.was_synced_behind(offset)? {
+        if self.is_open && !self.was_synced_after(offset)? {
             return Ok(None);
         }
         (self.is_behind_damage, self.is_lost) = (true, true);
@@ -119,7 +116,7 @@ impl Scan {
     }
 
     /// Whether a record after `offset` says that everything before it was durable.
-    fn was_synced_behind(&self, offset: u64) -> Result<bool, Error> {
+    fn was_synced_after(&self, offset: u64) -> Result<bool, Error> {
         let mut reader = WarcReader::starting_at(self.cursor.clone(), offset, 0);
         let mut is_left = reader.resume().map_err(|error| self.unreadable(error))?;
         while is_left {
@@ -155,8 +152,7 @@ impl Iterator for Scan {
     }
 }
 
-/// Whether a record proves that it belongs to its place in `file`: by its id, or, if it was imported with an id of its own,
-/// by a field beside it.
+/// Whether a record proves that it belongs to its location in `file`: by its id, or for an imported record by a field.
 fn belongs(record: &Record, file: &str) -> bool {
     let expected = || Some(RecordId::at(file, record.offset, record.date()?, &record.kind()));
     let stated = record.fields.get(field::PLACE);
@@ -168,7 +164,7 @@ pub(crate) fn is_marked(record: &Record) -> bool {
     record.fields.get(SYNCED_BYTES).and_then(|value| value.parse().ok()) == Some(record.offset)
 }
 
-/// A place in a file, whose end is where it was when the cursor was made.
+/// A position in a file; the end is that of the moment when the cursor was made.
 #[derive(Clone, Debug)]
 struct Cursor {
     file: Arc<dyn DiskFile>,

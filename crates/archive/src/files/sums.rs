@@ -3,7 +3,7 @@
 //!
 //! After every durable batch a frame is written: the length and the CRC-32C of each record, and a row for each capture.
 //! So the index can be loaded without decompressing anything, a flipped bit is found even where gzip does not check,
-//! and a lookup knows what it must find. Frames are synced now and then, at the latest when the file is finished:
+//! and a lookup can check what it finds. Frames are synced now and then, at the latest when the file is finished:
 //! frames lost in a crash are rebuilt from the archive file. `docs/formats/sums.md` shows the bytes.
 //!
 //! **Invariant:** a frame is written only after what it covers is durable. Frames cover the file from its beginning
@@ -20,20 +20,20 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What is added to the name of an archive file.
+/// Suffix of a fixity file.
 pub(crate) const SUFFIX: &str = ".sums";
 const MAGIC: &[u8; 8] = b"UTSUMS01";
 const BATCH: u8 = 1;
 const END: u8 = 2;
 
-/// A record of an archive file: how long it is, and the CRC-32C of its bytes there.
+/// A record of an archive file: its length and the CRC-32C of its bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Sum {
     pub(crate) length: u64,
     pub(crate) sum: u32,
 }
 
-/// What one batch brought.
+/// The records and captures of one batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Batch {
     /// Where its first record begins.
@@ -71,7 +71,7 @@ pub(crate) struct SumsWriter {
 }
 
 impl SumsWriter {
-    /// Begins the checksums at `path` of the archive file called `name`; what was there before is gone.
+    /// Begins the checksums at `path` of the archive file called `name`; an existing file is replaced.
     pub(crate) fn create(disk: &dyn Disk, path: &Path, name: &str) -> Result<Self, Error> {
         match disk.remove(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -89,8 +89,8 @@ impl SumsWriter {
         let position = head.len() as u64;
         Ok(Self { path: path.to_owned(), file, seed: journal::seed(name), position, covered: 0 })
     }
-    /// Continues after the frames that [`read`] found. They are rewritten: after a failed sync they may look written
-    /// and never reach the disk (M3).
+    /// Continues after the frames that [`read`] found. They are rewritten: after a failed sync they may only be in the
+    /// page cache (M3).
     pub(crate) fn resume(disk: &dyn Disk, path: &Path, name: &str, found: &Found) -> Result<Self, Error> {
         let failed = |action| move |source| Error::writing(disk, action, path, source);
         let file = disk.open(path, Open::Write).map_err(failed("open"))?;
@@ -107,7 +107,7 @@ impl SumsWriter {
         self.covered
     }
 
-    /// Adds what a batch brought. It is not durable before [`SumsWriter::sync`].
+    /// Appends a batch. It is not durable before [`SumsWriter::sync`].
     pub(crate) fn append(&mut self, disk: &dyn Disk, batch: &Batch, files: &Files) -> Result<(), Error> {
         assert_eq!(batch.from, self.covered, "frames cover the file without a gap");
         let mut content = vec![BATCH];
@@ -129,7 +129,7 @@ impl SumsWriter {
         Ok(())
     }
 
-    /// Says that the archive file is finished, and makes everything durable.
+    /// Marks the archive file as finished, and makes everything durable.
     pub(crate) fn finish(&mut self, disk: &dyn Disk) -> Result<(), Error> {
         let mut content = vec![END];
         put_number(&mut content, self.covered);
@@ -145,7 +145,7 @@ impl SumsWriter {
     fn put(&mut self, disk: &dyn Disk, content: &[u8]) -> Result<(), Error> {
         let frame = journal::framed(self.seed, self.position, content);
         if let Err(source) = self.file.write_at(self.position, &frame) {
-            // Half a frame does not count, so it does not matter if cutting it off fails too.
+            // Half a frame does not count, so truncating may fail too.
             let _ = self.file.truncate(self.position);
             return Err(Error::writing(disk, "write to", &self.path, source));
         }
@@ -166,9 +166,9 @@ fn local(file: u32, used: &mut Vec<u32>) -> u32 {
 /// What was found in the checksums of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Found {
-    /// How much of the checksums is whole.
+    /// Length of the whole part of the checksums.
     pub(crate) whole_bytes: u64,
-    /// How long the checksums are.
+    /// Length of the checksum file.
     pub(crate) bytes: u64,
     /// How much of the archive file they cover.
     pub(crate) covered: u64,
@@ -177,7 +177,7 @@ pub(crate) struct Found {
 }
 
 impl Found {
-    /// Whether they are all there and nothing else is.
+    /// Whether they are complete, with nothing after them.
     pub(crate) fn is_whole(&self) -> bool {
         self.is_finished && self.whole_bytes == self.bytes
     }

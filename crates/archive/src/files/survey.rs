@@ -1,4 +1,4 @@
-//! Reads an archive file that its fixity file does not cover, and says what it holds.
+//! Reads an archive file that its fixity file does not cover, and returns what it holds.
 
 use super::copy::in_pieces;
 use super::name;
@@ -21,12 +21,12 @@ use warc::Record;
 #[derive(Debug, Default)]
 pub(crate) struct Survey {
     pub(crate) captures: u64,
-    /// How far captures are whole.
+    /// Where the last whole capture ends.
     pub(crate) kept_bytes: u64,
     /// Where the last batch begins.
     pub(crate) last_batch: u64,
     pub(crate) damaged_offsets: Vec<u64>,
-    /// What it holds up to there, to be written as checksums.
+    /// Its contents up to there, to be written as checksums.
     pub(crate) batches: Vec<Batch>,
     pub(crate) references: References,
 }
@@ -37,7 +37,7 @@ pub(crate) type References = HashMap<u64, (Key, Timestamp)>;
 /// Maximum number of records that one frame covers.
 const BATCH_RECORDS_MAX: usize = 4_096;
 
-/// Reads the file from where `scan` stands.
+/// Reads the file from the position of `scan`.
 pub(crate) fn survey(disk: &dyn Disk, scan: Scan, path: &Path, files: &mut Files) -> Result<Survey, Error> {
     let bytes = disk.open(path, Open::Read).map_err(|source| Error::io("open", path, source))?;
     let (name, from, file_bytes) = (scan.name(), scan.position(), scan.file_bytes());
@@ -76,7 +76,7 @@ struct Surveyor<'s> {
     /// What was read, up to `position`.
     batch: Batch,
     position: u64,
-    /// The capture whose records are being read, and how many are to come.
+    /// The capture whose records are being read, and how many are missing.
     group: Option<(Entry, u64)>,
 }
 
@@ -143,7 +143,7 @@ impl Surveyor<'_> {
         }
     }
 
-    /// What lies between two records is damaged; it is covered as it is, so that nothing else happens to it unseen.
+    /// Covers the damaged bytes between two records, so that further changes to them are detected.
     fn cover_gap(&mut self, to: u64) -> Result<(), Error> {
         if to > self.position { self.cover(to - self.position).map(drop) } else { Ok(()) }
     }

@@ -1,6 +1,6 @@
 //! Whether the archive has a capture already.
 //!
-//! The index tells which captures can be the same: those of the same page at the same moment with the same status and
+//! The index shows which captures can be the same: those of the same page at the same moment with the same status and
 //! payload. Their records decide: captures of one moment may differ in the head of the answer, or in what was sent.
 
 use super::Group;
@@ -31,7 +31,8 @@ impl Archive {
         Ok(None)
     }
 
-    /// Whether the records of a capture are those of the group, as far as they tell captures apart. Damaged ones are not.
+    /// Whether the records of a capture are those of the group, as far as they identify a capture. Damaged ones are
+    /// not.
     fn is_stored_as(&self, group: &Group, known: &Entry) -> Result<bool, Error> {
         if !matches!(known.kind, Stored::Response | Stored::Revisit) {
             return Ok(true);
@@ -75,7 +76,7 @@ fn may_be_same(row: &Row, entry: &Entry) -> bool {
     same_kind && same_payload && row.status == entry.status.unwrap_or(0)
 }
 
-/// Whether the same was sent, as far as both sides know what was.
+/// Whether the requests are the same, as far as both sides have them.
 fn has_same_requests(stored: &[Record], given: &[Record]) -> bool {
     let requests = |records: &[Record]| -> Vec<Vec<u8>> {
         let requests = records.iter().filter(|record| record.kind() == Kind::Request);

@@ -14,7 +14,7 @@ use std::ops::ControlFlow;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Body {
     pub(crate) payload: Sha1Digest,
-    /// The beginning of the content's key: two bodies of one SHA-1 are still told apart.
+    /// The beginning of the content's key: it distinguishes two bodies with the same SHA-1.
     pub(crate) content: [u8; 8],
     pub(crate) place: Place,
 }
@@ -39,7 +39,7 @@ fn prefix(payload: Sha1Digest) -> u64 {
     u64::from_be_bytes(*payload.as_bytes().first_chunk().expect("it is 20 bytes long"))
 }
 
-/// A body is its digest, the beginning of its content's key, and its place.
+/// Encoded as its digest, the beginning of its content's key, and its place.
 impl Secondary for Body {
     const BYTES: usize = 20 + 8 + 4 + 8 + 4;
     const PER_BLOCK: usize = 372;

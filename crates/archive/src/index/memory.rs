@@ -1,6 +1,6 @@
 //! The part of the index that is not in any run yet: the captures of the latest archive files.
 //!
-//! **Invariant:** it is bounded, because archive files are: a run is made of it when a file is finished.
+//! **Invariant:** it is bounded, because archive files are: it becomes a run when a file is finished.
 
 use crate::index::Files;
 use crate::index::body::Body;

@@ -1,8 +1,8 @@
-//! Rows: entries as index files hold them, many in a block.
+//! Rows: entries as they are stored in blocks of index files.
 //!
-//! A row leaves out what the row before it says already: the part of the key they share, an equal key, status and
-//! type, digest. The URL is left out where the key and the scheme give it. A block can be read without any other.
-//! `docs/formats/index.md` shows the bytes.
+//! A row leaves out what it shares with the row before it: a part of the key, or the key, status and type, digest. The
+//! URL is left out where the key and the scheme give it. A block can be read without any other. `docs/formats/index.md`
+//! shows the bytes.
 //!
 //! **Invariant:** decoding what was encoded gives the same rows; decoding anything else gives rows or an error, and
 //! never takes more memory than a fixed multiple of the bytes.
@@ -84,7 +84,7 @@ impl Row {
     pub(crate) fn entry(&self, key: &str, files: &Files) -> Entry {
         self.entry_of(Key::from_stored(key), files)
     }
-    /// The entry of a row whose key is at hand.
+    /// The entry of a row with this key.
     #[inline]
     pub(crate) fn entry_of(&self, key: Key, files: &Files) -> Entry {
         Entry {
@@ -105,14 +105,14 @@ impl Row {
             sum: self.sum,
         }
     }
-    /// What was asked for.
+    /// The requested URL.
     pub(crate) fn url(&self, key: &str) -> String {
         match &self.url {
             Some(url) => url.to_string(),
             None => url_of_key(key, self.is_https).unwrap_or_default(),
         }
     }
-    /// Whether it is the whole answer whose bytes a revisit stands for.
+    /// Whether it is the whole answer that a revisit refers to.
     pub(crate) fn holds_bytes_of(&self, revisit: &Self) -> bool {
         let is_whole = self.kind == Stored::Response && !self.truncated && self.payload == revisit.payload;
         is_whole && (revisit.content.is_none() || self.content == revisit.content)
@@ -142,7 +142,7 @@ const SAME_CONTENT: u8 = 1 << 5;
 const HAS_BODY: u8 = 1 << 6;
 const SAME_ANSWER: u8 = 1 << 7;
 
-/// No key is longer: URLs and the fields of a record's head are bounded.
+/// The longest key: URLs and the fields of a record's head are bounded.
 const KEY_BYTES_MAX: usize = 64 * 1024;
 
 /// Gathers rows into a block.
@@ -158,7 +158,7 @@ pub(crate) struct Encoder {
 impl RowEncoder for Encoder {
     type Row = Row;
 
-    /// How long the block would be, its types aside.
+    /// The length of the block without its types.
     fn bytes(&self) -> usize {
         self.rows.len()
     }
@@ -285,7 +285,7 @@ impl runs::Rows for Rows {
     fn row(&self, number: usize) -> &Row {
         &self.rows[number].2
     }
-    /// The key of a row; keys are texts, which was seen to when they were decoded.
+    /// The key of a row. It is valid UTF-8, which was checked when it was decoded.
     #[inline]
     fn key(&self, number: usize) -> &[u8] {
         let (start, end, _) = &self.rows[number];
@@ -340,7 +340,7 @@ impl Rows {
             self.types.push(Arc::from(bytes.text()?));
         }
         let count = bytes.count()?;
-        // A row takes eleven bytes at least.
+        // A row takes at least eleven bytes.
         if count > bytes.0.len() / 11 {
             return None;
         }
@@ -481,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_an_error_or_rows_but_never_a_panic() {
+    fn other_bytes_give_an_error_or_rows_but_no_panic() {
         let mut chance = Chance::new(2);
         let mut encoder = Encoder::default();
         for number in 0..50 {

@@ -77,7 +77,7 @@ fn write(store: &mut RunStore<Rows>, memory: &Memory) {
         .unwrap();
 }
 
-/// An empty store that knows the files.
+/// An empty store with the names of the files.
 fn store(disk: &SimulatedDisk) -> RunStore<Rows> {
     let (mut store, _) = RunStore::open(Arc::new(disk.clone()), Path::new(DIRECTORY)).unwrap();
     *store.names_mut() = files();
@@ -90,7 +90,7 @@ fn merge(store: &mut RunStore<Rows>, keep: &mut dyn FnMut(&str, &mut Row, &mut F
     Arc::clone(store.runs().next().unwrap())
 }
 
-/// What a walk finds, as it finds it.
+/// What a walk returns, in its order.
 fn walk(origins: &[Origin], files: &Arc<Files>, range: &KeyBounds) -> Sorted {
     let (mut walk, mut found) = (Walk::new(origins, files, range).unwrap(), Vec::new());
     while let Some((_, row)) = walk.current() {
@@ -164,7 +164,7 @@ fn model_walks_agree_with_a_sorted_list() {
 }
 
 #[test]
-fn model_skipping_goes_to_the_next_key_from_wherever_it_is() {
+fn model_skipping_goes_to_the_next_key_from_any_position() {
     for seed in 0..40 {
         let (rig, mut chance) = (rig(seed), Chance::of(&[seed, 1]));
         let from = *chance.pick(&BOUNDS);
@@ -225,7 +225,7 @@ fn model_a_merged_run_holds_what_its_runs_held() {
 }
 
 #[test]
-fn a_merge_leaves_out_what_is_not_wanted_with_its_bodies() {
+fn a_merge_leaves_out_rejected_rows_and_their_bodies() {
     let mut rig = rig(3);
     let in_runs = walk(&rig.origins[..rig.runs.len()], &rig.files, &KeyBounds::all());
     let mut keep = |key: &str, row: &mut Row, _: &mut Files| {

@@ -1,12 +1,12 @@
 //! Captures in order of arrival, starting at a checkpoint.
 //!
-//! Every later stage reads the archive this way: it stores the checkpoint after what it has processed and continues
-//! from there (D3). The order of arrival is the order of the archive files' names and of the offsets in them, whatever
-//! the captures' own times: an old capture that is imported today arrives today. The fixity files say where captures
-//! are, so nothing is decompressed; where they end before a file does, its records are read.
+//! Every stage reads the archive this way: it stores the checkpoint after what it has processed and continues from
+//! there (D3). The order of arrival is the order of the archive files' names and of the offsets in them, whatever the
+//! captures' own dates: an old capture that is imported today arrives today. The fixity files say where captures are,
+//! so nothing is decompressed; where they end before a file does, its records are read.
 //!
-//! **Invariant:** only durable captures are returned, so no checkpoint lies after what a crash leaves. Captures that
-//! become durable later are returned by the next call.
+//! **Invariant:** only durable captures are returned, so a crash leaves every checkpoint valid. Captures that become
+//! durable later are returned by the next call.
 //!
 //! **Invariant:** a takedown moves no checkpoint (D13): removed captures are skipped, the others stay where they were.
 
@@ -46,7 +46,7 @@ impl Reader {
     }
 }
 
-/// Captures as they arrived; see [`Reader::since`].
+/// Captures in order of arrival; see [`Reader::since`].
 #[derive(Debug)]
 pub struct Arrivals {
     disk: Arc<dyn Disk>,
@@ -97,7 +97,7 @@ impl Arrivals {
         let (rest, grows) = file.rest(&*self.disk)?;
         rest.iter().for_each(|batch| self.take(batch, &file.names));
         if grows {
-            // Files after a growing file would be returned before the rest of it.
+            // Files after a growing file would be returned too early.
             self.paths.clear();
         }
         Ok(true)
@@ -159,7 +159,8 @@ impl Source {
         }
         let grows = name::is_open(&path);
         if grows {
-            // The first record of a batch proves that all before it is durable; the last batch is not proved yet.
+            // The first record of a batch proves that everything before it is durable; the last batch is not proved
+            // yet.
             let is_durable = |offset: u64| offset < found.last_batch;
             found.batches.iter_mut().for_each(|batch| {
                 batch.captures.retain(|(_, row)| is_durable(row.place.offset));

@@ -1,8 +1,7 @@
-//! An archived answer as the door gave it, so that whatever reads answers reads archived ones too.
+//! An archived answer as an `Exchange`, so that code that reads answers reads archived ones too.
 //!
-//! **Invariant:** head and payload are those of the visit, the bytes of a revisit included. What no record holds, the
-//! port and the times, is left out, and so are the marks; chunk framing is removed, and so nothing says any more how
-//! the body ended.
+//! **Invariant:** head and payload are those of the visit, including the bytes of a revisit. Port, times, marks and
+//! chunk framing are left out.
 
 use crate::capture::entry::{Entry, Stored};
 use crate::error::Error;
@@ -15,7 +14,7 @@ use warc::Record;
 use warc::header::name;
 
 impl Reader {
-    /// The answer that a capture brought; nothing for a visit without one, and for what is no visit.
+    /// The answer of a capture; `None` for a visit without an answer and for other records.
     pub fn exchange(&self, entry: &Entry) -> Result<Option<Exchange>, Error> {
         if !matches!(entry.kind, Stored::Response | Stored::Revisit) {
             return Ok(None);
@@ -38,13 +37,13 @@ impl Reader {
     }
 }
 
-/// Who answered, without the port, which no record holds; the unspecified address if it was not recorded.
+/// The address that answered, without the port, which no record holds; the unspecified address if it was not recorded.
 fn address(record: &Record) -> SocketAddr {
     let stated = record.fields.get(name::IP_ADDRESS).and_then(|address| address.parse().ok());
     SocketAddr::new(stated.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)), 0)
 }
 
-/// Why a body is incomplete. Of a reason that is not known the one is taken that trusts the body least.
+/// Why a body is incomplete. An unknown reason is read as the one that trusts the body least.
 fn truncation(record: &Record, entry: &Entry) -> Option<Truncation> {
     let stated = record.fields.get(name::TRUNCATED).filter(|_| entry.truncated)?;
     Some(Truncation::named(stated).unwrap_or(Truncation::Disconnect))

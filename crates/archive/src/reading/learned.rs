@@ -1,7 +1,7 @@
 //! The facts to learn from a visit. The visit itself and, later, the archive give the same facts (D3).
 //!
 //! The state of a page is learned from its visits as they happen and, after a crash or in a rebuild, from the archive.
-//! So everything that learning needs is in the records, and both ways go through one function here.
+//! So everything that learning needs is in the records, and both use one function.
 //!
 //! **Invariant:** [`Learned::of`] a capture and its entry equals [`Reader::learned`] of the same entry.
 
@@ -15,7 +15,7 @@ use base::{Capture, Interval, Outcome, PageUrl, Refusal, RefusalKind, Timestamp,
 use std::net::IpAddr;
 use warc::{Fields, Record};
 
-/// What there is to learn from a visit.
+/// The facts to learn from a visit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Learned {
     /// When the visit began.
@@ -38,7 +38,7 @@ pub struct Learned {
 /// How a visit ended: [`Outcome`] without the parts that learning does not use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// The page came.
+    /// The server sent the page.
     Fetched {
         /// Whether its body is incomplete.
         truncated: bool,
@@ -161,7 +161,7 @@ impl Learned {
 }
 
 impl Reader {
-    /// What there was to learn from a capture; `None` when it records no visit.
+    /// The facts to learn from a capture; `None` if it is not a visit.
     pub fn learned(&self, entry: &Entry) -> Result<Option<Learned>, Error> {
         if !entry.is_visit() {
             return Ok(None);
@@ -207,7 +207,7 @@ fn seconds(fields: &Fields) -> Option<Interval> {
     std::time::Duration::try_from_secs_f64(seconds).ok().map(Interval::from)
 }
 
-/// The refusal with its reason as long as it is learned.
+/// The refusal with its reason cut to [`REASON_BYTES_MAX`].
 fn shortened(refusal: &Refusal) -> Refusal {
     match refusal {
         Refusal::Robots(rule) => Refusal::Robots(reason(rule)),

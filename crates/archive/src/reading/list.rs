@@ -3,8 +3,8 @@
 //! Readers need no lock. They read the unfinished file as far as it is whole, and a file may be finished
 //! meanwhile.
 //!
-//! **Invariant:** an entry is made only of a record that is whole. Damage is an error in its place, and the listing
-//! continues after it.
+//! **Invariant:** an entry comes only from a whole record. Damage is returned as an error, and the listing continues
+//! after it.
 
 use crate::capture::describe::{self, Role};
 use crate::capture::entry::Entry;
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// The captures in `directory` in the order in which they were stored. A directory that does not exist holds none.
 ///
-/// What only the index knows is left out: checksums, and where the bytes of revisits are.
+/// Checksums and the locations of revisited bodies, which only the index knows, are left out.
 pub fn list<'d>(
     disk: &'d dyn Disk,
     directory: &Path,
@@ -35,7 +35,7 @@ struct Entries<'d> {
     scan: Option<Scan>,
     /// The capture whose records are being read.
     group: Option<Entry>,
-    /// What comes after the capture that was returned.
+    /// The error to return after the capture.
     after: Option<Error>,
 }
 

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::reading::reader::Reader;
 
 impl Reader {
-    /// The kind and the text of a note; nothing when it is none.
+    /// The kind and the text of a note; `None` for other entries.
     pub fn note(&self, entry: &Entry) -> Result<Option<(String, String)>, Error> {
         let Some(kind) = entry.note_kind() else { return Ok(None) };
         let record = self.record(entry)?;

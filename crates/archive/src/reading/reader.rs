@@ -1,7 +1,7 @@
 //! Reads an archive while others may write to it (D1).
 //!
 //! A reader takes no lock. It reads the published generation of the index once, opens its runs, and adds what the
-//! checksums of younger files say; from then on it sees the archive as of that moment.
+//! checksums of younger files say; after that it sees the archive as of that moment.
 //!
 //! **Invariant:** no byte is returned that does not match its checksum and its digest (M5).
 
@@ -29,7 +29,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use warc::Record;
 
-/// An archive as of the moment it was opened. Copies read the same.
+/// An archive as of the moment it was opened. Clones see the same.
 #[derive(Clone, Debug)]
 pub struct Reader {
     pub(crate) disk: Arc<dyn Disk>,
@@ -42,14 +42,14 @@ pub struct Reader {
     hidden: Arc<HashSet<(Arc<str>, u64)>>,
 }
 
-/// Maximum number of rows outside runs that are read into memory; a writer leaves far fewer.
+/// Maximum number of rows outside runs that are read into memory; a writer leaves much fewer.
 const MEMORY_ROWS_READ_MAX: u64 = 8 * index::MEMORY_ROWS_MAX;
 
 /// How often a reader starts again when the writer finishes files or merges runs meanwhile.
 const ATTEMPTS_MAX: usize = 8;
 
 impl Reader {
-    /// Opens the archive in `directory`. One that does not exist holds nothing.
+    /// Opens the archive in `directory`. A directory that does not exist is an empty archive.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path) -> Result<Self, Error> {
         for _ in 1..ATTEMPTS_MAX {
             match Self::try_open(Arc::clone(&disk), directory) {
@@ -116,12 +116,12 @@ impl Reader {
         &self.hidden
     }
 
-    /// How many captures the index holds.
+    /// Number of captures in the index.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.memory.count() + self.runs.iter().map(|run| run.entries()).sum::<u64>()
     }
-    /// How many bytes the runs of the index take.
+    /// Bytes of the index runs.
     #[must_use]
     pub fn index_bytes(&self) -> u64 {
         self.runs.iter().map(|run| run.bytes()).sum()
@@ -188,7 +188,7 @@ impl Reader {
     pub fn record(&self, entry: &Entry) -> Result<Record, Error> {
         fetch_record::record(&*self.disk, &self.directory, &entry.location, Some(entry.sum))
     }
-    /// Why a visit was not made; nothing for one that was.
+    /// Why a visit was not made; `None` if it was made.
     pub fn refusal(&self, entry: &Entry) -> Result<Option<RefusalKind>, Error> {
         if entry.kind != Stored::Metadata {
             return Ok(None);
@@ -225,7 +225,7 @@ impl Reader {
         self.check_records(&Location { offset: behind, ..entry.location.clone() }, companions)
     }
 
-    /// Every record of `bytes`, which stand at `location`, can be read and has the block its digest was made of.
+    /// Checks that every record of `bytes`, which are at `location`, can be read and matches its block digest.
     fn check_records(&self, location: &Location, bytes: &[u8]) -> Result<(), Error> {
         let damaged = |offset, what| Error::Damaged {
             path: self.directory.join(&*location.file),
@@ -236,7 +236,7 @@ impl Reader {
             match record {
                 Ok(record) if record.digest_holds() != Some(false) => {}
                 Ok(record) => {
-                    return Err(damaged(record.offset, "its block is not the one its digest was made of"));
+                    return Err(damaged(record.offset, "its block does not match its digest"));
                 }
                 Err(_) => return Err(damaged(0, "it cannot be read")),
             }
@@ -244,8 +244,8 @@ impl Reader {
         Ok(())
     }
 
-    /// The record that holds the bytes of a capture: its own, or the one that a revisit stands for. `None` when it is not
-    /// in the archive.
+    /// The record that holds the bytes of a capture: its own, or the one that a revisit refers to. `None` if that is
+    /// not in the archive.
     pub fn body_of(&self, entry: &Entry) -> Result<Option<Location>, Error> {
         match (entry.kind, &entry.body, entry.payload) {
             (Stored::Response | Stored::Resource, _, _) => Ok(Some(entry.location.clone())),
@@ -266,7 +266,7 @@ impl Reader {
         }
     }
 
-    /// What a capture brought, the bytes of a revisit included.
+    /// The content of a capture, including the bytes of a revisit.
     pub fn document(&self, entry: &Entry) -> Result<Document, Error> {
         self.document_of(entry, self.record(entry)?)
     }
@@ -293,7 +293,7 @@ impl Reader {
         Ok(original.under(&head.unwrap_or_else(|| own.to_vec())))
     }
 
-    /// The head that a revisit is shown by, if it has one of its own: as [`Reader::document`] chooses it.
+    /// The head that [`Reader::document`] chooses for a revisit, if it has its own.
     pub(crate) fn head_of(&self, entry: &Entry) -> Result<Option<Vec<u8>>, Error> {
         if entry.status == Some(304) {
             return self.head_before(entry);
@@ -307,13 +307,12 @@ impl Reader {
         Ok(self.runs.iter().try_for_each(|run| run.verify())?)
     }
 
-    /// The head of the answer that a page which did not change last gave. The bytes may have come from another page, which
-    /// gave them under another head.
+    /// The head of an unchanged page's last full answer. The bytes may come from another page with another head.
     fn head_before(&self, entry: &Entry) -> Result<Option<Vec<u8>>, Error> {
         for before in self.newest_first(&entry.key)? {
             let before = before?;
             let is_answer = matches!(before.status, Some(200..=299)) && !before.truncated;
-            // Captures that arrived later, however old, are not what the server referred to.
+            // The server cannot have referred to captures that arrived later, however old.
             let is_before = before.order() < entry.order() && before.location < entry.location;
             let is_same = before.payload == entry.payload && before.content == entry.content;
             if !is_before || !is_answer || !is_same {
@@ -369,8 +368,8 @@ impl Reader {
     }
 }
 
-/// Adds the captures of a file that no run covers. Where the checksums end, because a power cut took the rest of them
-/// or they are damaged, the file itself is read.
+/// Adds the captures of a file that no run covers. If a power cut or damage shortened the checksums, the rest of the
+/// file itself is read.
 fn load(
     disk: &dyn Disk,
     path: &Path,
@@ -392,11 +391,11 @@ fn load(
     Ok(())
 }
 
-/// What a capture brought.
+/// The content of a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Document {
-    /// The head of the answer, with its empty line; empty when there was none. For a page that its
-    /// server called unchanged (304), the head of the answer before.
+    /// The head of the answer, with its empty line; empty when there was none. For a 304, the head of the previous
+    /// answer.
     pub head: Vec<u8>,
     /// The head of the record that holds the body, by which the body is framed.
     framed_by: Vec<u8>,
@@ -413,8 +412,7 @@ impl Document {
         let body = block.get(head.len()..).unwrap_or_default().to_vec();
         Self { framed_by: head.clone(), head, body }
     }
-    /// The same body as another answer brought it. If that has no head, the one that came with the bytes is
-    /// kept.
+    /// The same body under the head of another answer. If that is empty, the original head stays.
     fn under(self, head: &[u8]) -> Self {
         let is_page = matches!(http::status(&self.head), Some(200..=299));
         let keeps_own = http::status(head).is_none_or(|status| status == 304 && is_page);
@@ -430,7 +428,7 @@ impl Document {
     pub fn payload(&self) -> Cow<'_, [u8]> {
         http::payload(&self.body, framing(&self.framed_by))
     }
-    /// The body with every coding removed, as far as that goes.
+    /// The body with every coding removed, as far as possible.
     #[must_use]
     pub fn content(&self) -> coding::Decoded<'_> {
         coding::content_of(&self.framed_by, self.payload())
@@ -442,7 +440,7 @@ impl Document {
     }
 }
 
-/// Why there was no answer, as the record of an unanswered visit says: the outcome, and the cause or the rule.
+/// Why there was no answer: the outcome, and the cause or the rule, from the record of the visit.
 #[must_use]
 pub fn why(record: &Record) -> Option<(String, Option<String>)> {
     let fields = warc::Fields::read(&record.block).ok().filter(|_| describe::is_visit(record))?;

@@ -10,26 +10,26 @@ use std::io;
 /// The whole archive in numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Summary {
-    /// How many files there are.
+    /// Number of files.
     pub files: u64,
-    /// How long they are together.
+    /// Their total length.
     pub bytes: u64,
     /// Captures stored with their whole answer.
     pub responses: u64,
     /// Captures whose body is stored elsewhere already, as references to it.
     pub revisits: u64,
-    /// References whose page had the same content at the visit before. The rest are duplicates: content of another URL, or of an
-    /// earlier version.
+    /// Revisits whose page had the same content at the previous visit. The rest are duplicates: content of another URL
+    /// or of an earlier version.
     pub unchanged: u64,
     /// Visits without an answer: refused or not reached.
     pub unanswered: u64,
     /// Captures that were imported without an exchange.
     pub resources: u64,
-    /// Records in the index that are no captures: notes of the archive itself, and what else was imported.
+    /// Records in the index that are not captures: the archive's notes, and other imported records.
     pub others: u64,
     /// Pages, answered or not.
     pub pages: u64,
-    /// How many bytes the runs of the index take.
+    /// Bytes of the index runs.
     pub index_bytes: u64,
     /// The date of the earliest capture.
     pub first: Option<Timestamp>,
@@ -38,7 +38,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// All captures together: what [`crate::Entry::is_visit`] holds of.
+    /// All captures, as [`crate::Entry::is_visit`] defines them.
     #[must_use]
     pub fn captures(&self) -> u64 {
         self.responses + self.revisits + self.unanswered + self.resources

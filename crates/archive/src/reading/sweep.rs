@@ -21,7 +21,7 @@ const AHEAD_BYTES: u64 = 8 * 1024 * 1024;
 /// A record that begins at most this far after the previous one counts as sequential.
 const NEAR_BYTES: u64 = 1024 * 1024;
 
-/// Where the bytes of a capture are, and what is needed to return and prove them.
+/// Where the bytes of a capture are, and what is needed to return and check them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ContentSource {
     /// The record that holds the body.
@@ -30,7 +30,7 @@ pub struct ContentSource {
     pub sum: Option<u32>,
     /// The head of the answer, where it is not the one in that record.
     pub head: Option<Vec<u8>>,
-    /// The digest that the payload must have, where nothing else proves it.
+    /// The digest that the payload must have, if there is no other check.
     pub payload: Option<Sha1Digest>,
 }
 
@@ -57,7 +57,7 @@ impl Reader {
     }
 }
 
-/// Opens the files that records are in, each once for all that stand in it one after the other.
+/// Opens the files of records, each once for consecutive records in it.
 #[derive(Debug)]
 pub struct Sweep {
     reader: Reader,
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_follows_is_called_for_once_and_what_is_far_off_alone() {
+    fn sequential_records_are_requested_once_and_distant_ones_alone() {
         let mut ahead = Ahead::default();
         assert_eq!(ahead.call(0, 10), Some((0, 10 + AHEAD_BYTES)));
         assert_eq!(ahead.call(10, 90), None);
@@ -156,6 +156,6 @@ mod tests {
         assert_eq!(ahead.call(middle, 10), Some((10 + AHEAD_BYTES, AHEAD_BYTES / 2 + 10)));
         assert_eq!(ahead.call(1 << 40, 10), Some((1 << 40, 10)), "far off");
         assert_eq!(ahead.call(0, 10), Some((0, 10)), "back");
-        assert!(ahead.call(100, u64::MAX).is_some(), "a length that cannot be is no reason to panic");
+        assert!(ahead.call(100, u64::MAX).is_some(), "an impossible length does not panic");
     }
 }

@@ -1,7 +1,7 @@
-//! Everything that a snapshot can be asked, checked once (A3, A4).
+//! What a snapshot can be asked for, checked once (A3, A4).
 //!
-//! [`Asked`] is what a user wrote, part by part; [`Asked::check`] makes a [`Choice`] of it or says what to write
-//! instead. A choice that exists makes sense.
+//! [`Asked`] is what a user wrote; [`Asked::check`] turns it into a [`Choice`] or says what to write instead. Every
+//! [`Choice`] is consistent.
 //!
 //! Flags, statuses and types are judged on the visit that *begins* a version.
 
@@ -14,7 +14,7 @@ use base::{Interval, Period, Timestamp};
 use std::fmt;
 use std::str::FromStr;
 
-/// What a user asks of a snapshot, unchecked. What is left out is not asked.
+/// What a user asks of a snapshot, unchecked. Parts may be left out.
 #[derive(Clone, Debug, Default)]
 pub struct Asked {
     /// `--at`: the moment T.
@@ -61,7 +61,7 @@ pub struct Choice {
     scope: Scope,
 }
 
-/// Why a question makes no sense, and what to ask instead.
+/// Why a request is inconsistent, and what to write instead.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ChoiceError {
@@ -76,13 +76,13 @@ pub enum ChoiceError {
         "nothing can be seen at the end of time; give an earlier `--at`, or `--during FROM..` for what has no end"
     )]
     EndOfTime,
-    /// A moment stands in no relation.
+    /// A moment has no relations.
     #[error("`--relation` compares with a period: give `--during FROM..TO` in place of `--at T`")]
     RelationAtMoment,
     /// There is no relation to choose by.
     #[error("`--relation` names no relation; write one or more of `{all}`", all = Relations::ALL)]
     NoRelation,
-    /// A recipe is relations already.
+    /// A recipe has its own relations.
     #[error("the recipe `{0}` has its own relations: leave out `--relation` or `--recipe`")]
     RelationAndRecipe(Recipe),
     /// The recipe is about a period.
@@ -106,7 +106,7 @@ pub enum ChoiceError {
         "the recipe `{0}` is about content and never chooses an error answer: leave out `--flag error` and error statuses"
     )]
     ErrorsOfContent(Recipe),
-    /// An error is no change.
+    /// An error is not a change.
     #[error(
         "`--changed-since` is about content, an error answer is not a change: leave out `--flag error` and error statuses"
     )]
@@ -120,7 +120,7 @@ pub enum ChoiceError {
 }
 
 impl Asked {
-    /// Makes a choice of it.
+    /// Checks it and makes it a choice.
     pub fn check(self) -> Result<Choice, ChoiceError> {
         let q = self.period()?;
         let (relations, condition) = self.selection()?;
@@ -137,7 +137,7 @@ impl Asked {
         Ok(Choice { q, relations, condition, unit, flags, statuses, media_types, changed_since, scope })
     }
 
-    /// A moment is the period that ends with the next one: nothing lies between them.
+    /// A moment is the period up to the next microsecond.
     fn period(&self) -> Result<Period, ChoiceError> {
         match (self.at, self.during) {
             (None, None) => Err(ChoiceError::NoTime),
@@ -176,7 +176,7 @@ impl Asked {
         }
     }
 
-    /// Errors that could never be chosen are asked for by mistake.
+    /// Refuses requests for errors that could never be chosen.
     fn check_errors(&self) -> Result<(), ChoiceError> {
         let asks = self.flags.contains(&Flag::Error) || self.statuses.iter().any(|status| *status >= 400);
         match self.recipe.filter(|recipe| recipe.is_about_content()) {
@@ -192,7 +192,7 @@ impl Choice {
     pub fn as_of(at: Timestamp) -> Result<Self, ChoiceError> {
         Asked { at: Some(at), ..Asked::default() }.check()
     }
-    /// Which pages are asked for.
+    /// Which pages are requested.
     #[must_use]
     pub fn scope(&self) -> &Scope {
         &self.scope
@@ -207,18 +207,18 @@ impl Choice {
     pub fn period(&self) -> Period {
         self.q
     }
-    /// The first and the last moment at which a chosen version can begin; nothing when none can be chosen.
+    /// The first and the last moment at which a chosen version can begin; `None` if none can be chosen.
     ///
-    /// Visits after the last are of use for the ends of versions alone.
+    /// Visits after the last only end versions.
     #[must_use]
     pub fn begins(&self) -> Option<(Timestamp, Timestamp)> {
         let (oldest, newest) = self.relations.begins(self.q)?;
         let oldest = self.changed_since.map_or(oldest, |since| since.max(oldest));
         (oldest <= newest).then_some((oldest, newest))
     }
-    /// Whether the visit that begins a version is of the flag, status and type that are asked for.
+    /// Whether the visit that begins a version has a requested flag, status and type.
     ///
-    /// The status is nothing where there is none, the type is in lower case and without parameters.
+    /// The type is in lower case and without parameters.
     #[must_use]
     pub fn accepts(&self, flag: Flag, status: Option<u16>, media_type: &str) -> bool {
         (self.flags.is_empty() || self.flags.contains(&flag))
@@ -227,7 +227,7 @@ impl Choice {
             && (flag != Flag::Error || self.asks_for_errors())
     }
 
-    /// A status is asked for as it is, whatever it means; so is a flag.
+    /// Whether errors were requested, by status or by flag.
     fn asks_for_errors(&self) -> bool {
         let about_content = self.condition != Condition::Always || self.changed_since.is_some();
         !about_content && (self.flags.contains(&Flag::Error) || !self.statuses.is_empty())
@@ -247,7 +247,7 @@ impl Choice {
     }
 }
 
-/// Why a text is no unit, flag or media type.
+/// Why a text is not a unit, flag or media type.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WordError {
     /// No unit.
@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_are_not_asked_of_what_is_about_content() {
+    fn requests_about_content_cannot_include_errors() {
         for recipe in [Recipe::FirstSeen, Recipe::Vanished, Recipe::ChangedWithin] {
             let asked = Asked { recipe: Some(recipe), ..during(1, 2) };
             let error = ChoiceError::ErrorsOfContent(recipe);
@@ -454,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changed_since_begins_no_earlier() {
+    fn changed_since_bounds_the_beginning() {
         let begins = |since| {
             let changed_since = Some(moment(since));
             Asked { changed_since, ..during(10, 20) }.check().unwrap().begins()

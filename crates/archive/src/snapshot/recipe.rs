@@ -1,8 +1,8 @@
-//! Named ways to choose versions, for what is asked for most (A3).
+//! Named ways to choose versions, for frequent questions (A3).
 //!
-//! Each is a set of relations towards Q, and for some a fact about the page's other versions. The words below
-//! are exact; `D` is where a version begins, `D⁺` where it ends, `Q = [Q⁻, Q⁺)`. Content means an answer that
-//! is no error: 2xx, 304, or a redirect to another page.
+//! Each is a set of relations to Q, and for some a condition on the page's other versions. Below, `D` is where a
+//! version begins, `D⁺` where it ends, `Q = [Q⁻, Q⁺)`. Content means an answer that is not an error: 2xx, 304, or a
+//! redirect to another page.
 
 use crate::Relations;
 use crate::snapshot::versions::Unit;
@@ -12,26 +12,26 @@ use std::str::FromStr;
 /// A named way to choose versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Recipe {
-    /// The web at the moment T: `D ≤ T < D⁺`. At most one version of each page, beside error
-    /// answers that are asked for. The only one with `--at`.
+    /// The web at the moment T: `D ≤ T < D⁺`. At most one version of each page, beside requested error answers. The
+    /// only one with `--at`.
     AsOf,
-    /// The paper's: visited in Q and not visited again before Q ends, `Q⁻ ≤ D < Q⁺ ≤ D⁺`, which is
+    /// From the paper: visited in Q and not visited again before Q ends, `Q⁻ ≤ D < Q⁺ ≤ D⁺`, which is
     /// `overlapped-by,started-by,finishes,equals`. A version is a visit. At most one version of each page.
     AccessedInAndValidAtEnd,
     /// Valid during all of Q: `D ≤ Q⁻` and `Q⁺ ≤ D⁺`. At most one version of each page.
     WholePeriod,
-    /// What changed in Q: `Q⁻ ≤ D < Q⁺`, and the page had content before. A version that begins again after a
-    /// 404 or 410 counts, also when its content is as before. Of visits: those that saw a change.
+    /// What changed in Q: `Q⁻ ≤ D < Q⁺`, and the page had content before. A version after a 404 or 410 counts, even
+    /// with the same content. With visits: those that saw a change.
     ChangedWithin,
     /// Pages that appeared in Q: `Q⁻ ≤ D < Q⁺`, and the page had no content before. At most one version of each
     /// page.
     FirstSeen,
-    /// Pages that vanished in Q: a 404 or 410 ended the version, and was seen in Q: `Q⁻ ≤ D⁺ < Q⁺`. The version
-    /// is the last content before the page was gone, so a version is always a content here.
+    /// Pages that vanished in Q: a 404 or 410 ended the version, and was seen in Q: `Q⁻ ≤ D⁺ < Q⁺`. The version is the
+    /// last content before the page was gone, so an error answer is never chosen.
     Vanished,
 }
 
-/// What a recipe asks beyond relations: a fact about the neighbours of a version.
+/// What a recipe requires beyond relations: a fact about the neighbours of a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Condition {
     /// Nothing.
@@ -55,7 +55,7 @@ impl Recipe {
         Self::Vanished,
     ];
 
-    /// The name by which it is asked for, such as `as-of`.
+    /// Its name, such as `as-of`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -78,7 +78,7 @@ impl Recipe {
             Self::Vanished => Relations::ENDING_IN,
         }
     }
-    /// The unit that the recipe implies, if it makes sense in one only.
+    /// The unit that the recipe implies, if there is only one.
     #[must_use]
     pub const fn unit(self) -> Option<Unit> {
         match self {
@@ -109,7 +109,7 @@ impl fmt::Display for Recipe {
     }
 }
 
-/// Why a text is no recipe.
+/// Why a text is not a recipe.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a recipe; write one of `{all}`", all = Recipe::ALL.map(Recipe::name).join("`, `"))]
 pub struct RecipeError(String);
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_papers_recipe_is_the_papers() {
+    fn the_papers_recipe_has_the_papers_relations() {
         let recipe = Recipe::AccessedInAndValidAtEnd;
         assert_eq!(recipe.relations().to_string(), "overlapped-by,started-by,finishes,equals");
         assert_eq!(recipe.unit(), Some(Unit::Visit));

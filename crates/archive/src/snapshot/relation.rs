@@ -1,4 +1,4 @@
-//! How a version's validity stands to a period: Allen's thirteen relations, and sets of them (A3).
+//! The relation of a version's validity to a period: Allen's thirteen relations, and sets of them (A3).
 //!
 //! **Invariant:** between any two periods exactly one relation holds. Both are half open and never empty;
 //! [`Timestamp::MAX`] as an end is infinity, and infinity equals infinity (D7).
@@ -8,12 +8,12 @@ use std::cmp::Ordering::{Equal, Greater, Less};
 use std::fmt;
 use std::str::FromStr;
 
-/// One of Allen's relations, said of a version's validity `[D, D⁺)` towards the period `Q = [Q⁻, Q⁺)`.
+/// One of Allen's relations, from a version's validity `[D, D⁺)` to the period `Q = [Q⁻, Q⁺)`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Relation {
-    /// Over before Q begins, with a gap: `D⁺ < Q⁻`.
+    /// Ends before Q begins, with a gap: `D⁺ < Q⁻`.
     Before,
-    /// Begins after Q is over, with a gap: `Q⁺ < D`.
+    /// Begins after Q ends, with a gap: `Q⁺ < D`.
     After,
     /// Ends where Q begins: `D⁺ = Q⁻`.
     Meets,
@@ -57,7 +57,7 @@ impl Relation {
         Self::Equals,
     ];
 
-    /// The relation in which `version` stands to `q`.
+    /// The relation of `version` to `q`.
     #[must_use]
     pub fn of(version: Period, q: Period) -> Self {
         match (version.to().cmp(&q.from()), version.from().cmp(&q.to())) {
@@ -83,7 +83,7 @@ impl Relation {
         }
     }
 
-    /// The name by which it is asked for, such as `overlapped-by`.
+    /// Its name, such as `overlapped-by`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -103,7 +103,7 @@ impl Relation {
         }
     }
 
-    /// The first and the last moment at which a version that stands so to `q` can begin.
+    /// The first and the last moment at which a version with this relation to `q` can begin.
     fn begins(self, q: Period) -> (Timestamp, Timestamp) {
         match self {
             Self::Before | Self::Meets | Self::Overlaps | Self::Contains | Self::FinishedBy => {
@@ -116,7 +116,7 @@ impl Relation {
         }
     }
 
-    /// The first moment at which a version that stands so to `q` can end.
+    /// The first moment at which a version with this relation to `q` can end.
     fn ends_from(self, q: Period) -> Timestamp {
         match self {
             Self::Before => Timestamp::MIN,
@@ -148,17 +148,17 @@ impl FromStr for Relation {
     }
 }
 
-/// Why a text is no relation.
+/// Why a text is not a relation.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a relation; write one or more of `{all}`, with commas between", all = Relations::ALL)]
 pub struct RelationError(String);
 
-/// A set of relations: a version is chosen when it stands to Q in one of them.
+/// A set of relations: a version is chosen if its relation to Q is in the set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Relations(u16);
 
 impl Relations {
-    /// Every relation: every version that ever was.
+    /// Every relation: every version.
     pub const ALL: Self = Self::new(&Relation::ALL);
     /// What `--during` chooses by default: versions that share an instant with Q (D7).
     pub const SHARING_AN_INSTANT: Self = Self::new(&[
@@ -187,7 +187,7 @@ impl Relations {
     /// Versions that are valid all through Q: `D ≤ Q⁻` and `Q⁺ ≤ D⁺`.
     pub const COVERING: Self =
         Self::new(&[Relation::StartedBy, Relation::Contains, Relation::FinishedBy, Relation::Equals]);
-    /// The paper's: accessed in Q and valid until its end, `Q⁻ ≤ D < Q⁺ ≤ D⁺`.
+    /// From the paper: accessed in Q and valid until its end, `Q⁻ ≤ D < Q⁺ ≤ D⁺`.
     pub const BEGINNING_IN_AND_VALID_AT_END: Self =
         Self::new(&[Relation::OverlappedBy, Relation::StartedBy, Relation::Finishes, Relation::Equals]);
 
@@ -207,7 +207,7 @@ impl Relations {
     pub const fn contains(self, relation: Relation) -> bool {
         self.0 & (1 << relation as u16) != 0
     }
-    /// Whether a version valid in `version` stands to `q` in one of these relations.
+    /// Whether the relation of `version` to `q` is in the set.
     #[must_use]
     pub fn hold(self, version: Period, q: Period) -> bool {
         self.contains(Relation::of(version, q))
@@ -216,13 +216,13 @@ impl Relations {
     pub fn iter(self) -> impl Iterator<Item = Relation> {
         Relation::ALL.into_iter().filter(move |relation| self.contains(*relation))
     }
-    /// Whether there is no relation in the set, so that nothing can be chosen.
+    /// Whether the set is empty, so that nothing can be chosen.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// The first and the last moment at which a version chosen by this set can begin; nothing for the empty set.
+    /// The first and the last moment at which a version chosen by this set can begin; `None` for the empty set.
     pub(crate) fn begins(self, q: Period) -> Option<(Timestamp, Timestamp)> {
         let bounds = self.iter().map(|relation| relation.begins(q)).filter(|(first, last)| first <= last);
         bounds.reduce(|a, b| (a.0.min(b.0), a.1.max(b.1)))
@@ -233,7 +233,7 @@ impl Relations {
     }
 }
 
-/// The names with commas between, as they are read.
+/// The names, separated by commas.
 impl fmt::Display for Relations {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, relation) in self.iter().enumerate() {
@@ -243,7 +243,7 @@ impl fmt::Display for Relations {
     }
 }
 
-/// Reads names with commas between, in any order; blanks around a name do no harm.
+/// Reads names separated by commas, in any order; blanks around a name are ignored.
 impl FromStr for Relations {
     type Err = RelationError;
 
@@ -262,7 +262,7 @@ mod tests {
         if place == 6 { Timestamp::MAX } else { Timestamp::from_micros(place).unwrap() }
     }
 
-    /// Every period on a small grid whose last line is infinity.
+    /// Every period on a small grid whose last point is infinity.
     fn periods() -> Vec<Period> {
         let ends = |from| (from + 1..=6).filter_map(move |to| Period::new(moment(from), moment(to)));
         (0..=5).flat_map(ends).collect()
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn named_sets_say_what_their_inequalities_say() {
+    fn named_sets_agree_with_their_inequalities() {
         for (d, q) in periods().into_iter().flat_map(|d| periods().into_iter().map(move |q| (d, q))) {
             let shares = (0..7).map(moment).any(|at| d.contains(at) && q.contains(at));
             let begins_in = q.contains(d.from());
@@ -338,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_answered_with_the_known_ones() {
+    fn the_error_for_an_unknown_name_lists_the_known_ones() {
         for text in ["", "equal", "Equals", "met by", "during,", "during;equals"] {
             let message = text.parse::<Relations>().unwrap_err().to_string();
             assert!(message.contains("`before,after,meets,met-by,overlaps,overlapped-by,"), "{message}");

@@ -1,4 +1,5 @@
-//! Sorts versions in bounded memory: by where their bytes are, so that they are read in one sweep (A5), or by key.
+//! Sorts versions in bounded memory: by the location of their bytes, so that they are read in one sweep (A5), or by
+//! key.
 //!
 //! What does not fit is spilled to files without a name; see [`ExternalSorter`].
 //!
@@ -15,7 +16,7 @@ use runs::{ExternalSorter, RowEncoder as _, Rows as _};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The order that is wanted.
+/// The order of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SortOrder {
     /// By file and offset of the record that holds the bytes.
@@ -24,7 +25,7 @@ pub enum SortOrder {
     Key,
 }
 
-/// Takes versions in any order, then returns them in the order that is wanted.
+/// Takes versions in any order, then returns them sorted.
 #[derive(Debug)]
 pub struct Sorter {
     order: SortOrder,
@@ -33,12 +34,12 @@ pub struct Sorter {
 }
 
 impl Sorter {
-    /// A sorter that holds about `memory_bytes` and spills the rest into the directory `spool`.
+    /// A sorter that keeps about `memory_bytes` in memory and spills the rest into the directory `spool`.
     #[must_use]
     pub fn new(order: SortOrder, spool: &Path, memory_bytes: usize) -> Self {
         Self { order, spool: spool.to_owned(), items: ExternalSorter::new(spool, memory_bytes) }
     }
-    /// How many versions were taken.
+    /// Number of versions.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.items.count()
@@ -47,16 +48,16 @@ impl Sorter {
     pub fn push(&mut self, version: &Version) -> Result<(), Error> {
         self.push_with(version, &[])
     }
-    /// Takes a version, and something that goes with it.
+    /// Takes a version, and bytes that stay with it.
     pub fn push_with(&mut self, version: &Version, beside: &[u8]) -> Result<(), Error> {
         let pushed = self.items.push(&sort_key(self.order, version), &encode(version, beside));
-        pushed.map_err(|source| Error::io("spill what is sorted into", &self.spool, source))
+        pushed.map_err(|source| Error::io("spill sorted versions into", &self.spool, source))
     }
     /// Returns all of them.
     pub fn finish(self) -> Result<impl Iterator<Item = Result<Version, Error>>, Error> {
         Ok(self.finish_with()?.map(|sorted| sorted.map(|(version, _)| version)))
     }
-    /// Returns all of them, each with what goes with it.
+    /// Returns all of them, each with its bytes.
     pub fn finish_with(self) -> Result<impl Iterator<Item = Result<(Version, Vec<u8>), Error>>, Error> {
         let failed = failed_to_read(&self.spool);
         let decoded = move |item: Result<Box<[u8]>, Error>| {
@@ -77,7 +78,7 @@ impl Sorter {
 
 fn failed_to_read(spool: &Path) -> impl Fn(io::Error) -> Error + use<> {
     let path = spool.to_owned();
-    move |source| Error::io("read back what was sorted in", &path, source)
+    move |source| Error::io("read back sorted versions in", &path, source)
 }
 
 fn sort_key(order: SortOrder, version: &Version) -> Vec<u8> {
@@ -105,12 +106,12 @@ fn sort_key(order: SortOrder, version: &Version) -> Vec<u8> {
 }
 
 impl Version {
-    /// The version with everything it needs, and something that goes with it, to be kept elsewhere for a while.
+    /// The version and the bytes that stay with it, to be stored elsewhere.
     #[must_use]
     pub fn to_bytes(&self, beside: &[u8]) -> Vec<u8> {
         encode(self, beside)
     }
-    /// What goes with a version that [`Version::to_bytes`] wrote, without reading the version.
+    /// The bytes that [`Version::to_bytes`] stored with a version, without reading the version.
     #[must_use]
     pub fn beside(bytes: &[u8]) -> Option<&[u8]> {
         let mut bytes = ByteReader(bytes);
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_spilled_comes_out_as_if_it_had_not_been() {
+    fn spilling_does_not_change_the_result() {
         let versions = versions(3_000, 1);
         for order in [SortOrder::Address, SortOrder::Key] {
             let whole = sorted(&versions, order, usize::MAX);
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_lost_and_nothing_is_invented() {
+    fn exactly_what_was_pushed_is_returned() {
         let mut versions = versions(500, 3);
         let mut found = sorted(&versions, SortOrder::Address, 10_000);
         let text = |version: &Version| format!("{version:?}");
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spool_that_is_not_there_is_told() {
+    fn a_missing_spool_directory_is_an_error() {
         let mut sorter = Sorter::new(SortOrder::Key, Path::new("/nowhere/at/all"), 1);
         let version = version(&mut Chance::new(4));
         sorter.push(&version).unwrap();

@@ -1,27 +1,27 @@
 //! The visits of one page become its versions, and those that a [`Choice`] asks for are returned (A3, D7).
 //!
-//! Visits come newest first, as the reverse walk of the index meets them, so that a version's end is known before
-//! its beginning. A version is returned as soon as it is certain; nothing but the one under construction and at
-//! most one that waits for a fact about older visits is kept, however many visits a page has.
+//! Visits come newest first, in the order of the reverse index walk, so that a version's end is known before its
+//! beginning. A version is returned as soon as it is certain. At most two are in memory: the one under construction,
+//! and one that waits for a fact about older visits.
 //!
-//! **What a version is, in [`Unit::Content`].** A visit that brought content ([`What::Changed`],
-//! [`What::Unchanged`]) either prolongs the content before it or begins a version. Known contents are compared,
-//! whatever the visit itself believed (D4). Where one of the two is not known, the visit's own word counts:
-//! unchanged prolongs, changed begins. An unchanged visit without known content stands for the content before it.
-//! A version lasts until the next one begins or until the first [`What::Gone`]; after that any content begins
-//! anew. Errors, visits without an answer and moves within the page do nothing.
+//! **What a version is, in [`Unit::Content`].** A visit that brought content ([`What::Changed`], [`What::Unchanged`])
+//! either prolongs the content before it or begins a version. Known contents are compared, whatever the visit's own
+//! flag (D4). If one of the two is unknown, the visit's flag counts: unchanged prolongs, changed begins. An unchanged
+//! visit without known content stands for the content before it. A version lasts until the next one begins or until the
+//! first [`What::Gone`]; after that any content begins a new version. Errors, visits without an answer and moves within
+//! the page change nothing.
 //!
 //! **In [`Unit::Visit`]** each answered visit is a version, errors included, and lasts until the next answered one.
 //!
-//! **Errors** are returned only when asked for. In [`Unit::Content`] an error answer that is asked for lasts
-//! from its visit until the next answered one, beside the content that it did not end.
+//! **Errors** are returned only on request. In [`Unit::Content`] such an error answer lasts from its visit until the
+//! next answered one; it does not end the content.
 //!
-//! **Ties.** Of visits at one instant the one that arrived later ends the other, whose validity `[t, t)` holds at no
-//! instant: it is never chosen. It still counts as content that was there before.
+//! **Ties.** Of visits at one instant the one that arrived later ends the other, whose validity `[t, t)` is empty: it
+//! is never chosen, but still counts as earlier content.
 //!
 //! **Invariant:** obeying [`Wants::SkipRest`] never changes what is returned.
 
-use crate::capture::describe::{Told, told};
+use crate::capture::describe::{ContentFact, content_fact};
 use crate::capture::entry::{ContentKey, Entry, Flag, Stored};
 use crate::snapshot::choice::Choice;
 use crate::snapshot::recipe::Condition;
@@ -39,32 +39,32 @@ pub enum Unit {
     Visit,
 }
 
-/// What a visit came back with.
+/// The result of a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum What {
-    /// Content that the visit took for new: 2xx with or without a body, or a redirect to another page.
+    /// Content that was new to the visit: 2xx with or without a body, or a redirect to another page.
     Changed,
-    /// Content that the visit took for the one before: 304, or equal bytes.
+    /// Content that the visit found unchanged: 304, or equal bytes.
     Unchanged,
-    /// 404 or 410: the page is no more.
+    /// 404 or 410: the page does not exist.
     Gone,
     /// Any other error status.
     Error,
     /// No answer: unreachable, refused, not asked.
     Unanswered,
-    /// A redirect to the page's own key, which is no version and no difference (D6).
+    /// A redirect to the page's own key, which is not a version (D6).
     MovedWithin,
 }
 
 impl What {
-    /// What a capture tells of its page; nothing if it is no visit. A status of 0 means that there was no answer.
+    /// What a capture says about its page; `None` if it is not a visit. A status of 0 means that there was no answer.
     pub(crate) fn of(kind: Stored, status: u16, flag: Flag, moves_within: bool) -> Option<Self> {
-        Some(match told(kind, status, moves_within, None) {
-            Told::Gone => Self::Gone,
-            Told::Content(_) if flag == Flag::Unchanged => Self::Unchanged,
-            Told::Content(_) => Self::Changed,
-            Told::Nothing => match kind {
-                // It stands for whatever was there before, which was never captured.
+        Some(match content_fact(kind, status, moves_within, None) {
+            ContentFact::Gone => Self::Gone,
+            ContentFact::Content(_) if flag == Flag::Unchanged => Self::Unchanged,
+            ContentFact::Content(_) => Self::Changed,
+            ContentFact::Unknown => match kind {
+                // It means the earlier content, which was never captured.
                 Stored::Response if status == 304 => Self::Unchanged,
                 Stored::Other => return None,
                 Stored::Metadata => Self::Unanswered,
@@ -91,8 +91,8 @@ pub struct Visit {
     pub at: Timestamp,
     /// What came back.
     pub what: What,
-    /// What the content is known by; of use for [`What::Changed`] and [`What::Unchanged`] alone. Nothing when it
-    /// could not be learned: a 304 for something never seen, a body that cannot be decoded.
+    /// Identifies the content; used only for [`What::Changed`] and [`What::Unchanged`]. `None` if unknown: a 304 for
+    /// something never seen, a body that cannot be decoded.
     pub content: Option<ContentKey>,
 }
 
@@ -107,8 +107,8 @@ pub struct Version<T = Entry> {
     pub is_error: bool,
     /// Whether a 404 or 410 ended it.
     pub ended_by_gone: bool,
-    /// Whether it is the page's first content. Known when the choice turns on it, and sometimes by the way; never so
-    /// of an error answer.
+    /// Whether it is the page's first content. Always known if the choice depends on it; never `Some(true)` for an
+    /// error answer.
     pub is_first: Option<bool>,
 }
 
@@ -118,11 +118,11 @@ pub struct Version<T = Entry> {
 pub enum Wants {
     /// Hand in the next older visit of the page.
     Older,
-    /// No older visit of the page can matter: call [`Versions::end`] and go on with the next page.
+    /// No older visit of the page can matter: call [`Versions::end`] and continue with the next page.
     SkipRest,
 }
 
-/// What of a choice matters to the versions of one page.
+/// The parts of a choice that concern the versions of one page.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rules {
     pub(crate) unit: Unit,
@@ -131,9 +131,9 @@ pub(crate) struct Rules {
     pub(crate) condition: Condition,
     /// Error answers are asked for.
     pub(crate) errors: bool,
-    /// Only what a visit took for a change; for visits alone.
+    /// Only visits that saw a change; for [`Unit::Visit`] only.
     pub(crate) seen_changed: bool,
-    /// A chosen version begins neither before nor after these; nothing when none can be chosen.
+    /// A chosen version begins within these bounds; `None` if none can be chosen.
     pub(crate) begins: Option<(Timestamp, Timestamp)>,
     /// A chosen version does not end before this.
     pub(crate) ends_from: Timestamp,
@@ -149,7 +149,7 @@ impl Rules {
     fn turns_on_first(&self) -> bool {
         matches!(self.condition, Condition::First | Condition::Changed)
     }
-    /// Whether the version is chosen as far as is known; an unknown `is_first` speaks for it.
+    /// Whether the version is chosen as far as is known; an unknown `is_first` counts in its favour.
     fn choose<T>(&self, version: &Version<T>) -> bool {
         let condition = match self.condition {
             Condition::Always => true,
@@ -165,7 +165,7 @@ impl Rules {
 #[derive(Debug)]
 struct Beginning<T> {
     visit: Visit,
-    /// Nothing when no version that begins at this moment can be chosen.
+    /// `None` if no version that begins at this moment can be chosen.
     payload: Option<T>,
 }
 
@@ -180,30 +180,30 @@ impl End {
     const NEVER: Self = Self { at: Timestamp::MAX, gone: false };
 }
 
-/// Turns the visits of one page after the other into chosen versions.
+/// Turns the visits of pages, one page at a time, into chosen versions.
 ///
-/// Hand in a page's visits newest first, [`Versions::take`] what is chosen after each, and [`Versions::end`] the
-/// page. Those of one kind, content or errors, come newest first.
+/// Pass a page's visits newest first, call [`Versions::take`] after each, and [`Versions::end`] after the last.
+/// Versions of one kind, content or errors, come newest first.
 #[derive(Debug)]
 pub struct Versions<T> {
     rules: Rules,
-    /// The visit handed in last.
+    /// The moment of the last visit.
     last: Timestamp,
     /// The next newer answered visit: where an error ends, and in [`Unit::Visit`] everything.
     answered: End,
     /// Where the content under construction ends.
     end: End,
-    /// The oldest visit of the content under construction that says by itself what the content is.
+    /// The oldest visit of the content under construction that identifies the content itself.
     anchor: Option<Beginning<T>>,
-    /// The oldest of the visits before the anchor that stand for whatever was there before them.
+    /// The oldest of the visits before the anchor that stand for the content before them.
     inheriting: Option<Beginning<T>>,
-    /// Complete but for whether it is the first.
+    /// Complete, except for `is_first`.
     held: Option<Version<T>>,
     ready: VecDeque<Version<T>>,
 }
 
 impl<T> Versions<T> {
-    /// Versions as the choice wants them.
+    /// The versions that the choice asks for.
     #[must_use]
     pub fn new(choice: &Choice) -> Self {
         Self {
@@ -247,7 +247,7 @@ impl<T> Versions<T> {
         if self.is_settled() { Wants::SkipRest } else { Wants::Older }
     }
 
-    /// The page has no older visits, or none that matter. The next visit is another page's.
+    /// The page has no older visits that matter. The next visit belongs to another page.
     pub fn end(&mut self) {
         self.complete_all();
         self.release_held(true);
@@ -272,13 +272,13 @@ impl<T> Versions<T> {
         }
     }
 
-    /// The page was gone at `at`, so what came later began without anything before it.
+    /// The page was gone at `at`, so later content had nothing before it.
     fn gone(&mut self, at: Timestamp) {
         self.complete_all();
         self.end = End { at, gone: true };
     }
 
-    /// Nothing older belongs to what is under construction.
+    /// Completes what is under construction: nothing older belongs to it.
     fn complete_all(&mut self) {
         match (self.anchor.take(), self.inheriting.take()) {
             (None, None) => {}
@@ -341,7 +341,7 @@ impl<T> Versions<T> {
         self.held.is_none() && (end.at < self.rules.ends_from || self.begins_too_early())
     }
 
-    /// Whether whatever is under construction, and all that is older, begins before anything that can be chosen.
+    /// Whether everything under construction, and everything older, begins before anything that can be chosen.
     fn begins_too_early(&self) -> bool {
         let open = self.anchor.iter().chain(&self.inheriting).map(|beginning| beginning.visit.at);
         open.chain([self.last]).all(|at| self.rules.begins_no_more(at))
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_say_what_a_visit_brought() {
+    fn entries_give_the_result_of_their_visit() {
         use Flag::{Changed, Error, Unchanged};
         check(Stored::Response, Some(200), Changed, false, Some(What::Changed));
         check(Stored::Response, Some(302), Changed, false, Some(What::Changed));

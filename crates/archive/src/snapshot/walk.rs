@@ -1,7 +1,7 @@
 //! The web as it was: the versions that a choice asks for, found by one walk through the index (A3, A4).
 //!
-//! The walk goes backwards, hands the visits of each page to [`Versions`], and skips to the next page as soon as no
-//! older visit can matter (paper 000, section 2). Nothing is read but the index.
+//! The walk goes backwards, passes the visits of each page to [`Versions`], and skips to the next page as soon as no
+//! older visit can matter (paper 000, section 2). It reads only the index.
 //!
 //! **Invariant:** memory does not grow with the snapshot. A row is copied only when its version is chosen.
 
@@ -23,7 +23,7 @@ pub struct Snapshot {
     files: Arc<Files>,
     choice: Choice,
     hidden: Arc<HashSet<(Arc<str>, u64)>>,
-    /// What is still to be walked, the last first.
+    /// Ranges still to walk, the last first.
     ranges: Vec<KeyBounds>,
     walk: Option<Walk>,
     versions: Versions<Spot>,
@@ -48,7 +48,13 @@ impl Reader {
     }
     /// The versions of one page that `choice` asks for.
     pub fn versions_of(&self, key: &Key, choice: &Choice) -> Snapshot {
-        self.snapshot_in(choice, vec![KeyBounds::one(key.as_str().as_bytes())])
+        let bytes = key.as_str().as_bytes();
+        let mut snapshot = self.snapshot_in(choice, vec![KeyBounds::one(bytes)]);
+        snapshot.origins.retain(|origin| match origin {
+            Origin::Run(run) => run.may_hold(bytes),
+            Origin::Memory(_) => true,
+        });
+        snapshot
     }
 
     fn snapshot_in(&self, choice: &Choice, ranges: Vec<KeyBounds>) -> Snapshot {
@@ -70,13 +76,13 @@ impl Reader {
 }
 
 impl Snapshot {
-    /// How many rows of the index were looked at so far.
+    /// Number of index rows read so far.
     #[must_use]
     pub fn seen(&self) -> u64 {
         self.seen
     }
 
-    /// Looks at a few more rows of a page, or ends one, or begins or ends a range; false when all is done.
+    /// Reads a few more rows of a page, or ends one, or begins or ends a range; false when everything is done.
     #[inline]
     fn advance(&mut self) -> Result<bool, Error> {
         let Some(walk) = &mut self.walk else {
@@ -146,7 +152,7 @@ impl Iterator for Snapshot {
         }
         let failed = loop {
             while let Some(version) = self.versions.take() {
-                let walk = self.walk.as_mut().expect("a version is handed out before its walk ends");
+                let walk = self.walk.as_mut().expect("a version is returned before its walk ends");
                 let row = match walk.row_at(version.payload) {
                     Ok(row) => row,
                     Err(error) => {
@@ -178,7 +184,7 @@ impl Iterator for Snapshot {
     }
 }
 
-/// What a row says about its page; nothing if it is no visit.
+/// What a row says about its page; `None` if it is not a visit.
 #[inline]
 fn visit(row: &Row) -> Option<Visit> {
     let what = What::of(row.kind, row.status, row.flag, row.moves_within)?;

@@ -1,4 +1,4 @@
-//! Rewrites captures of other pages that refer to bytes about to be removed, each with its own date and head.
+//! Rewrites captures of other pages that refer to removed bytes, each with its own date and head.
 
 use super::{Dependent, Plan};
 use crate::capture::describe::{self, split_answer};
@@ -14,8 +14,7 @@ use std::sync::Arc;
 use warc::Record;
 
 impl Archive {
-    /// Rewrites the captures that refer to bytes about to be removed: the first with the bytes, the others as
-    /// references to it.
+    /// Rewrites the captures that refer to removed bytes: the first with the bytes, the others as references to it.
     pub(super) fn move_dependents(&mut self, plan: &Plan) -> Result<Vec<Entry>, Error> {
         let mut moved: Vec<Entry> = Vec::new();
         let mut home: Option<(Location, Original)> = None;
@@ -82,7 +81,7 @@ impl Archive {
         self.write_group(Written { main, companions, block, original: Some(original), entry })
     }
 
-    /// The records of a group, one after the other.
+    /// The records of a group, in order.
     fn group_records(&self, gone: &Gone) -> Result<Vec<Record>, Error> {
         let location = Location { file: Arc::clone(&gone.file), offset: gone.offset, length: gone.length };
         let bytes = fetch_record::member(&*self.disk, &self.directory, &location, None)?;
@@ -104,8 +103,8 @@ fn without_reference(fields: &warc::Fields) -> warc::Fields {
         .fold(warc::Fields::new(), |fields, (name, value)| fields.foreign(name, value))
 }
 
-/// The answer that a revisit stands for: its own head and the bytes of the original, framed as the head says. A head that
-/// says only that nothing changed is replaced by a plain one.
+/// The answer that a revisit stands for: its own head and the bytes of the original, framed as the head says. The head
+/// of a 304 is replaced by a plain one.
 fn answer(head: &[u8], original: &[u8]) -> Vec<u8> {
     let (original_head, body) = split_answer(original);
     let payload = http::payload(body, describe::framing(original_head));

@@ -18,7 +18,7 @@ impl Archive {
         ids.into_iter().find(|id| !is_taken(id)).expect("there are fewer takedowns in one microsecond")
     }
 
-    /// Notes what is taken down, and every group that must go. The last part is what decides.
+    /// Notes what is taken down, and every group to remove. The last part decides.
     pub(super) fn write_tombstone(
         &mut self,
         id: &str,

@@ -1,4 +1,4 @@
-//! Rewrites archive files, with a record of the same length in place of each group that must go.
+//! Rewrites archive files, with a record of the same length in place of each removed group.
 //!
 //! **Invariant:** the old file is replaced only when the new one is durable; every other record stays where it was.
 
@@ -19,17 +19,18 @@ use std::io;
 use std::path::Path;
 use warc::{Compression, Level, ZstdLevel};
 
-/// Rewrites a file with a record of the same length in place of each group, and its checksums.
+/// Rewrites a file with a record of the same length in place of each group, and its checksums. Returns how many rows of the
+/// derived table were removed with them.
 pub(super) fn rewrite_file(
     disk: &dyn Disk,
     directory: &Path,
     file: &str,
     (gone, at): (&[&Gone], Timestamp),
     index: &mut Index,
-) -> Result<(), Error> {
+) -> Result<u64, Error> {
     let path = directory.join(file);
     let replaced = write_without(disk, &path, file, gone, at)?;
-    derived::remove(disk, directory, file, &gone.iter().map(|gone| gone.offset).collect())?;
+    let rows = derived::remove(disk, directory, file, &gone.iter().map(|gone| gone.offset).collect())?;
     let sums_path = sums::path_of(directory, file);
     let mut files = Files::default();
     let mut batches = Vec::new();
@@ -38,10 +39,11 @@ pub(super) fn rewrite_file(
         disk.rename(from, to).map_err(|source| Error::writing(disk, "rename", from, source))
     };
     if !found.is_some_and(|found| found.is_finished) {
-        // There are none to go by.
+        // The file has no checksums.
         rename(&with_rewrite(&path), &path)?;
         sync_directory_of(disk, &path)?;
-        return recover::make_sums(disk, &path, file, index).map(drop);
+        recover::make_sums(disk, &path, file, index)?;
+        return Ok(rows);
     }
     let new_sums = with_rewrite(&sums_path);
     let mut writer = SumsWriter::create(disk, &new_sums, file)?;
@@ -51,7 +53,8 @@ pub(super) fn rewrite_file(
     writer.finish(disk)?;
     rename(&with_rewrite(&path), &path)?;
     rename(&new_sums, &sums_path)?;
-    sync_directory_of(disk, &path)
+    sync_directory_of(disk, &path)?;
+    Ok(rows)
 }
 
 /// A part of a file that was replaced: where it begins, how long it is, and the checksum it has now.
@@ -82,7 +85,7 @@ fn write_without(
         let too_short = || Error::Damaged {
             path: path.to_owned(),
             offset: gone.offset,
-            what: "it is too short to be replaced by a record that says it was removed",
+            what: "it is too short to be replaced by a removal record",
         };
         let bytes = usize::try_from(gone.length)
             .ok()
@@ -105,7 +108,7 @@ fn compression_of(file: &str) -> Compression {
     }
 }
 
-/// What a batch holds when groups of it were replaced.
+/// The batch after groups of it were replaced.
 fn without(batch: Batch, replaced: &Replaced, file: &str, files: &Files) -> Batch {
     let within = |offset: u64| {
         let before = replaced.range(..=offset).next_back();

@@ -1,10 +1,9 @@
-//! What the archive notes of takedowns: tombstones, which list every group of records that must go, and that they are
-//! done.
+//! Notes about takedowns: tombstones, which list every group of records to remove, and notes that the work is done.
 //!
 //! A note is a `metadata` record about a URI of our own; `docs/formats/archive.md` shows its lines.
 //!
-//! **Invariant:** only a record that proves by its id that it was written at its place is a note: what was taken over from
-//! elsewhere takes nothing down.
+//! **Invariant:** only a record whose id proves that it was written at its location is a note; imported records take
+//! nothing down.
 
 use super::{Gone, Target};
 use crate::capture::entry::{Location, Stored};
@@ -20,7 +19,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// What the notes of takedowns are about.
+/// Prefix of the URIs of these notes.
 pub(crate) const URN: &str = "urn:utsushi:takedown:";
 pub(crate) const FIRST_LINE: &str = "utsushi-takedown 1";
 pub(crate) const DONE: &str = ":done";
@@ -38,13 +37,13 @@ pub(crate) struct Tombstone {
 /// Something that was taken down.
 #[derive(Clone, Debug)]
 pub struct Takedown {
-    /// What it is known by, as on its receipt.
+    /// Its id, as on its receipt.
     pub id: String,
     /// When it was done.
     pub at: Timestamp,
     /// What was taken down.
     pub target: Target,
-    /// Why, as was given.
+    /// The reason that was given.
     pub reason: String,
 }
 
@@ -67,59 +66,59 @@ pub(crate) fn listed(disk: &dyn Disk, directory: &Path, index: &Index, id: &str)
     listed_in(disk, directory, rows.iter().map(|(key, row)| (key.as_str(), row)), index.files(), id)
 }
 
-/// Where the notes of takedowns stand in the index.
+/// The key range of takedown notes in the index.
 pub(crate) fn notes() -> KeyBounds {
     KeyBounds::prefix(format!("!{URN}").as_bytes())
 }
 
-/// The tombstones among the notes of takedowns. The note that one is done says what it was too, so that damage to a
-/// tombstone lets nothing come back.
+/// The tombstones among the notes of takedowns. The note that one is done repeats its target, so that a damaged
+/// tombstone does not undo it.
 fn read_tombstones<'r>(
     disk: &dyn Disk,
     directory: &Path,
     rows: impl Iterator<Item = (&'r str, &'r Row)>,
     files: &Files,
 ) -> Result<Vec<Tombstone>, Error> {
-    let mut found: BTreeMap<String, Told> = BTreeMap::new();
+    let mut found: BTreeMap<String, NotesOfTakedown> = BTreeMap::new();
     for (key, row) in rows.filter(|(_, row)| row.kind == Stored::Other) {
         let Some((id, is_done)) = id_of(key) else { continue };
         let location = row.place.location(files);
-        let told = found.entry(id.to_owned()).or_default();
-        told.at = told.at.max(Some(row.at));
+        let notes = found.entry(id.to_owned()).or_default();
+        notes.at = notes.at.max(Some(row.at));
         match fetch_record::record(disk, directory, &location, Some(row.sum)) {
-            // A record that was taken over from elsewhere says nothing here.
+            // Imported records do not count.
             Ok(record) if !record.belongs_to(&location.file) => {}
             Ok(record) => {
                 let part = Part::read(&record.block).ok_or_else(|| unreadable(directory, &location))?;
-                told.is_done |= is_done;
-                told.seen += usize::from(!is_done);
-                told.parts = told.parts.max(part.parts);
-                told.target = Some(part.target);
+                notes.is_done |= is_done;
+                notes.seen += usize::from(!is_done);
+                notes.parts = notes.parts.max(part.parts);
+                notes.target = Some(part.target);
                 if !is_done {
-                    told.reason = part.reason;
+                    notes.reason = part.reason;
                 }
             }
-            Err(error @ Error::Damaged { .. }) => told.damage = Some(error),
+            Err(error @ Error::Damaged { .. }) => notes.damage = Some(error),
             Err(error) => return Err(error),
         }
     }
     let mut tombstones = Vec::new();
-    for (id, told) in found {
-        match (told.target, told.at) {
-            // One whose last part is not there was never decided, unless that part is damaged.
-            (Some(target), Some(at)) if told.is_done || told.seen == told.parts => {
-                let (is_done, reason) = (told.is_done, told.reason);
+    for (id, notes) in found {
+        match (notes.target, notes.at) {
+            // Without its last part a takedown was never decided, unless that part is damaged.
+            (Some(target), Some(at)) if notes.is_done || notes.seen == notes.parts => {
+                let (is_done, reason) = (notes.is_done, notes.reason);
                 tombstones.push(Tombstone { is_done, id, at, target, reason });
             }
-            _ => told.damage.map_or(Ok(()), Err)?,
+            _ => notes.damage.map_or(Ok(()), Err)?,
         }
     }
     Ok(tombstones)
 }
 
-/// What the notes of one takedown say together.
+/// The notes of one takedown, combined.
 #[derive(Default)]
-struct Told {
+struct NotesOfTakedown {
     at: Option<Timestamp>,
     target: Option<Target>,
     reason: String,
@@ -129,7 +128,7 @@ struct Told {
     damage: Option<Error>,
 }
 
-/// Which takedown a note is about, and whether it says that it is done.
+/// The takedown of a note, and whether the note says that it is done.
 fn id_of(key: &str) -> Option<(&str, bool)> {
     let name = key.strip_prefix('!')?.strip_prefix(URN)?;
     match name.strip_suffix(DONE) {
@@ -139,7 +138,7 @@ fn id_of(key: &str) -> Option<(&str, bool)> {
 }
 
 fn unreadable(directory: &Path, location: &Location) -> Error {
-    let what = "it says that something was taken down, but not what";
+    let what = "it does not name the target of its takedown";
     Error::Damaged { path: directory.join(&*location.file), offset: location.offset, what }
 }
 
@@ -153,11 +152,11 @@ pub(crate) fn listed_all(
     let rows = rows.iter().map(|(key, row)| (key.as_str(), row));
     let mut all = read_tombstones(disk, directory, rows, files)?;
     all.sort_by_key(|tombstone| tombstone.at);
-    let told = |Tombstone { id, at, target, reason, .. }| Takedown { id, at, target, reason };
-    Ok(all.into_iter().map(told).collect())
+    let takedown = |Tombstone { id, at, target, reason, .. }| Takedown { id, at, target, reason };
+    Ok(all.into_iter().map(takedown).collect())
 }
 
-/// The groups that takedowns list which are decided and not done.
+/// The groups listed by takedowns that are decided and not done.
 pub(crate) fn hidden(
     disk: &dyn Disk,
     directory: &Path,

@@ -36,13 +36,13 @@ impl TargetKind {
 }
 
 impl Target {
-    /// One page, however it is asked for.
+    /// One page, under every spelling of its URL.
     pub fn url(text: &str) -> Result<Self, ScopeError> {
-        let page = PageUrl::parse(text.trim())?;
+        let page = PageUrl::parse(text.trim()).map_err(ScopeError::Url)?;
         let (text, key) = (page.as_str().to_owned(), Some(page.key().into()));
         Ok(Self { kind: TargetKind::Url, scope: Scope::Whole, text, key })
     }
-    /// All pages whose URL begins so.
+    /// All pages whose URL begins with the text.
     pub fn prefix(text: &str) -> Result<Self, ScopeError> {
         let (text, scope) = (text.trim().to_owned(), Scope::prefix(text)?);
         Ok(Self { kind: TargetKind::Prefix, text, scope, key: None })
@@ -64,12 +64,12 @@ impl Target {
     pub(crate) const fn what(&self) -> &'static str {
         self.kind.as_str()
     }
-    /// What was given.
+    /// The text that was given.
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
 
-    /// Whether the page with this key is concerned.
+    /// Whether it includes the page with this key.
     #[must_use]
     pub fn holds(&self, key: &Key) -> bool {
         match &self.key {

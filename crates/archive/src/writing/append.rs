@@ -4,13 +4,12 @@
 //! reached its size, or the archive is closed, everything is synced and it is renamed to `NAME`. From then on it
 //! never changes.
 //!
-//! The archive knows by its index what it holds already: a body that is stored is not stored again, whichever server
-//! sent it.
+//! The index shows what the archive holds already: a stored body is not stored again, whichever server sent it.
 //!
-//! **Invariant:** nothing is acknowledged before it is durable (D2). After a failed sync, write or rename nothing
-//! more is written (M3); a full disk is no such failure, it can be tried again (M4).
+//! **Invariant:** nothing is acknowledged before it is durable (D2). After a failed sync, write or rename nothing more
+//! is written (M3). A full disk is not such a failure; the call can be repeated (M4).
 
-use crate::capture::describe::{self, Facts, Told};
+use crate::capture::describe::{self, ContentFact, Facts};
 use crate::capture::entry::{ContentKey, Entry, Key, Location, Stored};
 use crate::error::Error;
 use crate::files::fetch_record;
@@ -42,9 +41,9 @@ pub struct Settings {
     pub file_bytes_max: u64,
     /// Maximum number of captures in a file, which bounds the part of the index in memory.
     pub file_captures_max: u64,
-    /// Whether the index is kept in order on a thread beside the work, so that no batch waits for it.
+    /// Whether index runs are merged on their own thread, so that no batch waits for it.
     pub merges_beside: bool,
-    /// What the files say they were written by.
+    /// The software named in the files.
     pub software: String,
     /// How records are compressed.
     pub compression: Compression,
@@ -65,7 +64,7 @@ impl Default for Settings {
     }
 }
 
-/// The writer of an archive. The program makes sure that there is one at a time.
+/// The writer of an archive. The program ensures that there is only one.
 #[derive(Debug)]
 pub struct Archive {
     pub(crate) disk: Arc<dyn Disk>,
@@ -110,7 +109,7 @@ impl Archive {
         })
     }
 
-    /// Whether the page was taken down: it is not to be visited again, nor imported.
+    /// Whether the page was taken down: it must not be visited again or imported.
     #[must_use]
     pub fn is_taken_down(&self, key: &Key) -> bool {
         self.tombstones.iter().any(|tombstone| tombstone.target.holds(key))
@@ -223,17 +222,19 @@ impl Archive {
 
     /// What is known of a page from its versions up to `at`.
     pub(crate) fn latest(&self, key: &Key, at: Timestamp) -> Result<Latest, Error> {
-        let (mut latest, mut is_told) = (Latest::default(), false);
+        let (mut latest, mut is_decided) = (Latest::default(), false);
         self.index.newest_first(key, |row| {
             if row.at > at {
                 return false;
             }
-            match describe::told(row.kind, row.status, row.moves_within, row.content) {
-                Told::Content(content) if !is_told => (latest.content, is_told) = (content, true),
-                Told::Gone => is_told = true,
+            match describe::content_fact(row.kind, row.status, row.moves_within, row.content) {
+                ContentFact::Content(content) if !is_decided => {
+                    (latest.content, is_decided) = (content, true);
+                }
+                ContentFact::Gone => is_decided = true,
                 _ => {}
             }
-            // A 304 that is stored as a response had no body to stand for.
+            // A 304 that is stored as a response has no body to refer to.
             let is_content = match (row.kind, row.status) {
                 (Stored::Response, 200..=299) => !row.truncated,
                 (Stored::Revisit, 200..=299 | 304) => true,
@@ -243,7 +244,7 @@ impl Archive {
                 let place = if row.kind == Stored::Response { Some(row.place) } else { row.body };
                 latest.stored = place.map(|place| (place, payload, row.content));
             }
-            is_told && latest.stored.is_some()
+            is_decided && latest.stored.is_some()
         })?;
         Ok(latest)
     }
@@ -270,12 +271,12 @@ impl Archive {
         Ok(origin)
     }
 
-    /// Forgets what was requested when for records elsewhere: they may be gone.
+    /// Drops the origins of records in other files: they may have been removed.
     pub(crate) fn forget_origins(&mut self) {
         self.origins.clear();
     }
 
-    /// The file that grows; a new one if there is none.
+    /// The growing file; a new one if there is none.
     pub(crate) fn take_file(&mut self, at: Timestamp) -> Result<GrowingFile, Error> {
         match self.file.take() {
             Some(file) => Ok(file),
@@ -286,7 +287,7 @@ impl Archive {
         self.file = Some(file);
     }
 
-    /// The bytes at a place, if they wait to be written.
+    /// The bytes at a location, if they wait to be written.
     pub(crate) fn pending_bytes(&self, location: &Location) -> Option<Vec<u8>> {
         let file = self.file.as_ref().filter(|file| file.name() == location.file)?;
         file.pending_at(location.offset, location.length).map(<[u8]>::to_vec)
@@ -294,8 +295,8 @@ impl Archive {
 
     /// Makes everything that was appended durable.
     ///
-    /// When this fails because the disk is full, the batch is kept, and the call may be made again. After any other
-    /// error the archive must be opened again; the batch is not in it then.
+    /// When this fails because the disk is full, the batch is kept, and the call can be repeated. After any other error
+    /// the archive must be opened again, and does not contain the batch.
     pub fn commit(&mut self) -> Result<(), Error> {
         self.check_running()?;
         self.check_room()?;
@@ -307,14 +308,14 @@ impl Archive {
 
     /// Makes everything durable and gives the last file its final name.
     ///
-    /// What was not committed before is lost if this fails; to wait for room, call [`Archive::commit`] first.
+    /// Uncommitted captures are lost if this fails; to wait for room, call [`Archive::commit`] first.
     pub fn close(mut self) -> Result<(), Error> {
         self.finish_file()?;
         self.update_index()?;
         self.index.take_merged(true)
     }
 
-    /// How much can still be written to the disk that the archive is on, the reserve included.
+    /// Free bytes of the archive's disk, including the reserve.
     pub fn free_bytes(&self) -> Result<u64, Error> {
         self.disk.free_bytes(&self.directory).map_err(|source| Error::io("measure", &self.directory, source))
     }
@@ -375,7 +376,7 @@ impl Archive {
         if self.is_stopped { Err(Error::Stopped { path: self.directory.clone() }) } else { Ok(()) }
     }
 
-    /// Whether the batch leaves enough of the disk free.
+    /// Checks that the batch leaves enough of the disk free.
     fn check_room(&self) -> Result<(), Error> {
         let Some(file) = self.file.as_ref().filter(|file| file.pending_bytes() > 0) else { return Ok(()) };
         let needed_bytes = self.settings.disk_free_bytes_min.saturating_add(file.pending_bytes());
@@ -400,10 +401,10 @@ struct Seen {
     original: Option<Original>,
 }
 
-/// What the latest versions of a page say.
+/// The latest content of a page.
 #[derive(Debug, Default)]
 pub(crate) struct Latest {
-    /// What it holds now; nothing when it is gone or never was there.
+    /// Its current content; `None` if it is gone or was never there.
     pub(crate) content: Option<ContentKey>,
     /// Its last stored body.
     pub(crate) stored: Option<(Place, base::Sha1Digest, Option<ContentKey>)>,

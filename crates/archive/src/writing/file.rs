@@ -1,7 +1,6 @@
-//! The file that grows: what of it is durable, and what waits in memory.
+//! The growing file: its durable part, and what waits in memory.
 //!
-//! **Invariant:** the file on disk is never longer than what was meant to be durable: a write or sync that fails is
-//! taken back by cutting the file to its durable length, and the batch stays in memory.
+//! **Invariant:** after a failed write or sync the file is cut to its durable length, and the batch stays in memory.
 //!
 //! **Invariant:** the checksums beside the file cover nothing that is not durable.
 
@@ -36,7 +35,7 @@ pub(crate) struct GrowingFile {
     pending: Vec<u8>,
     /// What the pending bytes hold.
     batch: Batch,
-    /// What became durable and is not in the checksums yet, because there was no room for it.
+    /// What is durable and not in the checksums yet, because there was no room for them.
     unsummed: Option<Batch>,
     sums: SumsWriter,
     /// How much the checksums covered when they were last synced.
@@ -104,7 +103,7 @@ impl GrowingFile {
     pub(crate) fn position(&self) -> u64 {
         self.durable_bytes + self.pending_bytes()
     }
-    /// How much waits to be written.
+    /// Number of bytes that wait to be written.
     pub(crate) fn pending_bytes(&self) -> u64 {
         self.pending.len() as u64
     }
@@ -119,13 +118,13 @@ impl GrowingFile {
     pub(crate) fn captures(&self) -> u64 {
         self.captures
     }
-    /// Says what the records hold that were put last.
+    /// Adds the capture in the records that were put last.
     pub(crate) fn note_capture(&mut self, key: &str, row: &Row) {
         self.captures += 1;
         self.batch.captures.push((key.into(), row.clone()));
     }
 
-    /// Puts the record first that says what wrote the file.
+    /// Writes the first record, which describes the file.
     pub(crate) fn describe(&mut self, at: Timestamp, software: &str) {
         let fields = Fields::new().text("software", software).text("format", "WARC File Format 1.1");
         let mut block = Vec::new();
@@ -148,8 +147,8 @@ impl GrowingFile {
         self.put_as(None, (kind, at), draft, content_type, block)
     }
 
-    /// The same with a record that has an id of its own already. It says beside it where it belongs, and which record
-    /// describes its file only if it said so before.
+    /// The same with a record that keeps a foreign id. A field proves its location; the record that describes its file
+    /// is named only if it was before.
     pub(crate) fn put_as(
         &mut self,
         known_as: Option<RecordId>,
@@ -185,7 +184,7 @@ impl GrowingFile {
         Placed { id, offset, length, sum }
     }
 
-    /// Writes what waits and makes it durable, the file's name included; then the checksums of it.
+    /// Writes the batch and makes it durable, including the file's name; then its checksums.
     pub(crate) fn commit(&mut self, disk: &dyn Disk, files: &Files) -> Result<(), Error> {
         self.write_sums(disk, files)?;
         if self.pending.is_empty() {
@@ -214,8 +213,7 @@ impl GrowingFile {
             return Err(Error::writing(disk, "write to", &self.path, source));
         }
         self.sync(disk).inspect_err(|_| {
-            // What a failed sync should have carried may look written and be lost later. The caller stops; that this
-            // also fails changes nothing.
+            // After a failed sync the bytes may look written and be lost later. The caller stops, so this may fail too.
             let _ = self.file.truncate(self.durable_bytes);
         })?;
         self.durable_bytes = self.position();
@@ -235,7 +233,7 @@ impl GrowingFile {
 
     /// Finishes the checksums and gives the file its final name. Everything must be durable.
     pub(crate) fn finish(&mut self, disk: &dyn Disk) -> Result<(), Error> {
-        assert!(self.pending.is_empty() && self.unsummed.is_none(), "only what is durable is finished");
+        assert!(self.pending.is_empty() && self.unsummed.is_none(), "only a durable file is finished");
         if !self.is_summed {
             self.sums.finish(disk)?;
             self.is_summed = true;
@@ -247,5 +245,5 @@ impl GrowingFile {
     }
 }
 
-/// A buffer that grew beyond this is given back.
+/// A larger buffer is freed.
 const BUFFER_BYTES_KEPT: usize = 4 * 1024 * 1024;

@@ -26,7 +26,7 @@ impl Archive {
         })
     }
 
-    /// Appends something that the archive notes of itself.
+    /// Appends a note of the archive.
     pub(crate) fn put_note(&mut self, target: &str, at: Timestamp, block: &[u8]) -> Result<Appended, Error> {
         self.make_way()?;
         let mut file = self.take_file(at)?;

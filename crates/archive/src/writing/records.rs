@@ -1,11 +1,11 @@
 //! Which records a capture becomes.
 //!
-//! An answer is a `response` and the `request` that led to it. An answer whose body is stored already is a
-//! `revisit` instead of the response: it keeps the head of the answer and says where the body is. A visit without an
-//! answer is a `metadata` record that says why, and a second one with what came and is no answer, if anything did.
+//! An answer is a `response` and the `request` that led to it. An answer whose body is stored already is a `revisit`
+//! instead of the response: it keeps the head of the answer and refers to the body. A visit without an answer is a
+//! `metadata` record with the reason, and a second one with the received bytes that are not an answer, if any.
 //!
-//! **Invariant:** a revisit stands only for a body that is equal by digest, or that the server called unchanged, and
-//! always carries that digest; a body that was cut off or is empty is always stored as it came (D8).
+//! **Invariant:** a revisit refers only to a body with an equal digest, or after a 304, and always states that digest;
+//! a truncated or empty body is always stored (D8).
 
 use crate::capture::describe::{Facts, field, visit};
 use crate::capture::entry::{ContentKey, Entry, Flag, Location, Stored};
@@ -17,12 +17,12 @@ use std::sync::Arc;
 use std::time::Duration;
 use warc::{Draft, Fields, HTTP_REQUEST, HTTP_RESPONSE, Kind, Profile, WARC_FIELDS};
 
-/// What became of a capture.
+/// The result of appending a capture.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Appended {
     /// The capture as the index knows it.
     pub entry: Entry,
-    /// How many bytes of the file all its records take.
+    /// Bytes of all its records in the file.
     pub bytes_written: u64,
 }
 
@@ -34,7 +34,7 @@ impl Appended {
     }
 }
 
-/// The body that a revisit stands for.
+/// The body that a revisit refers to.
 #[derive(Clone, Debug)]
 pub(crate) struct Original {
     /// What was requested when it was stored.
@@ -43,15 +43,15 @@ pub(crate) struct Original {
     pub(crate) at: Timestamp,
     /// The digest of the body without its transfer coding.
     pub(crate) payload: Sha1Digest,
-    /// What tells its content from others.
+    /// Identifies its content.
     pub(crate) content: Option<ContentKey>,
     /// The record that holds it.
     pub(crate) location: Location,
 }
 
-/// How many records an answer takes: itself and its request; and a visit that failed: the reason, and what came.
+/// An answer has two records, itself and its request; a failed visit too, the reason and the received bytes.
 const TWO_RECORDS: &str = "2";
-/// What came and is no HTTP.
+/// The type of received bytes that are not HTTP.
 const ANY_BYTES: &str = "application/octet-stream";
 
 /// A visit that was answered.
@@ -119,7 +119,7 @@ pub(crate) fn append_answer(
     }
 }
 
-/// The entry of a visit that brought nothing.
+/// The entry of a visit without an answer.
 fn unanswered(capture: &Capture, placed: &Placed, file: &GrowingFile) -> Entry {
     Entry {
         key: capture.url.key().into(),
@@ -140,7 +140,7 @@ fn unanswered(capture: &Capture, placed: &Placed, file: &GrowingFile) -> Entry {
     }
 }
 
-/// The body is left out, which the standard wants said where the answer had one (6.7.2).
+/// The body is left out, which the standard requires to be stated (6.7.2).
 fn revisit(draft: Draft, why: Profile, original: &Original) -> Draft {
     let draft = draft.refers_to(why, &original.url, original.at).payload_digest(original.payload);
     match why {
@@ -158,7 +158,7 @@ fn response(draft: Draft, exchange: &Exchange, payload: Sha1Digest) -> Draft {
     }
 }
 
-/// Appends the record of a visit that brought no answer.
+/// Appends the record of a visit without an answer.
 pub(crate) fn append_unanswered(capture: &Capture, file: &mut GrowingFile) -> Entry {
     let fields = Fields::new().text(visit::OUTCOME, capture.outcome.as_str());
     let fields = match &capture.outcome {

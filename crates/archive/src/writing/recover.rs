@@ -1,11 +1,11 @@
 //! Makes files, checksums and index consistent when the archive is opened (M1, M2).
 //!
-//! - Each `.open` file, left by a writer that crashed, is cut after its last whole capture, synced, and given its final
+//! - Each `.open` file, left by a crashed writer, is cut after its last whole capture, synced, and given its final
 //!   name; a file without any capture is removed. Only what the checksums do not cover is read.
 //! - Finished files whose checksums are missing or damaged are read, and the checksums rebuilt.
 //! - The captures of files that no run covers are put into the index.
 //!
-//! Every step leaves a state from which recovery can start again, so it may itself be interrupted.
+//! Recovery can start again after every step, so it may itself be interrupted.
 //!
 //! **Invariant:** only what lies after the last durable batch is cut, see [`crate::files::scan`].
 
@@ -36,7 +36,7 @@ pub struct Recovery {
     pub damaged: Vec<(Arc<str>, u64)>,
     /// Why the index was rebuilt, if it was.
     pub index: Option<String>,
-    /// How many takedowns were started and not finished, and are finished now.
+    /// Number of interrupted takedowns that were finished.
     pub takedowns: u64,
 }
 
@@ -49,7 +49,7 @@ impl Recovery {
     }
 }
 
-/// What became of an unfinished file.
+/// The result of recovering an unfinished file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Recovered {
     /// The name it now has.
@@ -148,12 +148,12 @@ fn load(disk: &dyn Disk, path: &Path, file: &Arc<str>, index: &mut Index) -> Res
     if let Some(found) = found.filter(Found::is_whole) {
         if found.covered != length {
             // The checksums are whole, so the file is not; what is missing is reported when it is read.
-            tracing::error!(%file, length, expected = found.covered, "the file has another length than it had");
+            tracing::error!(%file, length, expected = found.covered, "the length of the file has changed");
         }
         add(batches, index);
         return Ok(None);
     }
-    // What the checksums cover is not read again: records that are damaged now were whole when they were written.
+    // What the checksums cover is not read again: those records were whole when they were written.
     let found = found.filter(|found| !found.is_finished && found.covered <= length);
     let (covered, mut batches) = found.map_or((0, Vec::new()), |found| (found.covered, batches));
     add(batches.clone(), index);
@@ -185,8 +185,8 @@ pub(crate) fn make_sums(
     Ok(survey.damaged_offsets)
 }
 
-/// Puts new checksums in the place of those of a finished file, once they are durable: after a failed sync they would
-/// look whole to the next reader, and be lost later (M3).
+/// Replaces the checksums of a finished file once the new ones are durable: after a failed sync they could look whole
+/// and be lost later (M3).
 fn replace_sums(
     disk: &dyn Disk,
     path: &Path,
@@ -219,7 +219,7 @@ fn add(batches: Vec<Batch>, index: &mut Index) {
     batches.into_iter().flat_map(|batch| batch.captures).for_each(|(key, row)| index.add(&key, row));
 }
 
-/// Finds the bytes that revisits stand for, in captures that the index knows.
+/// Finds the bytes that revisits refer to, in captures of the index.
 fn resolve(survey: &mut Survey, index: &Index) -> Result<(), Error> {
     let references = &survey.references;
     for (_, row) in survey.batches.iter_mut().flat_map(|batch| &mut batch.captures) {
@@ -228,7 +228,7 @@ fn resolve(survey: &mut Survey, index: &Index) -> Result<(), Error> {
     Ok(())
 }
 
-/// Puts captures into the index, in their order, and finds the bytes that revisits stand for on the way.
+/// Puts captures into the index, in their order, and finds the bytes that their revisits refer to.
 fn add_resolved(survey: &mut Survey, index: &mut Index) -> Result<(), Error> {
     let references = &survey.references;
     for (key, row) in survey.batches.iter_mut().flat_map(|batch| &mut batch.captures) {
@@ -279,7 +279,7 @@ fn recover_file(
     }
     sync_directory_of(disk, path)?;
     let Recovered { captures, kept_bytes, lost_bytes, .. } = &recovered;
-    tracing::warn!(%file, captures, kept_bytes, lost_bytes, "finished the file of a writer that died");
+    tracing::warn!(%file, captures, kept_bytes, lost_bytes, "finished the file of a crashed writer");
     Ok(Some(recovered))
 }
 
@@ -293,7 +293,7 @@ fn write_sums(
     files: &Files,
 ) -> Result<(), Error> {
     let sums = path.with_file_name(format!("{file}{}", sums::SUFFIX));
-    // The checksums may say already that the file is finished, when its writer crashed just before the rename.
+    // The checksums may already mark the file as finished, if its writer crashed just before the rename.
     if let Some(found) = found.filter(|found| found.is_finished) {
         return SumsWriter::resume(disk, &sums, file, &found)?.sync();
     }
@@ -310,8 +310,8 @@ fn write_sums(
 
 /// Cuts the file and makes the rest durable.
 ///
-/// After a failed sync, records may look written that never reached the disk, and the next sync would not carry them.
-/// So the last batch is rewritten first; where it did reach the disk, this changes nothing.
+/// After a failed sync, records may look written without being on the disk, and the next sync would skip them. So the
+/// last batch is rewritten first.
 fn mend(disk: &dyn Disk, path: &Path, last_batch: u64, kept_bytes: u64) -> Result<(), Error> {
     let failed = |action| move |source| Error::writing(disk, action, path, source);
     let file = disk.open(path, Open::Write).map_err(failed("open"))?;

@@ -1,4 +1,4 @@
-//! What a capture becomes.
+//! The records of a capture.
 
 use crate::captures::{
     Records, START, answer, chunked, entries, gone, not_modified, open, reader, refused, truncated,
@@ -29,7 +29,7 @@ fn what_is_stored_is_listed_in_order_over_many_files() {
     let records = Records::read(&disk).unwrap();
     for ((entry, appended), capture) in found.iter().zip(&appended).zip(&visits) {
         records.compare(entry, capture).unwrap();
-        // What was told when it was stored is what its record says.
+        // Its record gives the same entry as storing it.
         assert_eq!(*entry, archive::Entry { sum: 0, body: None, ..appended.entry.clone() });
     }
     let summary = reader(&disk).summary().unwrap();
@@ -63,7 +63,7 @@ fn an_answer_is_a_response_and_its_request() {
 }
 
 #[test]
-fn a_digest_that_the_visit_knows_already_is_the_one_that_would_be_made() {
+fn a_digest_from_the_visit_equals_the_computed_one() {
     let coded = "Transfer-Encoding: chunked\r\n";
     for (fields, body) in [("", &b"hi"[..]), (coded, b"2\r\nhi\r\n0\r\n\r\n")] {
         let mut capture = answer("a", START, fields, body);
@@ -121,7 +121,7 @@ fn only_a_whole_body_that_is_stored_already_is_a_revisit() {
 }
 
 #[test]
-fn a_304_without_a_body_before_it_stands_for_nothing() {
+fn a_304_without_an_earlier_body_is_a_response() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
     let at = |seconds| START.plus(Interval::from_seconds(seconds));
@@ -134,7 +134,7 @@ fn a_304_without_a_body_before_it_stands_for_nothing() {
 }
 
 #[test]
-fn a_304_stands_for_the_last_body_that_was_stored() {
+fn a_304_refers_to_the_last_stored_body() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
     let mut visit = |capture: base::Capture| {
@@ -190,7 +190,7 @@ fn fields_in_a_body_are_not_those_of_the_head() {
 }
 
 #[test]
-fn what_was_odd_about_an_answer_stands_in_its_head() {
+fn irregularities_of_an_answer_are_in_its_record_head() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
     let mut odd = answer("odd", START, "Content-Length: 4\r\nContent-Length: 5\r\n", b"page");

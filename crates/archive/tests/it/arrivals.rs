@@ -8,7 +8,7 @@ use base::{Chance, Interval, Timestamp};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What arrived at a checkpoint or later, without what the archive notes of takedowns.
+/// What arrived at a checkpoint or later, without notes of takedowns.
 #[track_caller]
 fn since(reader: &Reader, checkpoint: Option<&Checkpoint>) -> Vec<(Entry, Checkpoint)> {
     let all = reader.since(checkpoint).unwrap().map(Result::unwrap);
@@ -19,7 +19,7 @@ fn locations(arrivals: &[(Entry, Checkpoint)]) -> Vec<Location> {
     arrivals.iter().map(|(entry, _)| entry.location.clone()).collect()
 }
 
-/// What was stored, in order, and what of it is still there.
+/// What was stored, in order, and which of it is still there.
 #[derive(Default)]
 struct Stored {
     all: Vec<(Entry, bool)>,
@@ -37,7 +37,7 @@ impl Stored {
     fn remove(&mut self, is_gone: impl Fn(&Entry) -> bool) {
         self.all.iter_mut().filter(|(entry, _)| is_gone(entry)).for_each(|(_, is_there)| *is_there = false);
     }
-    /// What is there of what arrived from a number on.
+    /// What is still there, from a number of arrival on.
     fn rest(&self, from: usize) -> Vec<Location> {
         let there = self.all.iter().skip(from).filter(|(_, is_there)| *is_there);
         there.map(|(entry, _)| entry.location.clone()).collect()
@@ -67,7 +67,7 @@ impl Stored {
     }
 }
 
-/// A page that someone else archived, in a time of its own.
+/// A page that someone else archived, with its own date.
 fn group(chance: &mut Chance) -> Group {
     let at = START.minus(Interval::from_seconds(chance.below(1_000_000)));
     let path = format!("page-{}", chance.below(9));
@@ -75,7 +75,7 @@ fn group(chance: &mut Chance) -> Group {
     Group::of_answer(url(&path).as_str(), None, at, block.into_bytes())
 }
 
-/// Removes a page, and with it what referred to its bytes, which arrives anew.
+/// Removes a page; captures that referred to its bytes arrive again.
 fn take_down(archive: &mut Archive, stored: &mut Stored, path: &str, at: Timestamp) {
     let target = Target::url(url(path).as_str()).unwrap();
     let receipt = archive.takedown(&target, "", at, &mut |_, _| {}).unwrap();
@@ -123,7 +123,7 @@ fn step(disk: &SimulatedDisk, mut archive: Archive, stored: &mut Stored, chance:
 }
 
 #[test]
-fn model_what_arrived_since_any_place_is_exactly_the_rest() {
+fn model_reading_from_any_checkpoint_gives_exactly_the_rest() {
     for round in 0..14 {
         let (disk, mut chance) = (SimulatedDisk::new(round), Chance::of(&[round, 11]));
         let (mut archive, mut stored) = (open(&disk).unwrap(), Stored::default());
@@ -156,7 +156,7 @@ fn lose_sums(disk: &SimulatedDisk, chance: &mut Chance) {
 }
 
 #[test]
-fn captures_come_as_they_arrived_whatever_their_times() {
+fn captures_come_in_order_of_arrival_whatever_their_dates() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
     let later = answer("a", START.plus(Interval::from_days(9)), "", b"later");
@@ -198,7 +198,7 @@ fn a_file_that_is_finished_meanwhile_is_read_to_its_end() {
     assert_eq!([locations(&first), locations(&rest)].concat(), all);
 }
 
-/// Someone who follows the archive, and what they have seen.
+/// A reader that follows the archive, and what it has seen.
 #[derive(Default)]
 struct Follower {
     checkpoint: Option<Checkpoint>,
@@ -232,7 +232,7 @@ fn store_and_follow(disk: &SimulatedDisk, seed: u64, follower: &mut Follower) ->
     follower.follow(disk)
 }
 
-/// Whether somebody who follows an archive sees each capture once, in order, although the power is cut at a point.
+/// Whether a follower of an archive sees each capture once, in order, despite a power cut at a point.
 fn follows(point: u64, survival: Survival, ignores_syncs: bool) -> Result<(), String> {
     let (disk, mut follower) = (SimulatedDisk::new(point), Follower::default());
     disk.set_survival(survival);
@@ -258,7 +258,7 @@ fn points() -> u64 {
 }
 
 #[test]
-fn survives_a_power_cut_at_every_point_with_its_place() {
+fn survives_a_power_cut_at_every_point_with_its_checkpoint() {
     for point in 0..points() {
         for survival in [Survival::All, Survival::None, Survival::Random] {
             let result = follows(point, survival, false);
@@ -269,7 +269,7 @@ fn survives_a_power_cut_at_every_point_with_its_place() {
 
 /// The negative control: on a disk whose syncs do nothing, the same check must fail.
 #[test]
-fn does_not_survive_with_its_place_on_a_disk_that_lies() {
+fn does_not_survive_on_a_disk_that_ignores_syncs() {
     let failures = (0..points()).filter(|point| follows(*point, Survival::None, true).is_err()).count();
     assert!(failures > 10, "only {failures}");
 }

@@ -1,4 +1,4 @@
-//! Readers beside a writer: no lock, an unfinished file, a file that is finished under their hands.
+//! Readers beside a writer: no lock, an unfinished file, a file that is finished meanwhile.
 
 use crate::captures::{DIRECTORY, START, answer, entries, open, reader, refused, workload};
 use crate::watched::WatchedDisk;
@@ -27,7 +27,7 @@ fn a_reader_sees_what_is_whole_of_an_unfinished_file() {
 }
 
 #[test]
-fn a_reader_does_not_mind_that_files_are_finished_meanwhile() {
+fn a_reader_continues_when_files_are_finished_meanwhile() {
     let disk = SimulatedDisk::new(2);
     let mut archive = open(&disk).unwrap();
     for page in ["a", "b", "c"] {
@@ -50,7 +50,7 @@ fn a_directory_that_does_not_exist_holds_nothing() {
 }
 
 #[test]
-fn every_opening_begins_files_with_names_of_their_own() {
+fn every_opening_uses_new_file_names() {
     let disk = SimulatedDisk::new(4);
     for count in 1..4 {
         let mut archive = open(&disk).unwrap();
@@ -80,7 +80,7 @@ fn sees(disk: &SimulatedDisk, acknowledged: &[Entry], when: &str) -> Reader {
 }
 
 #[test]
-fn a_reader_sees_what_is_acknowledged_whatever_the_writer_is_doing() {
+fn a_reader_sees_what_is_acknowledged_at_every_step_of_the_writer() {
     let disk = SimulatedDisk::new(5);
     let watched = WatchedDisk::new(&disk);
     let acknowledged = Arc::new(Mutex::new(Vec::<Entry>::new()));
@@ -119,9 +119,9 @@ fn a_reader_sees_what_is_acknowledged_whatever_the_writer_is_doing() {
 }
 
 #[test]
-fn a_reader_opens_while_files_are_finished_and_runs_merged_under_its_hands() {
+fn a_reader_opens_while_files_are_finished_and_runs_merged() {
     let visits = workload(6, 70);
-    // In the midst of its opening, the writer does what it does in a long while.
+    // During the opening, the writer does much work.
     for step in 0.. {
         let disk = SimulatedDisk::new(6);
         let watched = WatchedDisk::new(&disk);
@@ -185,7 +185,7 @@ fn opening_does_not_read_the_blocks_of_the_index() {
 }
 
 #[test]
-fn a_reader_sees_what_a_power_cut_left_before_anyone_mends_it() {
+fn a_reader_sees_what_a_power_cut_left_before_recovery() {
     for seed in 0..40 {
         let disk = SimulatedDisk::new(seed);
         let mut archive = open(&disk).unwrap();

@@ -97,7 +97,7 @@ pub(crate) fn unreachable(path: &str, at: Timestamp) -> Capture {
     let took = Duration::from_millis(10_002);
     let cause = Cause::TimeOut(Duration::from_secs(10));
     let failure = Failure::new(Phase::Connect, cause, took);
-    // Of some pages something comes back that is no HTTP.
+    // Some pages send bytes that are not HTTP.
     let failure = if path.len().is_multiple_of(2) {
         let received = b"220 mail.example ESMTP\r\n\0\xff".to_vec().into();
         let address = Some("192.0.2.7:25".parse().unwrap());
@@ -164,7 +164,7 @@ pub(crate) fn gzipped(body: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// So far apart are the captures of a workload, which are known by their moment.
+/// The distance between captures of a workload, which are identified by their moment.
 const STEP_MICROS: u64 = 1_000_003;
 
 /// A workload: captures of every kind, of few pages, each at a moment of its own.
@@ -270,7 +270,7 @@ impl Records {
     }
 }
 
-/// What came back of a visit and is no answer.
+/// Received bytes that are not an answer.
 fn received(capture: &Capture) -> Option<&[u8]> {
     match &capture.outcome {
         Outcome::Unreachable(failure) if !failure.received.is_empty() => Some(&failure.received),

@@ -1,5 +1,5 @@
 //! Power cuts, errors and a full disk while pages are taken down, captures imported, and the index rebuilt (M1–M4,
-//! D13). Whoever opens the archive next finds the work done, or not started, or finishes it.
+//! D13). The next writer finds the work done, or not started, or finishes it.
 
 use crate::captures::{DIRECTORY, Records, START, damaged, number_of, open, url, workload};
 use crate::model::{Model, agreed};
@@ -44,7 +44,7 @@ fn visits_of(disk: &SimulatedDisk, visits: &[Capture]) -> Result<Vec<Entry>, Str
     if damaged(disk) > 0 { Err("a verification finds something".to_owned()) } else { Ok(entries) }
 }
 
-/// Plays `work` with faults at its points in turn, starts the machine again, opens the archive and lets `check` look.
+/// Runs `work` with faults at its points in turn, restarts the machine, opens the archive and calls `check`.
 fn at_points(
     visits: &[Capture],
     work: impl Fn(&SimulatedDisk) -> Result<(), Error>,
@@ -129,7 +129,7 @@ fn survives_faults_while_a_page_is_taken_down() {
 }
 
 #[test]
-fn survives_faults_while_the_index_is_made_anew() {
+fn survives_faults_while_the_index_is_rebuilt() {
     let visits = workload(32, CAPTURES);
     let whole = visits_of(&filled(&visits), &visits).unwrap();
     for deeply in [false, true] {
@@ -179,7 +179,7 @@ fn survives_faults_while_captures_are_imported() {
         if is_done && found.len() as u64 != CAPTURES {
             return Err(format!("{} captures were imported", found.len()));
         }
-        // Once more brings what is missing, and nothing twice (D4).
+        // A second import adds what is missing, and nothing twice (D4).
         let copy = open(disk).and_then(|mut archive| {
             import(&mut archive, &from)?;
             archive.close()

@@ -1,4 +1,4 @@
-//! Bit rot (M5): damage is reported with its place, the others are still there, and nothing wrong is ever listed.
+//! Bit rot (M5): damage is reported with its position, other records are still there, and nothing wrong is listed.
 
 use crate::captures::{DIRECTORY, START, answer, entries, file_bytes, open, reader, workload};
 use archive::{Entry, Error, Settings};
@@ -66,12 +66,12 @@ fn survives_any_flipped_bit() {
         assert!(damaged.iter().all(|offset| *offset <= bit / 8), "bit {bit}, damage at {damaged:?}");
         noticed += usize::from(!damaged.is_empty());
     }
-    // What is not noticed is the time stamp and the like in a member's header, which nobody reads.
+    // Fields such as the time stamp in a member's header are not checked, because they are not read.
     assert!(noticed > 540, "only {noticed}");
 }
 
 #[test]
-fn damage_in_a_durable_batch_does_not_cost_the_batches_behind_it() {
+fn damage_in_a_durable_batch_leaves_later_batches() {
     for has_sums in [true, false] {
         let disk = SimulatedDisk::new(12);
         let path = archive(&disk, false);
@@ -158,7 +158,7 @@ fn a_block_with_another_digest_is_damaged() {
     archive.append(&answer("b", START, "", b"x")).unwrap();
     archive.commit().unwrap();
     archive.close().unwrap();
-    // The same member with another body, and so with a checksum of its own that is right.
+    // The same member with another body and a right checksum.
     let bytes = file_bytes(&disk, &place.file).unwrap();
     let (before, rest) = bytes.split_at(usize::try_from(place.offset).unwrap());
     let (member, behind) = rest.split_at(usize::try_from(place.length).unwrap());

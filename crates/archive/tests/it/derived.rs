@@ -23,7 +23,7 @@ fn table(disk: &SimulatedDisk) -> derived::DerivedReader {
     derived::DerivedReader::open(Arc::new(disk.clone()), Path::new(DIRECTORY))
 }
 
-/// What is found in a capture: a function of where it is, and nothing in some.
+/// The facts of a capture: a function of its location; some have none.
 fn facts(entry: &Entry) -> Option<Facts> {
     let mut chance = Chance::of(&[entry.location.offset, entry.group_bytes]);
     let is_content = matches!(entry.kind, Stored::Response | Stored::Resource) && chance.below(4) > 0;
@@ -35,7 +35,7 @@ fn facts(entry: &Entry) -> Option<Facts> {
     })
 }
 
-/// Reads on from the table's checkpoint to the end of the archive, as a crawl does; some of it, if `count` says so.
+/// Reads at most `count` captures from the table's checkpoint on, as a crawl does.
 fn learn(disk: &SimulatedDisk, writer: &mut DerivedWriter, count: usize) -> Result<(), Error> {
     let reader = archive::Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY))?;
     let arrivals: Result<Vec<(Entry, Checkpoint)>, Error> =
@@ -44,7 +44,7 @@ fn learn(disk: &SimulatedDisk, writer: &mut DerivedWriter, count: usize) -> Resu
     writer.append(arrivals.iter().map(|(entry, _)| (entry, facts(entry))))
 }
 
-/// Whether the table says of each capture what was found in it, up to its checkpoint, and of the others nothing.
+/// Whether the table has the facts of each capture up to its checkpoint, and nothing about the others.
 fn check(disk: &SimulatedDisk, checkpoint: Option<&Checkpoint>) -> Result<(), String> {
     let table = table(disk);
     for entry in entries(disk) {
@@ -63,7 +63,7 @@ fn check(disk: &SimulatedDisk, checkpoint: Option<&Checkpoint>) -> Result<(), St
 }
 
 #[test]
-fn model_the_table_says_what_was_found_up_to_its_place() {
+fn model_the_table_has_the_facts_up_to_its_checkpoint() {
     for round in 0..8 {
         let (disk, mut chance) = (SimulatedDisk::new(round), Chance::of(&[round, 5]));
         let mut archive = open(&disk).unwrap();
@@ -93,7 +93,7 @@ fn model_the_table_says_what_was_found_up_to_its_place() {
 }
 
 #[test]
-fn what_comes_again_changes_nothing() {
+fn appending_again_changes_nothing() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
     let stored: Vec<Entry> =
@@ -108,7 +108,7 @@ fn what_comes_again_changes_nothing() {
 }
 
 #[test]
-fn a_revisit_has_the_facts_of_the_bytes_it_stands_for() {
+fn a_revisit_has_the_facts_of_its_original() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
     let captures = [
@@ -143,7 +143,7 @@ fn holds(disk: &SimulatedDisk, words: &str) -> bool {
 }
 
 #[test]
-fn a_takedown_reaches_the_table_and_the_writer_goes_on() {
+fn a_takedown_reaches_the_table_and_the_writer_continues() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
     let mut rows = Vec::new();
@@ -178,7 +178,7 @@ fn a_takedown_reaches_the_table_and_the_writer_goes_on() {
 }
 
 #[test]
-fn a_takedown_in_the_journal_that_grows_moves_its_end() {
+fn a_takedown_in_the_growing_journal_moves_its_end() {
     let disk = SimulatedDisk::new(1);
     let mut archive = open(&disk).unwrap();
     let stored = ["gone", "a", "b"]
@@ -275,7 +275,7 @@ fn survives_a_power_cut_at_every_point_of_the_table() {
 
 /// The negative control: on a disk whose syncs do nothing, the same check must fail.
 #[test]
-fn the_table_does_not_survive_a_disk_that_lies() {
+fn the_table_does_not_survive_a_disk_that_ignores_syncs() {
     let fails = |point: &u64| {
         std::panic::catch_unwind(|| live_and_die(*point, Survival::Random, true)).is_ok_and(|it| it.is_err())
     };

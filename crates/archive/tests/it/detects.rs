@@ -1,4 +1,4 @@
-//! Bit rot in any file of the archive (M5): it is told by who reads everything, and nothing wrong is handed out.
+//! Bit rot in any file of the archive (M5): reading everything detects it, and nothing wrong is returned.
 
 use crate::captures::{DIRECTORY, START, damaged, settings, verified, workload};
 use crate::model_tests::number;
@@ -34,7 +34,8 @@ fn known(disk: &SimulatedDisk) -> Known {
     known.collect()
 }
 
-/// Reads everything through the index. Whatever is handed out must be what was stored; whether something is missing.
+/// Reads everything through the index. Whatever is returned must be what was stored. Returns whether something is
+/// missing.
 fn check_served(disk: &SimulatedDisk, known: &Known, bit: &str) -> bool {
     let Ok(reader) = Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY)) else { return true };
     let Ok(entries) = reader.all() else { return true };
@@ -42,7 +43,7 @@ fn check_served(disk: &SimulatedDisk, known: &Known, bit: &str) -> bool {
     for entry in entries {
         let Ok(entry) = entry else { return true };
         let (whole, document, group) = &known[&entry.location];
-        // Rows that were read from the file again do not know what they refer to.
+        // Rows read from the file itself do not know what they refer to.
         let body = if entry.body.is_none() { None } else { whole.body.clone() };
         assert_eq!(entry, Entry { body, ..whole.clone() }, "{bit}");
         match reader.document(&entry) {
@@ -50,7 +51,7 @@ fn check_served(disk: &SimulatedDisk, known: &Known, bit: &str) -> bool {
             Err(_) => is_damaged = true,
         }
         match reader.group(&entry) {
-            // What a header of a companion says of its making is nobody's content.
+            // Fields about compression in a companion's gzip header are not content.
             Ok(found) => assert_eq!(found.len(), group.len(), "{bit}: {entry:?}"),
             Err(_) => is_damaged = true,
         }
@@ -80,7 +81,7 @@ fn detects_any_flipped_bit_of_any_file() {
         let name = format!("bit {bit} of {}", path.display());
         check_served(&disk, &known, &name);
         let verified = verified(&disk);
-        // The checksums of a file that nobody finished are read as far as they are whole, and rebuilt after that.
+        // The checksums of an unfinished file are read as far as they are whole, and rebuilt after that.
         let is_of_open = path.with_extension("open") == *open && end == ".sums";
         let is_noticed = verified.damaged > 0 || (is_of_open && verified.unfinished > 0);
         assert!(is_noticed, "{name} is not noticed: {verified:?}");
@@ -89,7 +90,8 @@ fn detects_any_flipped_bit_of_any_file() {
     assert_eq!((verified(&disk).damaged, verified(&disk).unfinished), (0, 0));
 }
 
-/// What a gzip header says of its making is nobody's content, and no gzip reader minds; only the checksums tell.
+/// Fields about compression in a gzip header are not content, and gzip readers ignore them; only the checksums cover
+/// them.
 #[test]
 fn detects_every_bit_of_a_gzip_header() {
     let disk = SimulatedDisk::new(22);
@@ -110,9 +112,9 @@ fn detects_every_bit_of_a_gzip_header() {
     }
 }
 
-/// A block of a run that rots under a writer's hands: the index is rebuilt, and the capture is kept.
+/// A block of a run rots while a writer is open: the index is rebuilt, and the capture is kept.
 #[test]
-fn a_writer_mends_an_index_that_turns_out_to_be_damaged() {
+fn a_writer_rebuilds_an_index_found_damaged() {
     let disk = SimulatedDisk::new(77);
     let mut archive = crate::captures::open(&disk).unwrap();
     crate::captures::workload(77, 40).iter().for_each(|capture| _ = archive.append(capture).unwrap());

@@ -72,19 +72,20 @@ fn read(disk: &SimulatedDisk, name: &str) -> Vec<u8> {
     bytes
 }
 
-/// Sixteen bytes a line: the offset of the first, the bytes, and what they are as text.
+/// Sixteen bytes per line: the offset of the first, the bytes in groups of four, and the same as text.
 fn dump(bytes: &[u8]) -> String {
     let line = |(number, bytes): (usize, &[u8])| {
-        let hex: Vec<String> = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let group = |bytes: &[u8]| bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let hex: Vec<String> = bytes.chunks(4).map(group).collect();
         let shown = |byte: &u8| if matches!(byte, b' '..=b'~') { char::from(*byte) } else { '.' };
         let text: String = bytes.iter().map(shown).collect();
-        format!("{:04x}  {:<47}  {text}\n", number * 16, hex.join(" "))
+        format!("{:04x}  {:<35}  {text}\n", number * 16, hex.join(" "))
     };
     bytes.chunks(16).enumerate().map(line).collect()
 }
 
 #[test]
-fn the_sums_in_the_documentation_are_what_is_written() {
+fn the_checksums_in_the_documentation_are_what_is_written() {
     let disk = SimulatedDisk::new(1);
     store(&disk);
     let shown = dump(&read(&disk, "utsushi-20261115231600123456-00000.warc.gz.sums"));
@@ -121,7 +122,7 @@ fn the_derived_journal_in_the_documentation_is_what_is_written() {
     assert!(DERIVED_PAGE.contains(&shown), "not in the page:\n{shown}");
 }
 
-/// The visits that the page on snapshots tells of: day, status, body; 0 is no answer.
+/// The visits in the page on snapshots: day, status, body; 0 is no answer.
 const VISITS: [(&str, u16, &str); 8] = [
     ("2026-01-01", 200, "one"),
     ("2026-01-08", 304, ""),

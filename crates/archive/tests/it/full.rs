@@ -8,7 +8,7 @@ use base::disk::{Disk, Fault, Open, SimulatedDisk};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Makes the call again after making room, if it fails for want of it.
+/// Repeats the call after making room, if it fails for lack of room.
 fn patiently<T>(disk: &SimulatedDisk, mut call: impl FnMut() -> Result<T, Error>) -> (T, bool) {
     match call() {
         Ok(value) => (value, false),
@@ -71,7 +71,7 @@ fn survives_a_full_disk_at_every_point() {
 }
 
 #[test]
-fn what_waits_for_room_is_lost_with_the_writer_and_nothing_else() {
+fn only_what_waits_for_room_is_lost_with_the_writer() {
     let visits = workload(5, 2);
     let disk = SimulatedDisk::new(5);
     let mut archive = open(&disk).unwrap();
@@ -83,7 +83,7 @@ fn what_waits_for_room_is_lost_with_the_writer_and_nothing_else() {
     let durable_bytes = length();
     disk.fail_at(disk.points(), Fault::Full);
     assert!(archive.commit().unwrap_err().is_disk_full());
-    assert_eq!(length(), durable_bytes, "what was half written is taken back");
+    assert_eq!(length(), durable_bytes, "a half-written batch is cut off");
     drop(archive);
     disk.make_room();
     drop(open(&disk).unwrap());

@@ -1,4 +1,4 @@
-//! Taking over what others archived (D4): in its own times, once, whatever the order, and through crashes.
+//! Importing what others archived (D4): with its own dates, once, in any order, and through crashes.
 
 use crate::captures::{DIRECTORY, START, open, reader, workload};
 use archive::{Entry, Error, Flag, Group, Grouper, Imported, Reader, Stored};
@@ -75,7 +75,7 @@ fn exchanges() -> Vec<Record> {
 }
 
 #[test]
-fn captures_come_in_their_own_times_with_what_belongs_to_them() {
+fn imported_captures_keep_their_dates_and_companions() {
     let disk = SimulatedDisk::new(1);
     let imported = import(&disk, exchanges()).unwrap();
     assert_eq!(imported.iter().filter(|one| matches!(one, Imported::Added(_))).count(), 3);
@@ -125,7 +125,7 @@ fn old_captures_may_come_after_new_ones() {
 }
 
 #[test]
-fn what_others_revisit_finds_its_bytes() {
+fn imported_revisits_find_their_bytes() {
     let disk = SimulatedDisk::new(4);
     let (url, other) = ("http://a.example/", "http://b.example/");
     let profile = "http://netpreserve.org/warc/1.0/revisit/identical-payload-digest";
@@ -163,7 +163,7 @@ fn what_others_revisit_finds_its_bytes() {
 }
 
 #[test]
-fn what_is_no_page_is_kept_and_what_is_broken_is_refused() {
+fn other_records_are_kept_and_broken_ones_are_refused() {
     let disk = SimulatedDisk::new(5);
     let wrong = "sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ";
     let records = vec![
@@ -197,14 +197,14 @@ fn own_records() -> Vec<Record> {
     records
 }
 
-/// An entry without what an import may change: its place.
-fn told(entry: &Entry) -> String {
+/// An entry without its location, which an import changes.
+fn described(entry: &Entry) -> String {
     let Entry { key, url, at, kind, flag, status, payload, content, truncated, .. } = entry;
     format!("{key} {url} {at} {kind:?} {flag:?} {status:?} {payload:?} {content:?} {truncated}")
 }
 
 #[test]
-fn an_archive_of_our_own_is_the_same_elsewhere() {
+fn our_own_archive_imports_unchanged() {
     let source = SimulatedDisk::new(6);
     let mut archive = open(&source).unwrap();
     workload(6, 40).iter().for_each(|capture| _ = archive.append(capture).unwrap());
@@ -216,7 +216,7 @@ fn an_archive_of_our_own_is_the_same_elsewhere() {
     };
     let (here, there) = (visits(&source), visits(&disk));
     assert_eq!(here.len(), there.len());
-    here.iter().zip(&there).for_each(|(here, there)| assert_eq!(told(here), told(there)));
+    here.iter().zip(&there).for_each(|(here, there)| assert_eq!(described(here), described(there)));
     for (here, there) in here.iter().zip(&there).filter(|(entry, _)| entry.kind != Stored::Metadata) {
         let (here, there) = (reader(&source).document(here).unwrap(), reader(&disk).document(there).unwrap());
         assert_eq!(
@@ -230,14 +230,14 @@ fn an_archive_of_our_own_is_the_same_elsewhere() {
 fn survives_a_power_cut_at_every_point_of_an_import() {
     let trial = SimulatedDisk::new(8);
     import(&trial, own_records()).unwrap();
-    let expected: Vec<String> = all(&reader(&trial)).iter().map(told).collect();
+    let expected: Vec<String> = all(&reader(&trial)).iter().map(described).collect();
     for point in (0..trial.points()).step_by(2) {
         let disk = SimulatedDisk::new(8);
         disk.fail_at(point, Fault::Cut);
         assert!(import(&disk, own_records()).is_err() || point + 1 >= trial.points(), "point {point}");
         disk.restart();
         import(&disk, own_records()).unwrap();
-        let found: Vec<String> = all(&reader(&disk)).iter().map(told).collect();
+        let found: Vec<String> = all(&reader(&disk)).iter().map(described).collect();
         let difference = found.iter().zip(&expected).find(|(found, expected)| found != expected);
         assert!(
             found.len() == expected.len() && difference.is_none(),
@@ -265,7 +265,7 @@ fn a_note_of_another_archive_takes_nothing_down() {
 }
 
 #[test]
-fn what_others_revisit_is_found_again_from_the_files_alone() {
+fn imported_revisits_are_resolved_from_the_files_alone() {
     let disk = SimulatedDisk::new(10);
     let url = "http://a.example/";
     let profile = "http://netpreserve.org/warc/1.0/revisit/server-not-modified";
@@ -287,7 +287,7 @@ fn what_others_revisit_is_found_again_from_the_files_alone() {
     assert!(kept.fields.get(name::PROFILE).unwrap().ends_with("/server-not-modified"));
 }
 
-/// A record whose date is written so.
+/// A record with this date.
 fn dated(id: &str, date: &str) -> Record {
     let record = record("response", id, "http://a.example/dated", at(1), &[], &page(id));
     let fields = record.fields.iter().fold(Fields::new(), |fields, (name, value)| {

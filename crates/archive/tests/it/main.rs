@@ -1,4 +1,4 @@
-//! The archive as its users meet it: what is stored, what a crash leaves, what damage does, what peers say.
+//! The archive from outside: storing, crashes, damage, and other programs that read its files.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,5 +1,5 @@
-//! What an archive must hold, said in plain maps: which captures are stored whole, what each visit saw, and which
-//! bytes it stands for.
+//! What an archive must hold, in plain maps: which captures are stored whole, what each visit saw, and which bytes it
+//! refers to.
 
 use archive::{Document, Entry, Error, Flag, Key, Reader, Stored};
 use base::disk::Disk;
@@ -10,7 +10,7 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// What tells one content from another.
+/// Identifies a content.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Content {
     Bytes(Vec<u8>),
@@ -151,7 +151,7 @@ impl Expected {
         if has_body { Ok(()) } else { Err(format!("where are its bytes? {entry:?}")) }
     }
 
-    /// Compares what the archive hands out.
+    /// Compares what the archive returns.
     pub(crate) fn check_document(&self, document: &Document) -> Result<(), String> {
         let Some((head, payload)) = &self.bytes else { return Ok(()) };
         let is_same = *head == document.head && *payload == *document.payload();

@@ -1,5 +1,5 @@
-//! Random use of an archive with tiny files, compared with plain maps; and the index and the checksums rebuilt, from
-//! whatever is left of them, compared with what they were.
+//! Random use of an archive with tiny files, compared with plain maps; and index and checksums before a loss and after
+//! rebuilding.
 
 use crate::captures::{DIRECTORY, START, settings, visit_at};
 use crate::model::{Model, agreed};
@@ -34,7 +34,7 @@ fn check(disk: &SimulatedDisk, model: &Model) -> Vec<Entry> {
     entries
 }
 
-/// Fills an archive with captures whose dates come in no order and often twice, and looks at it on the way.
+/// Fills an archive with captures in any order of dates, with ties, and checks it on the way.
 fn fill(disk: &SimulatedDisk, seed: u64, captures: u64) -> Model {
     let mut chance = Chance::of(&[seed, 1]);
     let (mut model, mut archive) = (Model::default(), open(disk).0);
@@ -144,7 +144,7 @@ fn lose(disk: &SimulatedDisk, loss: Loss, chance: &mut Chance) {
     }
 }
 
-/// Whether a reader says what it said before, or that it cannot.
+/// Whether a reader returns what it returned before, or an error.
 fn check_reader(disk: &SimulatedDisk, whole: &[Entry], loss: Loss) {
     let Ok(reader) = Reader::open(Arc::new(disk.clone()), Path::new(DIRECTORY)) else {
         assert!(matches!(loss, Loss::OneRun | Loss::CurrentRots | Loss::RunRots), "{loss:?}");
@@ -167,14 +167,14 @@ fn check_reader(disk: &SimulatedDisk, whole: &[Entry], loss: Loss) {
     found.reverse();
     assert_eq!(found.len(), whole.len(), "{loss:?}");
     for (found, whole) in found.iter().zip(whole) {
-        // Before the checksums are rebuilt, nobody has looked up what revisits refer to.
+        // Until the checksums are rebuilt, the targets of revisits are unknown.
         let body = if found.body.is_none() { None } else { whole.body.clone() };
         assert_eq!(*found, Entry { body, ..whole.clone() }, "{loss:?}");
     }
 }
 
 #[test]
-fn model_what_is_made_anew_is_what_was_lost() {
+fn model_what_is_rebuilt_is_what_was_lost() {
     let (rounds, seed) = (number("UTSUSHI_TORTURE_COUNT", 6), number("UTSUSHI_TORTURE_SEED", 1));
     for round in 0..rounds {
         let disk = SimulatedDisk::new(round);

@@ -1,4 +1,4 @@
-//! What the archive notes of the crawl, and what is learned from visits: told live, and told again by the archive.
+//! Notes of the crawl, and facts learned from visits: live, and from the archive.
 
 use crate::captures::{
     DIRECTORY, START, answer, damaged, entries, failed, gone, moved, not_modified, open, reader, refused,
@@ -52,7 +52,7 @@ fn a_note_arrives_and_is_found_and_read_as_it_was_written() {
 }
 
 #[test]
-fn a_note_is_summed_and_learned_again_from_its_record() {
+fn a_note_has_checksums_and_is_restored_from_its_record() {
     let (disk, stored) = noted();
     assert_eq!(damaged(&disk), 0);
     drop(open(&disk).unwrap());
@@ -64,7 +64,7 @@ fn a_note_is_summed_and_learned_again_from_its_record() {
 }
 
 #[test]
-fn a_note_is_in_no_snapshot_and_no_other_archive_takes_it_over() {
+fn a_note_is_in_no_snapshot_and_is_not_imported() {
     let (disk, stored) = noted();
     let reader = reader(&disk);
     let versions = reader.snapshot(&Choice::as_of(at(9)).unwrap()).unwrap();
@@ -79,7 +79,7 @@ fn a_note_is_in_no_snapshot_and_no_other_archive_takes_it_over() {
 }
 
 #[test]
-fn a_note_of_someone_else_says_nothing() {
+fn an_imported_note_is_ignored() {
     let (disk, stored) = noted();
     let forged = Entry { key: Key::of("urn:utsushi:note:seed"), ..stored[1].clone() };
     assert_eq!(reader(&disk).note(&forged).unwrap(), None, "an answer");
@@ -180,7 +180,7 @@ fn what_is_learned_live_and_from_the_archive_is_the_same() {
 }
 
 #[test]
-fn what_is_learned_of_any_visit_is_the_same() {
+fn model_what_is_learned_from_random_visits_is_the_same() {
     let mut chance = Chance::new(5);
     let captures: Vec<Capture> = (0..400).map(|number| visit_at(&mut chance, at(number))).collect();
     for ((live, told), capture) in learn(&captures).iter().zip(&captures) {
@@ -190,7 +190,7 @@ fn what_is_learned_of_any_visit_is_the_same() {
 }
 
 #[test]
-fn what_is_learned_is_what_the_outcome_says() {
+fn what_is_learned_follows_from_the_outcome() {
     for ((live, _), capture) in learn(&every_kind()).iter().zip(every_kind()) {
         let is_so = match (&capture.outcome, &live.ended) {
             (Outcome::Fetched { truncated, .. }, Ended::Fetched { truncated: is_cut }) => {
@@ -223,7 +223,7 @@ fn what_is_learned_is_what_the_outcome_says() {
 }
 
 #[test]
-fn an_archived_answer_is_read_as_the_door_gave_it() {
+fn an_archived_answer_equals_the_exchange() {
     let captures = [every_kind(), {
         let mut chance = Chance::new(8);
         (100..300).map(|number| visit_at(&mut chance, at(number))).collect()

@@ -1,9 +1,8 @@
-//! What a snapshot must hold, worked out the slow way, and the engine beside it.
+//! What a snapshot must hold, computed the slow way, compared with the engine.
 //!
-//! [`oracle`] reads a history forwards and asks every visit about every other, straight from the words of D6 and D7:
-//! no code is shared with the engine, which reads backwards and remembers next to nothing. Both answer the same
-//! questions on many small random histories, made of few instants and few contents so that ties and equalities
-//! are common.
+//! [`oracle`] reads a history forwards and compares every visit with every other, directly by D6 and D7. It shares no
+//! code with the engine, which reads backwards with almost no memory. Both answer the same questions on many small
+//! random histories, with few instants and contents so that ties are common.
 
 use archive::{Asked, ContentKey, Flag, Recipe, Relation, Relations, Unit, Versions, Visit, Wants, What};
 use base::{Chance, Period, Timestamp};
@@ -80,7 +79,7 @@ fn content_before(history: &[Seen], visit: usize) -> Option<usize> {
     (!gone_since).then_some(before)
 }
 
-/// What was on the page at a visit, as far as anybody can know.
+/// The content of the page at a visit, if it can be known.
 fn content_at(history: &[Seen], visit: usize) -> Option<u8> {
     match (history[visit].content, history[visit].what) {
         (None, What::Unchanged) => content_at(history, content_before(history, visit)?),
@@ -99,7 +98,7 @@ fn begins_content(history: &[Seen], visit: usize) -> bool {
     }
 }
 
-/// Whether the version stands to the time that is asked for as it should.
+/// Whether the version has the requested relation to the requested time.
 fn stands_as_asked(
     history: &[Seen],
     visit: usize,
@@ -170,7 +169,7 @@ fn is_of_the_kind(seen: &Seen, unit: Unit, asked: &Asked) -> bool {
     error_allowed && flag && status && kind && since
 }
 
-/// What the engine hands out, in its order, and whether it asked to skip the rest.
+/// What the engine returns, in its order, and whether it asked to skip the rest.
 fn engine(
     versions: &mut Versions<usize>,
     history: &[Seen],
@@ -192,7 +191,7 @@ fn engine(
     versions.end();
     chosen.extend(std::iter::from_fn(|| versions.take()));
     let errors_asked = asked.flags.contains(&Flag::Error) || !asked.statuses.is_empty();
-    assert!(errors_asked || chosen.iter().all(|version| !version.is_error), "nobody asked for errors");
+    assert!(errors_asked || chosen.iter().all(|version| !version.is_error), "no errors were requested");
     chosen.retain(|version| {
         let seen = &history[version.payload];
         choice.accepts(seen.flag(), seen.status, seen.media_type)
@@ -355,9 +354,9 @@ fn as_of(micros: i64) -> Asked {
     Asked { at: Timestamp::from_micros(micros), ..Asked::default() }
 }
 
-/// Plays `history`, a visit a microsecond, oldest first: letters are contents (upper case: the visit saw a change),
-/// `?` a change to something unknown, `=` unchanged and unknown, `!` gone, `x` another error, `-` no answer, `>` a
-/// move within the page.
+/// Reads `history`, one visit per microsecond, oldest first: letters are contents (upper case: the visit saw a change),
+/// `?` a change to something unknown, `=` unchanged and unknown, `!` gone, `x` another error, `-` no answer, `>` a move
+/// within the page.
 fn play(history: &str) -> Vec<Seen> {
     let one = |(at, mark): (usize, char)| {
         let what = match mark {
@@ -408,7 +407,7 @@ fn contents_last_until_another_or_the_end_of_the_page() {
 }
 
 #[test]
-fn unknown_contents_go_by_the_word_of_the_visit() {
+fn unknown_contents_follow_the_flag_of_the_visit() {
     check("A==aB", &ever(Unit::Content), "0-4 4-.");
     check("A==B=", &ever(Unit::Content), "0-3 3-.");
     check("A=b", &ever(Unit::Content), "0-2 2-.");

@@ -1,5 +1,5 @@
-//! What other programs say of our files. `UTSUSHI_WARCIO` names the `warcio` script; `UTSUSHI_SHARED` the directory
-//! with the list of naughty strings.
+//! Our files, read by other programs. `UTSUSHI_WARCIO` names the `warcio` script; `UTSUSHI_SHARED` the directory with
+//! the list of naughty strings.
 
 use crate::captures::{START, answer, not_modified, refused, truncated, unreachable, workload};
 use archive::{Archive, Grouper, Reader, Settings, Target};
@@ -12,9 +12,9 @@ use std::process::Command;
 use std::sync::Arc;
 use warc::{Compression, ZstdLevel};
 
-/// Says that something is not tested. Not by `eprintln!`, which is heard only from tests that fail.
+/// Reports that something is not tested. Not by `eprintln!`, whose output is shown only for failed tests.
 fn say_skipped(what: &str, variable: &str) {
-    let _ = writeln!(std::io::stderr(), "NOT TESTED: {what}, for `{variable}` does not say where it is");
+    let _ = writeln!(std::io::stderr(), "NOT TESTED: {what}, because `{variable}` does not say where it is");
 }
 
 /// Strings that break programs; without the list, a few of our own.
@@ -60,8 +60,8 @@ fn store(directory: &Path) -> u64 {
     captures.len() as u64 + 100
 }
 
-/// Checks what `warcio check -v` said of files: it may find the payload digests of chunked answers wrong, of which it digests
-/// the chunks and all (its issues 74 and 75), and nothing else. How many it found wrong.
+/// Checks the output of `warcio check -v`: it may reject only payload digests of chunked answers, for which it includes
+/// the chunk framing (its issues 74 and 75). Returns how many it rejected.
 fn check_warcio(said: &str, paths: &[PathBuf]) -> usize {
     let is_chunked = |record: &warc::Record| {
         record.kind() == warc::Kind::Response
@@ -92,7 +92,7 @@ fn warcio_finds_nothing_wrong_but_chunked_payloads() {
     let reader = Reader::open(Arc::new(RealDisk), directory.path()).unwrap();
     let summary = reader.summary().unwrap();
     assert_eq!(summary.captures(), captures);
-    // A visit without an answer may have a second record, with what came and is none.
+    // A visit without an answer may have a second record, with received bytes that are not an answer.
     let is_double = |entry: &archive::Entry| {
         entry.kind == archive::Stored::Metadata && entry.group_bytes > entry.location.length
     };
@@ -116,7 +116,7 @@ fn warcio_finds_nothing_wrong_but_chunked_payloads() {
     assert_eq!(said.matches("digest pass").count() as u64, records - summary.revisits - wrong);
 }
 
-/// How many captures are stored to be looked at by others.
+/// Number of captures that other programs check.
 fn accepted_count() -> u64 {
     std::env::var("UTSUSHI_TORTURE_COUNT").map_or(400, |count| count.parse().expect("a number"))
 }
@@ -137,7 +137,7 @@ fn store_many(directory: &Path, compression: Compression) {
     archive.close().unwrap();
 }
 
-/// Takes over what `from` holds.
+/// Imports everything from `from`.
 fn import_all(from: &Path, into: &Path) {
     let settings = Settings { disk_free_bytes_min: 0, ..Settings::default() };
     let (mut archive, _) = Archive::open(Arc::new(RealDisk), into, settings, START).unwrap();

@@ -1,8 +1,8 @@
 //! Snapshots of real archives beside the [`oracle`]: stored, indexed, merged, walked, chosen.
 //!
-//! The pages of an archive are visited in the order of arrival, which is not always that of time, as with imports.
-//! What the oracle reads is what the writer said of each capture when it was stored; what it is compared with has gone
-//! through files, runs and merges. Which pages a scope holds is decided here by their URLs, not by their keys.
+//! The pages of an archive are visited in the order of arrival, which is not always that of time, as with imports. The
+//! oracle reads what the writer returned for each capture; the result it is compared with has gone through files, runs
+//! and merges. Which pages a scope holds is decided here by their URLs, not by their keys.
 
 use crate::captures::{self, DIRECTORY, START};
 use crate::oracle::{Seen, oracle, random_history, random_questions};
@@ -94,8 +94,8 @@ const SCOPES: [Wanted; 8] = [
     },
 ];
 
-/// A version as both sides tell it: its key, when it is valid, and the record that begins it.
-type Told = (String, Timestamp, Timestamp, Arc<str>, u64);
+/// A version to compare: its key, when it is valid, and the record that begins it.
+type Described = (String, Timestamp, Timestamp, Arc<str>, u64);
 
 /// What one archive was asked and answered.
 #[derive(Default)]
@@ -113,7 +113,7 @@ struct Page {
     seen: Vec<Seen>,
 }
 
-/// Stores what a random history tells under a URL of its own; where the web cannot say what it tells, something near.
+/// The capture for a visit of a random history, or a similar one if HTTP cannot express it.
 fn capture(url: &PageUrl, seen: &Seen, chance: &mut Chance) -> Capture {
     // The end of time is no moment of a visit.
     let at = if seen.at == Timestamp::MAX { Timestamp::from_micros(7).unwrap() } else { seen.at };
@@ -156,7 +156,7 @@ fn with_status(head: &[u8], status: u16) -> Vec<u8> {
     [b"HTTP/1.1 ".as_slice(), status.to_string().as_bytes(), &head[12..]].concat()
 }
 
-/// What an entry tells of its page, by the words of D4, D6 and D7.
+/// What an entry says about its page, by D4, D6 and D7.
 fn seen(entry: &Entry, contents: &mut Vec<ContentKey>) -> Seen {
     let status = entry.status.unwrap_or(0);
     let what = match (entry.kind, status) {
@@ -168,7 +168,7 @@ fn seen(entry: &Entry, contents: &mut Vec<ContentKey>) -> Seen {
         _ => What::Changed,
     };
     let is_content = matches!(what, What::Changed | What::Unchanged);
-    // A 304 that refers to nothing stands for what nobody has seen.
+    // A 304 that refers to nothing means unknown content.
     let is_unknown = status == 304 && entry.kind == Stored::Response;
     let content = entry.content.filter(|_| is_content && !is_unknown).map(|content| {
         let known = contents.iter().position(|one| *one == content);
@@ -235,7 +235,7 @@ fn store(disk: &SimulatedDisk, seed: u64) -> Vec<Page> {
     pages.collect()
 }
 
-fn expected(pages: &[Page], asked: &Asked, holds: fn(&PageUrl) -> bool) -> Vec<Told> {
+fn expected(pages: &[Page], asked: &Asked, holds: fn(&PageUrl) -> bool) -> Vec<Described> {
     let mut expected = Vec::new();
     for page in pages.iter().filter(|page| holds(&page.url)) {
         for (from, to, visit) in oracle(&page.seen, asked) {
@@ -246,7 +246,7 @@ fn expected(pages: &[Page], asked: &Asked, holds: fn(&PageUrl) -> bool) -> Vec<T
     expected
 }
 
-fn told(entry: &Entry, from: Timestamp, to: Timestamp) -> Told {
+fn told(entry: &Entry, from: Timestamp, to: Timestamp) -> Described {
     (entry.key.to_string(), from, to, Arc::clone(&entry.location.file), entry.location.offset)
 }
 
@@ -278,12 +278,12 @@ fn compare(reader: &Reader, pages: &[Page], (asked, scope): (&Asked, &Wanted), t
         assert!(is_stored, "another entry than the one that was stored: {:#?}", version.payload);
     }
     let facts = |version: &Version| told(&version.payload, version.validity.from(), version.validity.to());
-    let mut found: Vec<Told> = found.iter().map(facts).collect();
+    let mut found: Vec<Described> = found.iter().map(facts).collect();
     found.sort();
     let expected = expected(pages, asked, scope.holds);
     if found != expected {
         let keys: BTreeSet<&String> = found.iter().chain(&expected).map(|told| &told.0).collect();
-        let of = |key: &str, told: &[Told]| -> Vec<Told> {
+        let of = |key: &str, told: &[Described]| -> Vec<Described> {
             told.iter().filter(|one| one.0 == key).cloned().collect()
         };
         let key = keys.into_iter().find(|key| of(key, &found) != of(key, &expected)).unwrap();

@@ -1,8 +1,8 @@
 //! Every change of the disk fails, or is the last before a power cut, in turn (M1–M3). Afterwards the archive is opened
 //! again, also with further cuts while it recovers. What was acknowledged must be there, once, byte for byte; of the
-//! rest each capture is there whole or not at all; every file can be read from end to end; and the index says what the
-//! files say, capture by capture, and hands out what was stored. The points lie also in the finishing of files, in
-//! their checksums, and in the making, merging and publishing of runs: the settings see to it that there are many.
+//! rest each capture is there whole or not at all; every file can be read from end to end; and the index agrees with
+//! the files, capture by capture. The settings cause many points in finishing files, writing checksums, and writing,
+//! merging and publishing runs.
 
 use crate::captures::{DIRECTORY, Records, damaged, entries, number_of, open, workload};
 use crate::model::{Model, agreed};
@@ -112,8 +112,8 @@ fn recover(disk: &SimulatedDisk, cuts: &[u64]) -> Result<(), String> {
     open(disk).map(drop).map_err(|error| format!("cannot be opened again: {error}"))
 }
 
-/// One life and death of an archive. The last power cut shows whether recovery itself made everything durable.
-fn live_and_die(trial: &Trial) -> Result<(), String> {
+/// One trial: store, fail, recover, check. The last power cut shows whether recovery itself made everything durable.
+fn run_trial(trial: &Trial) -> Result<(), String> {
     let visits = workload(trial.seed, CAPTURES);
     let disk = SimulatedDisk::new(trial.seed);
     disk.set_survival(trial.survival);
@@ -130,7 +130,7 @@ fn live_and_die(trial: &Trial) -> Result<(), String> {
     recover(&disk, &trial.recovery_cuts)?;
     check_names(&disk)?;
     check(&disk, &visits, &acknowledged)?;
-    // A rename whose sync failed may be undone here; no content is.
+    // A rename whose sync failed may be undone here; contents are not.
     disk.restart();
     check(&disk, &visits, &acknowledged).map_err(|error| format!("after another cut: {error}"))
 }
@@ -164,7 +164,7 @@ fn points(seed: u64) -> u64 {
 
 #[track_caller]
 fn must_survive(trial: &Trial) {
-    let result = live_and_die(trial);
+    let result = run_trial(trial);
     assert!(result.is_ok(), "{}: {trial:?}", result.unwrap_err());
 }
 
@@ -199,7 +199,7 @@ fn survives_power_cuts_while_it_recovers() {
 }
 
 #[test]
-fn survives_whatever_chance_brings() {
+fn survives_random_faults() {
     let number = |name: &str, otherwise: u64| {
         std::env::var(name).map_or(otherwise, |value| value.parse().expect("a number"))
     };
@@ -221,9 +221,9 @@ fn survives_whatever_chance_brings() {
 
 /// The negative control: on a disk whose syncs do nothing, the same check must fail.
 #[test]
-fn does_not_survive_a_disk_that_lies() {
+fn does_not_survive_a_disk_that_ignores_syncs() {
     let lying = |point| Trial { point, survival: Survival::None, ignores_syncs: true, ..TRIAL };
-    let failures = (0..points(1)).filter(|point| live_and_die(&lying(*point)).is_err()).count();
+    let failures = (0..points(1)).filter(|point| run_trial(&lying(*point)).is_err()).count();
     assert!(failures > 20, "only {failures}");
 }
 
@@ -239,13 +239,13 @@ fn after_a_failed_sync_nothing_more_is_written() {
     assert!(stopped(archive.append(&visits[1]).map(drop)));
     assert!(stopped(archive.commit()) && stopped(archive.close()));
     recover(&disk, &[]).unwrap();
-    assert!(entries(&disk).is_empty(), "whoever appends the batch again must not find it twice");
+    assert!(entries(&disk).is_empty(), "appending the batch again must not store it twice");
 }
 
-/// After a failed sync a batch may look written and be lost later, and so it is for whoever opens the archive next if
-/// the batch could not be taken back.
+/// After a failed sync a batch may look written and be lost later, also for the next writer if the batch could not be
+/// cut off.
 #[test]
-fn survives_a_failed_sync_that_cannot_be_taken_back() {
+fn survives_a_failed_sync_whose_batch_cannot_be_cut_off() {
     let visits = workload(3, 3);
     let mut kept = 0;
     for seed in 0..60 {

@@ -1,5 +1,5 @@
-//! Taking pages down (A7, D13): gone from index, snapshots and bytes, what referred to them kept right, for good, and
-//! whole or not at all after a crash at any point.
+//! Taking pages down (A7, D13): removed from index, snapshots and files for good, with references to them kept valid,
+//! and atomic despite a crash at any point.
 
 use crate::captures::{DIRECTORY, START, answer, entries, not_modified, open, reader, refused, unreachable};
 use archive::{Choice, Entry, Grouper, Imported, Key, Reader, Receipt, Stored, Target, VerifyEvent, verify};
@@ -13,12 +13,12 @@ fn at(seconds: u64) -> Timestamp {
     START.plus(Interval::from_seconds(seconds))
 }
 
-/// A body that says whose it is, and is found nowhere else.
+/// A body that names its page and is unique.
 fn body(of: &str) -> Vec<u8> {
     format!("<p>the words of {of}</p>").repeat(40).into_bytes()
 }
 
-/// Pages below `/private/` and others; some of the others only refer to bytes that `/private/` brought first.
+/// Pages below `/private/` and others; some of the others refer to bytes first stored for `/private/`.
 fn captures() -> Vec<Capture> {
     let html = "Content-Type: text/html\r\n";
     let shared = body("both");
@@ -135,7 +135,7 @@ fn check_gone(disk: &SimulatedDisk, before: &Documents) -> Result<(), String> {
 }
 
 #[test]
-fn what_is_taken_down_is_gone_and_what_referred_to_it_is_right() {
+fn taken_down_pages_are_gone_and_references_to_them_stay_valid() {
     let disk = SimulatedDisk::new(1);
     store(&disk);
     let before = documents(&reader(&disk));
@@ -153,7 +153,7 @@ fn what_is_taken_down_is_gone_and_what_referred_to_it_is_right() {
     let all = everything(&disk);
     assert!(!holds(&all, "secret one") && !holds(&all, "secret two") && !holds(&all, "secret or not 12"));
     assert!(holds(&all, "the words of both") && holds(&all, "secret or not 13"));
-    assert!(!holds(&all, "http://example.org/private/2"), "no reference names it any more");
+    assert!(!holds(&all, "http://example.org/private/2"), "no reference names it");
     let snapshot = reader(&disk).snapshot(&Choice::as_of(at(50)).unwrap()).unwrap();
     assert!(snapshot.map(Result::unwrap).all(|version| !target().holds(&version.payload.key)));
     let own = documents(&reader(&disk)).remove(&(second.to_owned(), at(4))).unwrap().unwrap();
@@ -161,7 +161,7 @@ fn what_is_taken_down_is_gone_and_what_referred_to_it_is_right() {
 }
 
 #[test]
-fn what_is_taken_down_stays_gone_when_the_index_is_made_anew_and_when_it_is_imported() {
+fn taken_down_pages_stay_gone_after_a_rebuild_and_an_import() {
     let disk = SimulatedDisk::new(2);
     store(&disk);
     let before = documents(&reader(&disk));
@@ -210,7 +210,7 @@ fn what_is_taken_down_stays_gone_when_the_index_is_made_anew_and_when_it_is_impo
 }
 
 #[test]
-fn a_page_and_a_server_can_be_taken_down_and_nothing_is_nothing() {
+fn a_page_and_a_server_can_be_taken_down_and_an_unknown_one_removes_nothing() {
     let disk = SimulatedDisk::new(3);
     store(&disk);
     let mut archive = open(&disk).unwrap();
@@ -246,7 +246,7 @@ fn survives(fault: Fault, survival: Survival, step: usize) {
         if fault == Fault::Cut {
             disk.restart();
         }
-        // A reader sees it all or nothing, also before anyone mends anything.
+        // A reader sees all or nothing, also before recovery.
         let seen = reader(&disk)
             .all()
             .unwrap()
@@ -294,7 +294,7 @@ fn survives_an_error_at_every_point_of_a_takedown() {
 }
 
 #[test]
-fn a_takedown_leaves_all_other_places_as_they_were() {
+fn a_takedown_leaves_all_other_offsets() {
     let disk = SimulatedDisk::new(5);
     store(&disk);
     let moved = |entry: &Entry| ["/public/2", "/public/3"].iter().any(|path| entry.url.ends_with(path));

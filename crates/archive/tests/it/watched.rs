@@ -1,11 +1,11 @@
-//! A disk that calls someone before and after every operation: what others do at that very moment.
+//! A disk with a callback before and after every operation, to act at that moment.
 
 use base::disk::{Disk, DiskFile, Open, SimulatedDisk};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is called, and with what is being done. It is not called for what it does itself.
+/// The callback, with the name of the operation. It is not called for its own operations.
 type Watcher = Box<dyn FnMut(&str) + Send>;
 
 /// A simulated disk under watch.

@@ -1,21 +1,21 @@
 //! The crawl clock: what the schedule and the dates of captures run on (D16).
 //!
 //! The wall clock of a machine may be set years forward or back, by people or by an empty battery. A schedule that
-//! believed it would find every page due at once, or none for years. So this clock runs by the monotonic clock and only
-//! leans on the wall clock:
+//! trusted it would find every page due at once, or none for years. So this clock runs by the monotonic clock and only
+//! follows small differences of the wall clock:
 //!
 //! - It starts from the wall clock when that is up to 400 days after the moment at which the crawl last ran;
 //!   otherwise it continues from that moment, and logs it.
-//! - While it runs, it follows the wall clock as long as that is less than a minute away: forward at once, as far as
-//!   its slack reaches, which is a minute and grows by a twentieth of the time that passes; backward by running a
-//!   twentieth slower. A network time daemon moves like that.
-//! - From a wall clock that is a minute away or more it keeps its own pace, and says so once; it follows again when
-//!   that comes back. What really was lost, as while the machine slept, is made up for by the next start: then up to
-//!   400 days are believed.
-//! - A clock that runs faster than the world, for the simulated web, only takes its start from the wall clock.
+//! - While it runs, it follows the wall clock while the difference is less than a minute. Forward it moves at once,
+//!   within its slack: a minute, plus a twentieth of the time that passes. Backward it runs a twentieth slower. A
+//!   network time daemon moves a clock in these ways.
+//! - While the difference is a minute or more, it keeps its own pace and reports that once; it follows again when the
+//!   wall clock comes back. Time lost while the machine slept is made up for by the next start, which accepts up to 400
+//!   days.
+//! - A clock that runs faster than real time, for servers of this machine, takes only its start from the wall clock.
 //!
-//! **Invariant:** it never runs backwards, never stands while the monotonic clock runs, and between two readings a time
-//! `t` apart it advances by no less than 19/20 `t`, and by no more than 21/20 `t` and a minute.
+//! **Invariant:** it never runs backwards, and between two readings a time `t` apart it advances by at least 19/20 `t`
+//! and at most 21/20 `t` plus a minute.
 
 use super::{Clock, wall_clock};
 use crate::limits::CLOCK_GAP_MAX;
@@ -26,7 +26,7 @@ use std::time::{Duration, Instant};
 
 /// The two clocks of a machine.
 pub trait Watch: Debug + Send + Sync {
-    /// What the wall clock shows; it may jump.
+    /// The wall clock; it may jump.
     fn wall(&self) -> Timestamp;
     /// The time since some moment of the past; it only grows, and stands while the machine sleeps.
     fn monotonic(&self) -> Duration;
@@ -63,16 +63,15 @@ impl Watch for MachineWatch {
 /// Where a crawl clock started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Start {
-    /// At the wall clock, or less than a minute after it: it is believed.
+    /// At the wall clock, or less than a minute after it.
     Believed,
-    /// At the moment at which the crawl was last alive: the wall clock lies so much before that.
+    /// At the moment at which the crawl last ran: the wall clock is behind that by this much.
     WallBehind(Interval),
-    /// At the moment at which the crawl was last alive: the wall clock lies so much after it, which is more than is
-    /// believed.
+    /// At the moment at which the crawl last ran: the wall clock is ahead of that by this much, more than is accepted.
     WallBeyond(Interval),
 }
 
-/// The wall clock went its own way while a crawl clock ran.
+/// The wall clock jumped while a crawl clock ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Strayed {
     /// What the crawl clock showed.
@@ -96,21 +95,21 @@ struct State {
     read_micros: u128,
     /// How far it may still be moved forward, in twentieths of microseconds.
     slack: i64,
-    /// What of the time that passed has not yet slowed the clock, in twentieths of microseconds.
+    /// Passed time that has not yet slowed the clock, in twentieths of microseconds.
     rest: i64,
     is_strayed: bool,
     told: Option<Strayed>,
 }
 
-/// A wall clock that is so far away is not followed.
+/// A wall clock that differs by this much is not followed.
 const NEAR_MICROS: i64 = 60_000_000;
 /// The clock is moved by one part in this many of the time that passes.
 const SLEW: i64 = 20;
 const SLACK_MAX: i64 = NEAR_MICROS * SLEW;
 
 impl CrawlClock {
-    /// A clock of this machine that runs `pace` times as fast as the world. `persisted` is the last moment that the crawl
-    /// is known to have been alive at, on this clock.
+    /// A clock of this machine that runs `pace` times as fast as real time. `persisted` is the last moment on this
+    /// clock at which the crawl is known to have run.
     ///
     /// # Panics
     /// When the pace is zero: time would stand still and every pause last forever.
@@ -138,13 +137,13 @@ impl CrawlClock {
         (Arc::new(Self { watch, pace, state: Mutex::new(state) }), start)
     }
 
-    /// How much faster than the world it runs.
+    /// How much faster than real time it runs.
     #[must_use]
     pub fn pace(&self) -> u32 {
         self.pace
     }
 
-    /// That the wall clock has gone its own way since this was last asked; said once each time it does.
+    /// The jump of the wall clock since the last call, if there was one; each is returned once.
     pub fn strayed(&self) -> Option<Strayed> {
         self.now();
         self.state.lock().unwrap_or_else(PoisonError::into_inner).told.take()
@@ -154,7 +153,7 @@ impl CrawlClock {
 impl Clock for CrawlClock {
     fn now(&self) -> Timestamp {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        // Read under the lock, so that no reading overtakes another.
+        // Read under the lock, so that readings stay in order.
         let passed = state.pass(self.watch.monotonic());
         if self.pace == 1 {
             state.micros = state.micros.saturating_add(passed);
@@ -177,7 +176,7 @@ impl State {
         Timestamp::from_micros(self.micros).unwrap_or(Timestamp::MAX)
     }
 
-    /// How many microseconds have passed since the last reading.
+    /// Microseconds since the last reading.
     fn pass(&mut self, monotonic: Duration) -> i64 {
         let read = monotonic.as_micros();
         let passed = i64::try_from(read.saturating_sub(self.read_micros)).unwrap_or(i64::MAX);
@@ -185,7 +184,7 @@ impl State {
         passed
     }
 
-    /// Leans on the wall clock after `passed` microseconds.
+    /// Follows the wall clock after `passed` microseconds.
     fn follow(&mut self, wall: Timestamp, passed: i64) {
         self.slack = self.slack.saturating_add(passed).min(SLACK_MAX);
         let allowed = self.rest.saturating_add(passed);
@@ -209,7 +208,7 @@ impl State {
     }
 }
 
-/// Where a clock starts when the crawl was last alive at `persisted`.
+/// Where a clock starts when the crawl last ran at `persisted`.
 fn begin(wall: Timestamp, persisted: Option<Timestamp>, pace: u32) -> (Timestamp, Start) {
     let Some(persisted) = persisted else { return (wall, Start::Believed) };
     let (ahead, behind) = (wall.since(persisted), persisted.since(wall));
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn a_start_believes_the_wall_clock_up_to_400_days() {
+    fn a_start_accepts_a_wall_clock_up_to_400_days_ahead() {
         check_start(None, ORIGIN, Start::Believed);
         check_start(Some(ORIGIN), ORIGIN, Start::Believed);
         check_start(Some(ORIGIN.minus(days(400))), ORIGIN, Start::Believed);
@@ -298,12 +297,12 @@ mod tests {
             let (clock, _) = hands.start(Some(persisted));
             hands.pass(3_600.0);
             assert_eq!(clock.now(), persisted.plus(Interval::from_hours(1)));
-            assert_eq!(clock.strayed(), None, "the start said so");
+            assert_eq!(clock.strayed(), None, "reported at the start");
         }
     }
 
     #[test]
-    fn a_jump_of_years_is_not_followed_and_said_once() {
+    fn a_jump_of_years_is_not_followed_and_reported_once() {
         for wall in
             [ORIGIN.plus(days(3_650)), ORIGIN.minus(days(3_650)), ORIGIN.plus(Interval::from_hours(1))]
         {
@@ -317,7 +316,7 @@ mod tests {
             assert_eq!(clock.strayed(), Some(Strayed { clock: clock_showed, wall }));
             hands.pass(90.0);
             assert_eq!(clock.now(), ORIGIN.plus(Interval::from_seconds(100)));
-            assert_eq!(clock.strayed(), None, "it was said");
+            assert_eq!(clock.strayed(), None, "reported once");
             hands.set_wall(ORIGIN.plus(Interval::from_seconds(101)));
             assert_eq!(clock.now(), ORIGIN.plus(Interval::from_seconds(101)), "it came back");
             hands.set_wall(wall);
@@ -326,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn a_restart_after_a_jump_goes_on() {
+    fn a_restart_after_a_jump_continues() {
         let hands = Hands::new();
         let (clock, _) = hands.start(None);
         hands.pass(50.0);
@@ -344,7 +343,7 @@ mod tests {
         assert_eq!((clock.now(), start), (ORIGIN.plus(days(30)), Start::Believed));
     }
 
-    /// The monotonic clock stands while a machine sleeps: what it slept is made up for by the next start.
+    /// The monotonic clock stands while a machine sleeps: the next start makes up for it.
     #[test]
     fn sleep_is_made_up_for_by_the_next_start() {
         let hands = Hands::new();
@@ -381,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn readings_one_after_the_other_slow_it_as_well() {
+    fn frequent_readings_slow_it_as_well() {
         let hands = Hands::new();
         let (clock, _) = hands.start(None);
         hands.set_wall(ORIGIN.minus(Interval::from_seconds(1)));
@@ -394,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wall_clock_that_runs_wild_is_left() {
+    fn a_wall_clock_that_runs_away_is_not_followed() {
         let hands = Hands::new();
         let (clock, _) = hands.start(None);
         for _ in 0..10_000 {
@@ -407,7 +406,7 @@ mod tests {
     }
 
     #[test]
-    fn model_whatever_the_wall_clock_does_it_keeps_its_bounds() {
+    fn model_it_keeps_its_bounds_under_random_wall_clocks() {
         for round in 0..200 {
             let (hands, mut chance) = (Hands::new(), Chance::new(round));
             let (clock, _) = hands.start(None);
@@ -438,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn an_accelerated_clock_takes_only_its_start_from_the_wall() {
+    fn an_accelerated_clock_takes_only_its_start_from_the_wall_clock() {
         let hands = Hands::new();
         let watch = Arc::clone(&hands) as Arc<dyn Watch>;
         let ahead = ORIGIN.plus(days(100));

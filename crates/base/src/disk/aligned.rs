@@ -1,11 +1,11 @@
-//! Bytes that begin at a block boundary in memory, as reading and writing around the page cache demands.
+//! Bytes that begin at a block boundary in memory, as input and output without the page cache require.
 //!
 //! The bytes are the tail of a vector with room for one block more than asked for; its first bytes are skipped up to
-//! the first boundary. A vector never moves its bytes while they fit its capacity, so the boundary stays where it is;
-//! growing makes a new vector with a boundary of its own.
+//! the first boundary. A vector never moves its bytes while they fit its capacity, so the boundary stays; growing makes
+//! a new vector with its own boundary.
 //!
-//! **Invariant:** unless it never had room, `held` begins `start` bytes before a block boundary and holds at least
-//! those, and it is never asked for more than its capacity.
+//! **Invariant:** unless its capacity is zero, `held` begins `start` bytes before a block boundary, holds at least
+//! those, and never grows beyond its capacity.
 
 use super::BLOCK_BYTES;
 use std::fmt;
@@ -24,14 +24,14 @@ use std::ops::{Deref, DerefMut};
 /// ```
 #[derive(Default)]
 pub struct AlignedBytes {
-    /// What is skipped, then the bytes.
+    /// The skipped bytes, then the contents.
     held: Vec<u8>,
-    /// How many bytes are skipped.
+    /// Number of skipped bytes.
     start: usize,
 }
 
 impl AlignedBytes {
-    /// An empty buffer without any room.
+    /// An empty buffer without an allocation.
     #[must_use]
     pub const fn new() -> Self {
         Self { held: Vec::new(), start: 0 }
@@ -58,12 +58,12 @@ impl AlignedBytes {
         held.truncate(start + length);
         Self { held, start }
     }
-    /// How many bytes there are.
+    /// Number of bytes.
     #[must_use]
     pub fn len(&self) -> usize {
         self.held.len() - self.start
     }
-    /// Whether there are none.
+    /// Whether the buffer is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -78,7 +78,7 @@ impl AlignedBytes {
     pub fn as_slice(&self) -> &[u8] {
         &self.held[self.start..]
     }
-    /// The bytes, to be changed.
+    /// The bytes, mutable.
     #[must_use]
     pub fn as_mut_slice(&mut self) -> &mut [u8] {
         &mut self.held[self.start..]
@@ -88,7 +88,7 @@ impl AlignedBytes {
         self.reserve(bytes.len());
         self.held.extend_from_slice(bytes);
     }
-    /// Forgets all bytes and keeps the room.
+    /// Removes all bytes and keeps the allocation.
     pub fn clear(&mut self) {
         self.truncate(0);
     }
@@ -120,7 +120,7 @@ impl AlignedBytes {
     }
 }
 
-/// Room for `bytes` from a boundary on, wherever the allocation begins.
+/// Bytes to allocate so that `bytes` fit after the first boundary.
 fn with_slack(bytes: usize) -> usize {
     bytes.checked_add(BLOCK_BYTES - 1).expect("a buffer is smaller than the address space")
 }
@@ -130,7 +130,7 @@ fn bytes_to_boundary(held: &[u8]) -> usize {
     address.next_multiple_of(BLOCK_BYTES) - address
 }
 
-/// A copy has a boundary of its own: copying `held` as it is would lose it.
+/// A copy has its own boundary: cloning `held` would lose the alignment.
 impl Clone for AlignedBytes {
     fn clone(&self) -> Self {
         let mut copy = Self::with_capacity(self.len());

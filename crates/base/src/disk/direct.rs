@@ -1,4 +1,4 @@
-//! The machine's file system around the page cache.
+//! The machine's file system without the page cache.
 
 use super::real::RealFile;
 use super::{BLOCK_BYTES, Disk, DiskFile, Open, RealDisk};
@@ -10,17 +10,15 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The machine's file system, with whole blocks read and written around the page cache (`O_DIRECT`).
+/// The machine's file system; whole blocks bypass the page cache (`O_DIRECT`).
 ///
 /// A read or write goes to the device itself if its offset, its length and the address of its buffer are all multiples
-/// of [`BLOCK_BYTES`], as with [`AlignedBytes`](super::AlignedBytes); any other goes through the
-/// page cache, as on a [`RealDisk`]. So does all on a file system that knows no other way: the answers are the same,
-/// only who caches differs.
+/// of [`BLOCK_BYTES`], as with [`AlignedBytes`](super::AlignedBytes); any other goes through the page cache, as on a
+/// [`RealDisk`]. So does everything on a file system without direct access. Results are the same; only caching differs.
 ///
-/// Linux keeps both ways coherent, at a price that is paid where they meet. A direct read first writes back what is
-/// dirty in the cache at its place, and waits for it; a direct write does so too and then throws the cached pages
-/// away, so that the next cached read goes to the device. Who keeps the two kinds in different files, or in different
-/// parts of a file, pays nothing. As everywhere ([`DiskFile`]), one writer at a time.
+/// Linux keeps both kinds coherent. A direct read first writes back the dirty cached pages it covers; a direct write
+/// also drops them. This costs nothing if the two kinds use different files or different parts of a file. As everywhere
+/// ([`DiskFile`]), one writer at a time.
 ///
 /// A direct write is no more durable than another before [`DiskFile::sync`]: the device has a cache too, and a new
 /// length or a newly allocated block is not yet in the journal.
@@ -55,7 +53,7 @@ impl Disk for DirectDisk {
 #[derive(Debug)]
 struct DirectFile {
     buffered: RealFile,
-    /// Around the page cache, where that is possible.
+    /// Opened for direct access, where that is possible.
     direct: Option<File>,
 }
 
@@ -65,11 +63,11 @@ impl DirectFile {
         let direct = open_direct(path, how).filter(|direct| is_same(direct, &buffered.0));
         Ok(Self { buffered, direct })
     }
-    /// How many bytes could be moved around the page cache by `step`, which moves bytes from the given place on.
+    /// How many bytes `step` could move directly; it moves bytes from the given offset.
     ///
-    /// What is left is for the page cache: nothing as a rule; all if offset, length or buffer are no whole blocks, or
-    /// if the file system allowed to open a file this way but not to use it (`EINVAL`); and what follows a call that
-    /// ended inside a block, at the end of the file or of the room: the cached call then tells which.
+    /// The rest goes through the page cache: everything if offset, length or buffer are not whole blocks, or if the
+    /// file system refuses direct access only on use (`EINVAL`); and what follows a call that ended inside a block,
+    /// where the cached call then reports the reason.
     fn go_direct(
         &self,
         offset: u64,
@@ -105,7 +103,7 @@ impl DiskFile for DirectFile {
             .go_direct(offset, place, |direct, done| direct.write_at(&bytes[done..], offset + done as u64))?;
         self.buffered.write_at(offset + done as u64, &bytes[done..])
     }
-    /// Carries what went either way: both lead to one file, and its sync empties the device's cache as well.
+    /// Covers both kinds of writes: they go to one file, and its sync also flushes the device's cache.
     fn sync(&self) -> io::Result<()> {
         self.buffered.sync()
     }
@@ -120,7 +118,7 @@ impl DiskFile for DirectFile {
     }
 }
 
-/// A second way to a file that is open already. Whatever stands against it, the first way is enough.
+/// Opens the file a second time, for direct access. If that fails for any reason, the cached one is enough.
 fn open_direct(path: &Path, how: Open) -> Option<File> {
     let mode = if how == Open::Read { OFlags::RDONLY } else { OFlags::RDWR };
     let flags = mode | OFlags::DIRECT | OFlags::CLOEXEC;
@@ -128,13 +126,13 @@ fn open_direct(path: &Path, how: Open) -> Option<File> {
     opened.ok().map(File::from)
 }
 
-/// Whether two open files are one: the name may have gone to another in between.
+/// Whether two open files are the same: the name may have been given to another file in between.
 fn is_same(first: &File, second: &File) -> bool {
     let identity = |file: &File| file.metadata().map(|found| (found.dev(), found.ino()));
     matches!((identity(first), identity(second)), (Ok(first), Ok(second)) if first == second)
 }
 
-/// Whether what is left after `done` bytes is whole blocks in the file and in memory.
+/// Whether the rest after `done` bytes is whole blocks in the file and in memory.
 fn is_whole(offset: u64, address: usize, length: usize, done: usize) -> bool {
     let block_bytes = BLOCK_BYTES as u64;
     offset.is_multiple_of(block_bytes)

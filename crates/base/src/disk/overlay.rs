@@ -1,9 +1,9 @@
 //! A disk over another one that keeps every change to itself.
 //!
 //! A reader that must replay a log, or otherwise bring files up to date before it can use them, does so here. The disk
-//! below is only read, so it may belong to somebody else.
+//! below is only read, so another process may own it.
 //!
-//! **Invariant:** nothing reaches the disk below but reads: no write, no sync, no new name.
+//! **Invariant:** the disk below is only read: no write, no sync, no new name.
 //!
 //! **Invariant:** memory is bounded. Changed blocks beyond [`MEMORY_BYTES_MAX`] go to a temporary file without a name.
 
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// Maximum bytes of changed blocks kept in memory.
 const MEMORY_BYTES_MAX: usize = 64 << 20;
 
-/// A disk whose changes are seen through it alone, and are gone when it is dropped.
+/// A disk whose changes are visible only through it, and disappear when it is dropped.
 ///
 /// ```
 /// use base::disk::{Disk, Open, OverlayDisk, RealDisk};
@@ -46,7 +46,8 @@ pub struct OverlayDisk {
     names: Mutex<Names>,
 }
 
-/// What differs from the disk below. Every file that was opened is here too, so that all who open it see one file.
+/// What differs from the disk below. Files that were opened are here too, so that everyone who opens a name sees one
+/// file.
 #[derive(Debug, Default)]
 struct Names {
     /// `None`: removed.

@@ -5,12 +5,12 @@ use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
-/// What a new file may be used for: its owner reads and writes, its group reads.
+/// Mode of a new file: its owner reads and writes, its group reads.
 const FILE_MODE: u32 = 0o640;
-/// The same for a new directory, which its group may also enter.
+/// Mode of a new directory: its group may also enter it.
 const DIRECTORY_MODE: u32 = 0o750;
 
-/// Options under which a new file is private. What exists keeps its permissions.
+/// Options that create private files. Existing files keep their permissions.
 #[must_use]
 pub fn private_options() -> OpenOptions {
     let mut options = File::options();
@@ -18,7 +18,7 @@ pub fn private_options() -> OpenOptions {
     options
 }
 
-/// Makes a private directory and its parents, if they do not exist. What exists keeps its permissions.
+/// Makes a private directory and its parents, if they do not exist. Existing ones keep their permissions.
 ///
 /// # Errors
 /// Those of the operating system.
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_is_private_and_what_exists_stays_as_it_is() {
+    fn new_files_are_private_and_existing_ones_keep_their_mode() {
         let place = tempfile::tempdir().unwrap();
         let (directory, file) = (place.path().join("a/b"), place.path().join("a/b/file"));
         RealDisk.create_directory(&directory).unwrap();

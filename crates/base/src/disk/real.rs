@@ -9,9 +9,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The machine's file system. What it makes is private: directories 0750, files 0640, or what the umask leaves of that.
+/// The machine's file system. What it creates is private: directories 0750, files 0640, reduced by the umask.
 ///
-/// Errors are those of the operating system, without path or action: who calls knows both and adds them.
+/// Errors are those of the operating system, without path or action: the caller adds both.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RealDisk;
 
@@ -43,13 +43,13 @@ impl Disk for RealDisk {
         File::open(path)?.sync_all()
     }
     fn free_bytes(&self, path: &Path) -> io::Result<u64> {
-        // What is kept back for the superuser (`f_bfree` counts it too) is not ours to write.
+        // `f_bavail`, because `f_bfree` also counts blocks reserved for the superuser.
         let room = rustix::fs::statvfs(path)?;
         Ok(room.f_bavail.saturating_mul(room.f_frsize))
     }
 }
 
-/// A link counts as what it leads to.
+/// A link counts as its target.
 fn is_file(entry: &DirEntry) -> io::Result<bool> {
     let kind = entry.file_type()?;
     Ok(kind.is_file() || (kind.is_symlink() && entry.path().is_file()))
@@ -68,9 +68,9 @@ impl DiskFile for RealFile {
     fn write_at(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         self.0.write_all_at(bytes, offset)
     }
-    /// `fdatasync`, not `fsync`: it carries the data and every change of the inode that reading the data back
-    /// needs, so also the length and the blocks of a grown, cut or allocated file. What it leaves out are the
-    /// timestamps, which are never read here and cost a second write to the journal for every batch.
+    /// `fdatasync`, not `fsync`: it syncs the data and the metadata needed to read it back, such as the length and
+    /// blocks of a grown, truncated or allocated file. It leaves out timestamps, which are never read here and cost a
+    /// second journal write per batch.
     fn sync(&self) -> io::Result<()> {
         self.0.sync_data()
     }
@@ -80,8 +80,8 @@ impl DiskFile for RealFile {
     fn truncate(&self, length: u64) -> io::Result<()> {
         self.0.set_len(length)
     }
-    /// Where the file system cannot reserve room, the file is only grown. Its length and its zeros are then as
-    /// promised, but a later write into it may still fail for want of space.
+    /// Where the file system cannot reserve room, the file is only grown. Its length and zeros are then as promised,
+    /// but a later write may still fail for lack of space.
     fn allocate(&self, length: u64) -> io::Result<()> {
         if length == 0 {
             return Ok(());
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn growing_in_place_of_reserving_never_cuts() {
+    fn growing_instead_of_reserving_never_truncates() {
         let file = RealFile(tempfile::tempfile().unwrap());
         file.write_at(0, b"0123456789").unwrap();
         file.grow(4).unwrap();
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_listed_by_what_they_lead_to() {
+    fn links_are_listed_if_their_target_is_a_file() {
         let directory = tempfile::tempdir().unwrap();
         let at = |name: &str| directory.path().join(name);
         fs::write(at("b"), b"").unwrap();

@@ -1,20 +1,20 @@
 //! A disk in memory that fails, fills up, and loses what was not synced when its power is cut (M1–M5).
 //!
-//! It keeps apart what was written and what was synced, for the data and length of each file and for the names in
-//! each directory, as a POSIX file system with a volatile cache may:
+//! It distinguishes written from synced, for the data and length of each file and for the names in each directory, as a
+//! POSIX file system with a volatile cache does:
 //!
 //! - An unsynced write is seen by readers. After a power cut it is there, or absent, or torn (a prefix, some of its
-//!   512-byte sectors, or its length alone with zeros for data), whatever became of the writes before and after it.
+//!   512-byte sectors, or its length alone with zeros for data), independently of other writes.
 //! - An unsynced truncation or allocation is there or not.
 //! - An unsynced creation, rename or removal is there or not. A rename is atomic: its target is the old file or the
 //!   new one. The name of a new directory is a name too; without it everything inside is lost.
-//! - After a failed `sync`, what it should have carried may be lost although readers see it and later syncs succeed
-//!   (M3): only what is rewritten is safe. After a failed `sync_directory`, a later one still carries the names.
+//! - After a failed `sync`, the unsynced data may be lost although readers see it and later syncs succeed (M3); it must
+//!   be rewritten. After a failed `sync_directory`, a later one still syncs the names.
 //!
 //! Every change passes one *point*: `write_at`, `sync`, `truncate`, `allocate`, `open` with [`Open::CreateNew`],
 //! `rename`, `remove`, `create_directory`, `sync_directory`. A test plays its workload once to learn how many points
-//! there are, then again for each point with a [`Fault`] planned there. Reads are counted apart, and fail where
-//! [`SimulatedDisk::fail_read_at`] says.
+//! there are, then again for each point with a [`Fault`] planned there. Reads are counted separately;
+//! [`SimulatedDisk::fail_read_at`] makes one fail.
 //!
 //! ```
 //! use base::disk::{Disk, DiskFile, Fault, Open, SimulatedDisk};
@@ -67,29 +67,28 @@ use std::sync::{Arc, Mutex, MutexGuard};
 #[derive(Clone)]
 pub struct SimulatedDisk(Arc<Mutex<Machine>>);
 
-/// What goes wrong at a point.
+/// What fails at a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The operation fails once with an I/O error. A write may have been done in part; after a sync, see above.
+    /// The operation fails once with an I/O error. A write may be done in part; for a sync, see above.
     Error,
-    /// The disk is full from here on, until [`SimulatedDisk::make_room`]: what needs room fails, a write after some
-    /// part of it. Writing where room was allocated, removing, truncating and syncing go on.
+    /// The disk is full from here on, until [`SimulatedDisk::make_room`]: what needs room fails, a write possibly after
+    /// a part of it. Writes into allocated room, removals, truncations and syncs still work.
     Full,
-    /// The power is cut: the operation is under way, and it and all that follow fail until
-    /// [`SimulatedDisk::restart`].
+    /// The power is cut during the operation; it and all that follow fail until [`SimulatedDisk::restart`].
     Cut,
-    /// The hardware loses a write: it reports success, and not a byte of it lands, whatever is synced later. A
-    /// file that it should have grown reads as zeros there, for the length is the file system's. Only for `write_at`;
-    /// elsewhere nothing goes wrong.
+    /// The hardware loses a write: it reports success, and no byte is stored, whatever is synced later. A file that it
+    /// should have grown reads as zeros there, because the file system knows the length. Only for `write_at`; other
+    /// operations succeed.
     Lost,
-    /// The hardware misplaces a write: it reports success, but lands some whole number of 4 KiB blocks before or
-    /// after its place in the same file, as the seed decides; what would land after the end of the file is lost,
-    /// all of it when the file has no other block. Its own place is as after [`Fault::Lost`]. Only for `write_at`;
-    /// elsewhere nothing goes wrong.
+    /// The hardware misplaces a write: it reports success, but lands a whole number of 4 KiB blocks before or after its
+    /// offset in the same file, as the seed decides. What would land after the end of the file is lost, all of it if
+    /// the file has no other block. At its own offset it is as after [`Fault::Lost`]. Only for `write_at`; other
+    /// operations succeed.
     Misdirected,
 }
 
-/// What becomes of unsynced changes at a power cut.
+/// What happens to unsynced changes at a power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Survival {
     /// All are there, as if the cache had been written back just before.
@@ -101,12 +100,12 @@ pub enum Survival {
 }
 
 impl SimulatedDisk {
-    /// An empty disk; the seed decides what its faults leave.
+    /// An empty disk; the seed decides the effects of its faults.
     #[must_use]
     pub fn new(seed: u64) -> Self {
         Self(Arc::new(Mutex::new(Machine::new(seed))))
     }
-    /// How many changes were asked for so far: the point of the next one.
+    /// Number of changes so far: the point of the next one.
     #[must_use]
     pub fn points(&self) -> u64 {
         self.machine().points
@@ -115,7 +114,7 @@ impl SimulatedDisk {
     pub fn fail_at(&self, point: u64, fault: Fault) {
         self.machine().plan.insert(point, fault);
     }
-    /// How many reads were asked for so far: the number of the next one. Each buffer of a `read_many` is one.
+    /// Number of reads so far: the number of the next one. Each buffer of a `read_many` counts.
     #[must_use]
     pub fn reads(&self) -> u64 {
         self.machine().reads
@@ -138,8 +137,8 @@ impl SimulatedDisk {
     pub fn is_cut(&self) -> bool {
         self.machine().is_cut()
     }
-    /// Starts the machine again, after a power cut if there was none yet. The disk comes back with what was synced
-    /// and as much of the rest as the [`Survival`] says. Files that were open stay unusable.
+    /// Restarts the machine, after a power cut if there was none yet. The disk has what was synced and as much of the
+    /// rest as the [`Survival`] says. Files that were open stay unusable.
     pub fn restart(&self) {
         self.machine().restart();
     }
@@ -149,19 +148,19 @@ impl SimulatedDisk {
         machine.is_full = false;
         machine.set_free_bytes(None);
     }
-    /// Leaves so much room from now on. A file takes room up to its end or the end of what was allocated to it.
+    /// Sets the free room. A file takes room up to its end or the end of what was allocated to it.
     pub fn set_free_bytes(&self, free_bytes: Option<u64>) {
         self.machine().set_free_bytes(free_bytes);
     }
-    /// Chooses what becomes of unsynced changes; [`Survival::Random`] by default.
+    /// Chooses what happens to unsynced changes; [`Survival::Random`] by default.
     pub fn set_survival(&self, survival: Survival) {
         self.machine().survival = survival;
     }
-    /// Makes the disk a liar whose syncs succeed and do nothing. A crash test that still passes proves nothing.
+    /// Makes syncs succeed and do nothing. A crash test that still passes then proves nothing.
     pub fn ignore_syncs(&self, ignore: bool) {
         self.machine().ignores_syncs = ignore;
     }
-    /// Lets one bit of a file rot (M5): bit 0 is the lowest of the first byte.
+    /// Flips one bit of a file (M5): bit 0 is the lowest of the first byte.
     pub fn flip_bit(&self, path: &Path, bit: u64) -> io::Result<()> {
         let file = self.machine().names.file(path)?;
         if lock(&file).flip_bit(bit) { Ok(()) } else { Err(Errno::INVAL.into()) }

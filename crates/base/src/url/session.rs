@@ -1,4 +1,4 @@
-//! Session ids in URLs: marks of one visitor that name no page.
+//! Session ids in URLs: they identify a visitor, not a page.
 
 use std::borrow::Cow;
 

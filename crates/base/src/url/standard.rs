@@ -17,8 +17,8 @@ fn ignores_slashes(base: &Url) -> bool {
     matches!(base.scheme(), "http" | "https" | "ws" | "wss" | "ftp")
 }
 
-/// Writes `///host` as `//host`: before a host the standard passes over any number of slashes of either kind, the
-/// parser over two. Tabs and line breaks count as not there, and so do control characters and blanks at the start.
+/// Writes `///host` as `//host`: before a host the standard skips any number of slashes of either kind, the parser only
+/// two. Tabs and line breaks are ignored, and so are control characters and blanks at the start.
 fn two_slashes(reference: &str) -> Cow<'_, str> {
     let text = reference.trim_start_matches(|c| c <= ' ');
     let rest = text.trim_start_matches(['/', '\\', '\t', '\n', '\r']);

@@ -21,7 +21,7 @@ const FACTS: [fn(&dyn Disk, &Path); 10] = [
     remove_takes_the_name_only,
     lists_hold_files_in_order,
     directories_are_made_with_their_parents,
-    room_is_told,
+    free_room_is_reported,
 ];
 
 #[test]
@@ -192,7 +192,7 @@ fn directories_are_made_with_their_parents(disk: &dyn Disk, root: &Path) {
     assert_eq!(disk.sync_directory(&root.join("none")).unwrap_err().kind(), ErrorKind::NotFound);
 }
 
-fn room_is_told(disk: &dyn Disk, root: &Path) {
+fn free_room_is_reported(disk: &dyn Disk, root: &Path) {
     assert!(disk.free_bytes(root).unwrap() > 0);
     assert_eq!(disk.free_bytes(&root.join("none")).unwrap_err().kind(), ErrorKind::NotFound);
 }

@@ -13,11 +13,11 @@ mod urls;
 use std::io::Write;
 use std::path::PathBuf;
 
-/// A file of the public test suites. They are not part of the project: without them a test says so and rests.
+/// A file of the public test suites. They are not part of the project: without them a test says so and passes.
 fn suite(name: &str) -> Option<String> {
     let Some(shared) = std::env::var_os("UTSUSHI_SHARED") else {
-        // Not by `eprintln!`, which is heard only from tests that fail.
-        let notice = format!("NOT TESTED: `{name}`, for `UTSUSHI_SHARED` does not say where it is\n");
+        // Not by `eprintln!`, whose output is shown only for failed tests.
+        let notice = format!("NOT TESTED: `{name}`, because `UTSUSHI_SHARED` does not say where it is\n");
         std::io::stderr().write_all(notice.as_bytes()).unwrap();
         return None;
     };

@@ -1,4 +1,4 @@
-//! Registrable domains as the Public Suffix List's own tests want them.
+//! Registrable domains as the Public Suffix List's own tests expect them.
 
 use base::server::registrable_domain_of_text;
 

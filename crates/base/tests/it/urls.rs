@@ -1,4 +1,4 @@
-//! URLs as the tests of the WHATWG standard want them, and pages made of them.
+//! URLs as the tests of the WHATWG standard expect them, and pages made from them.
 
 mod differences;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use url::{Url, quirks};
 
-/// A part of a URL by the name that the standard's tests give it, and how to come by it.
+/// A part of a URL by the name that the standard's tests give it, and how to get it.
 type Part = (&'static str, fn(&Url) -> String);
 
 const PARTS: [Part; 11] = [
@@ -33,7 +33,7 @@ fn pages_and_failures_are_those_of_the_standard() {
 }
 
 #[test]
-fn other_schemes_differ_only_where_it_is_known() {
+fn other_schemes_differ_only_in_known_cases() {
     let cases = cases();
     if cases.is_empty() {
         return;
@@ -156,7 +156,7 @@ fn parsed(case: &Value) -> Result<Url, url::ParseError> {
     read(input, base.as_ref())
 }
 
-/// How we differ from the case, if we do.
+/// How our result differs from the case, if it does.
 fn difference(case: &Value) -> Option<String> {
     let url = parsed(case);
     if case["failure"] == true {
@@ -169,7 +169,7 @@ fn difference(case: &Value) -> Option<String> {
     })
 }
 
-/// A text that is no Unicode cannot be handed to us at all; the standard's readers see U+FFFD in its place.
+/// Our strings are always valid Unicode; the standard's readers see U+FFFD for a lone surrogate.
 fn without_lone_surrogates(json: &str) -> String {
     let mut rest = json;
     let mut clean = String::with_capacity(json.len());

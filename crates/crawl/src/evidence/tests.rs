@@ -55,7 +55,7 @@ fn capture(outcome: Outcome) -> Capture {
     Capture { url: url("/"), at: AT, outcome, exchange }
 }
 
-/// Checks what an outcome means: told by itself, by its capture as it is archived, and by the archive.
+/// Checks what an outcome means: from itself, from its capture, and from the archive.
 #[track_caller]
 fn check(outcome: Outcome, expected: &VisitResult<'_>) {
     let capture = capture(outcome);
@@ -102,7 +102,7 @@ fn an_answer_gives_one_result_live_and_read_back() {
 }
 
 #[test]
-fn content_that_cannot_be_decoded_is_told_apart_as_received() {
+fn content_that_cannot_be_decoded_is_compared_as_received() {
     let mut capture = capture(Outcome::Fetched { status: 200, content: None, truncated: None });
     let exchange = capture.exchange.as_mut().unwrap();
     exchange.response_head = b"HTTP/1.1 200 X\r\nContent-Encoding: x-odd\r\n\r\n".to_vec();

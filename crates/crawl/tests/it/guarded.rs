@@ -1,5 +1,5 @@
-//! The whole crawler with its pauses set to nothing, behind the guard: the servers of the simulated web feel the guard's
-//! pause all the same, and the crawl goes on (C12, H13).
+//! The whole crawler with its pauses set to nothing, behind the guard: the servers of the simulated web still see the
+//! guard's delay, and the crawl continues (C12, H13).
 
 use crate::rig;
 use archive::{Archive, Settings};
@@ -40,7 +40,7 @@ async fn guard(directory: &Path, wait_max: Duration) -> Guard {
     Guard::start(settings, RealClock::start()).await.unwrap()
 }
 
-/// Crawls without any pause of its own; what came of the visits, by name.
+/// Crawls without any delay of its own; returns the outcomes by name.
 async fn crawl(
     web: &Arc<Web>,
     serving: &RunningWeb,
@@ -117,10 +117,10 @@ async fn survives_h13_a_crawler_without_pauses_behind_the_guard() {
     assert!(shortest < Interval::from_seconds(1), "the crawler has no manners of its own: {shortest}");
 }
 
-/// A guard that does not delay but refuses is learned from: its reasons are outcomes, the servers are left alone for as long
-/// as it says, and the pages keep their turn.
+/// A guard that does not delay but refuses is learned from: its reasons are outcomes, the servers are not visited for
+/// as long as it says, and the pages keep their turn.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_crawler_that_the_guard_sends_away_comes_back_when_it_may() {
+async fn a_crawler_refused_by_the_guard_retries_when_it_may() {
     let (clock, place) = (RealClock::start(), tempfile::tempdir().unwrap());
     let (web, serving) = serve(&clock).await;
     let guard = guard(place.path(), Duration::ZERO).await;

@@ -45,7 +45,7 @@ impl Crawl {
         Self { door: net.door(), net, clock: SimulatedClock::new(START), queue }
     }
 
-    /// Goes on until something is seen, whatever the time.
+    /// Continues until something is seen, whatever the time.
     async fn next(&mut self) -> Seen {
         loop {
             let task = match rig::next(&mut self.queue, self.clock.now()) {
@@ -150,7 +150,7 @@ async fn a_file_that_comes_is_obeyed_for_a_day() {
 }
 
 #[tokio::test]
-async fn a_file_is_read_in_whatever_it_is_wrapped() {
+async fn a_file_is_read_in_every_coding() {
     check("a mark", file(format!("\u{feff}{RULES}")), BY_RULE, 24).await;
     let wide: Vec<u8> = format!("\u{feff}{RULES}").encode_utf16().flat_map(u16::to_le_bytes).collect();
     check("UTF-16", file(wide), BY_RULE, 24).await;
@@ -190,7 +190,7 @@ async fn of_a_long_file_the_first_500_kib_count() {
 }
 
 #[tokio::test]
-async fn five_redirects_are_followed_and_the_sixth_means_that_there_is_none() {
+async fn five_redirects_are_followed_and_a_sixth_means_no_file() {
     for hops in 1..=6 {
         let chain = move |_: &str, target: &str, _: usize| {
             let at: usize = target.trim_start_matches("/r").parse().unwrap_or(0);
@@ -232,7 +232,7 @@ async fn redirects_lead_to_other_servers_and_the_rules_count_here() {
 }
 
 #[tokio::test]
-async fn redirects_to_nowhere_mean_that_the_file_cannot_be_had() {
+async fn redirects_to_nowhere_mean_that_the_file_is_unreachable() {
     check("no target", Act::Send(answer(302, "", "")), "unreachable", 1).await;
     for target in [
         "ftp://a.example/robots.txt",
@@ -253,15 +253,15 @@ async fn a_file_that_does_not_exist_forbids_nothing() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_had_forbids_everything() {
+async fn an_unreachable_file_forbids_everything() {
     for code in [429, 500, 502, 503, 504, 599, 999] {
         check(&code.to_string(), status(code), "unreachable", 1).await;
     }
 }
 
-/// Nothing at all is asked of a server before the time it names.
+/// No request is sent to a server before the time it names.
 #[tokio::test]
-async fn a_server_that_names_a_time_is_asked_again_then() {
+async fn a_file_is_fetched_again_at_the_time_the_server_names() {
     for (code, seconds, hours) in [(429, 7_200, 2), (503, 10_800, 3), (503, 1, 1), (503, 999_999_999, 24)] {
         let asks = Act::Send(answer(code, &format!("Retry-After: {seconds}\r\n"), ""));
         let mut crawl = Crawl::start(move |_, _, _| asks.clone()).await;
@@ -289,7 +289,7 @@ async fn no_answer_forbids_everything() {
     check("a head that drips", Act::Drip(b"HTTP/1.1 200 X\r\nA: ".to_vec()), "unreachable", 1).await;
 }
 
-/// The file comes once and never again: its rules serve for thirty days, and then everything is refused.
+/// The file comes once and never again: its rules stay in use for thirty days, and then everything is refused.
 #[tokio::test]
 async fn an_old_copy_serves_for_thirty_days() {
     let once =

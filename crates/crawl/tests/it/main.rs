@@ -35,7 +35,7 @@ use std::sync::Arc;
 
 const PAUSE: Interval = Interval::from_seconds(10);
 
-/// What came of a simulated crawl.
+/// The result of a simulated crawl.
 struct Crawl {
     /// Every request in order, folded into one number.
     trace: u64,
@@ -82,8 +82,8 @@ fn crawl(plan: Plan, days: u64, pause: Interval) -> Crawl {
     crawl
 }
 
-/// Drives the frontier through the door until `end`, many visits at once; `recall` is asked for robots files that
-/// are known from before, `on_step` sees each step and how it will end.
+/// Drives the frontier through the door until `end`, many visits at once; `recall` returns robots files known from
+/// before, `on_step` sees each step and how it will end.
 fn drive(
     queue: &mut Frontier,
     door: &SimulatedDoor,
@@ -95,7 +95,7 @@ fn drive(
     drive_through(queue, door, clock, end, recall, on_step);
 }
 
-/// The same through any door that makes nobody wait.
+/// The same through any door that never waits.
 fn drive_through<D: Door>(
     queue: &mut Frontier,
     door: &D,
@@ -212,7 +212,7 @@ fn survives_hostile_servers_politely() {
 }
 
 #[test]
-fn a_crawl_with_a_shorter_pause_is_found_out() {
+fn a_crawl_with_a_shorter_delay_is_detected() {
     let crawl = crawl(plan(0), 1, Interval::from_seconds(3));
     assert!(crawl.politeness.violations() > 100, "{}", crawl.politeness.to_json());
 }

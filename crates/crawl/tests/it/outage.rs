@@ -1,4 +1,5 @@
-//! A page can link to any number of hosts that cannot be reached. That says nothing of our own network, over real sockets.
+//! A page can link to any number of hosts that cannot be reached. That does not mean that our own network is down; over
+//! real sockets.
 
 use crate::rig;
 use crate::server::{Act, Net, Script};
@@ -14,7 +15,7 @@ use std::sync::Arc;
 const HOSTS: u8 = 30;
 const PAGES: usize = 30;
 
-/// Where hosts of private networks are, and such as refuse every connection. Any other name does not exist.
+/// Hosts with private addresses, and hosts that refuse every connection. Any other name does not exist.
 fn address(host: &str) -> Option<SocketAddr> {
     let number = |prefix: &str| host.strip_prefix(prefix)?.strip_suffix(".example")?.parse::<u8>().ok();
     let private = number("private-").map(|number| SocketAddr::from(([10, 0, 0, number], 80)));
@@ -83,7 +84,7 @@ async fn links_to_hosts_that_cannot_be_reached_do_not_stop_a_crawl() {
     });
     let report = crawl.await.unwrap();
     assert_eq!(report.new, 2 * PAGES as u64 + 2, "{report:?}");
-    // Private addresses, and robots files that cannot be had.
+    // Private addresses, and unreachable robots files.
     assert_eq!((report.refused, report.unreachable), (2 * u64::from(HOSTS), u64::from(HOSTS)), "{report:?}");
     for host in ["http://a.example/", "http://b.example/"] {
         let mut times: Vec<Timestamp> =

@@ -1,4 +1,4 @@
-//! The archive is the truth: what a crawl learned while it ran is learned again from what it kept (D3, D4, C17).
+//! The archive is the source of truth: what a crawl learned can be rebuilt from its archive (D3, D4, C17).
 
 use crate::rig::{at_once, findings, frontier, next, reads, settings, step};
 use crate::{PAUSE, plan};
@@ -21,7 +21,7 @@ use std::sync::Arc;
 
 const DIRECTORY: &str = "/data/archive";
 
-/// A crawl of a simulated web that keeps what it visits, one step after the other.
+/// A crawl of a simulated web into an archive, step by step.
 struct World {
     web: Arc<Web>,
     clock: Arc<SimulatedClock>,
@@ -98,7 +98,7 @@ impl World {
         self.frontier.pass(&place);
     }
 
-    /// Notes something in the archive, and does it.
+    /// Writes a note to the archive, and carries it out.
     fn note(&mut self, kind: &str, text: &str, act: impl Fn(&mut Frontier, Timestamp)) {
         let now = self.clock.now();
         let noted = self.archive.note(kind, now, text).unwrap();
@@ -168,11 +168,11 @@ fn check_rebuilt(policy: RevisitPolicy) {
         loads.sort();
         loads
     };
-    assert_eq!(told(&world.frontier), told(&rebuilt), "the sums of servers too");
+    assert_eq!(told(&world.frontier), told(&rebuilt), "the counts of servers too");
 }
 
 #[test]
-fn orders_and_another_policy_are_played_again() {
+fn orders_and_another_policy_are_replayed() {
     let policy = RevisitPolicy { every: Interval::from_hours(12), ..RevisitPolicy::default() };
     let mut world = World::by(policy, plan(0));
     world.run(2);
@@ -208,7 +208,7 @@ fn orders_and_another_policy_are_played_again() {
 fn what_was_archived_and_not_learned_is_learned_at_the_next_start() {
     let mut world = World::new(plan(0));
     world.run(2);
-    // A frontier that knows half of it, as if it had died then.
+    // A frontier that knows half of it, as after a crash.
     let place = {
         let reader = world.reader();
         let arrivals: Vec<_> = reader.since(None).unwrap().map(Result::unwrap).collect();
@@ -225,10 +225,10 @@ fn what_was_archived_and_not_learned_is_learned_at_the_next_start() {
 }
 
 #[test]
-fn captures_of_others_become_known_pages_with_estimates() {
+fn imported_captures_become_known_pages_with_estimates() {
     let mut world = World::new(plan(0));
     world.run(4);
-    // Somebody else's archive: the same captures, and nothing that tells how their pages were found.
+    // A foreign archive: the same captures, without anything that shows how their pages were found.
     let disk = SimulatedDisk::new(2);
     let mut other = open_archive(&disk, world.clock.now());
     let reader = world.reader();

@@ -1,4 +1,4 @@
-//! What a page needs to be seen is fetched, wherever it lies, and leads to no pages elsewhere: over real HTTP.
+//! Requisites of a page are fetched, wherever they are, and lead to no pages elsewhere: over real HTTP.
 
 use crate::rig;
 use crate::server::{Act, Net, Script};
@@ -74,14 +74,14 @@ async fn web() -> Net {
     Net::start(script).await
 }
 
-/// What a crawl brought: its report, and what was archived with a body.
+/// The result of a crawl: its report, and what was archived with a body.
 struct Crawled {
     report: CrawlReport,
     archived: BTreeSet<String>,
     asked: BTreeSet<String>,
 }
 
-/// Crawls `http://a.example/` until nothing new is left, or so many pages are archived. A second takes 1.7 ms.
+/// Crawls `http://a.example/` until nothing new is left, or `pages_max` pages are archived. A second takes 1.7 ms.
 async fn crawl(place: &Path, requisites: bool, pages_max: Option<u64>) -> Crawled {
     let net = web().await;
     let (clock, path) = (RealClock::accelerated(600), place.join("archive"));
@@ -124,7 +124,7 @@ fn all(targets: &str) -> BTreeSet<String> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_comes_with_what_it_needs_to_be_seen() {
+async fn a_page_comes_with_its_requisites() {
     let place = tempfile::tempdir().unwrap();
     let crawled = crawl(place.path(), true, None).await;
     let pages = "a.example/ a.example/second.html";
@@ -156,7 +156,7 @@ async fn without_requisites_pages_come_alone() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_number_of_pages_is_one_of_pages_alone() {
+async fn a_page_limit_does_not_count_requisites() {
     let place = tempfile::tempdir().unwrap();
     let crawled = crawl(place.path(), true, Some(2)).await;
     assert_eq!(crawled.report.pages, 2);

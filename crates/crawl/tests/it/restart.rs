@@ -1,4 +1,5 @@
-//! A crawl that dies and goes on: what it knew of robots files is in the archive, and nobody is asked for them twice.
+//! A crawl that crashes and restarts: what it knew about robots files is in the archive, and they are not requested
+//! again.
 
 use crate::rig::{frontier, seed, settings};
 use crate::{PAUSE, drive, entry, plan};
@@ -20,7 +21,7 @@ use std::sync::Arc;
 
 const DIRECTORY: &str = "/data/archive";
 
-/// A simulated web, a disk, and all that the web's servers were asked for.
+/// A simulated web, a disk, and all requests to the web's servers.
 struct World {
     web: Arc<Web>,
     clock: Arc<SimulatedClock>,
@@ -43,8 +44,8 @@ impl World {
         Archive::open(disk, Path::new(DIRECTORY), Settings::default(), self.clock.now()).unwrap().0
     }
 
-    /// Crawls for so many hours from the first page and dies in the middle of a visit, as by a power cut. Of earlier
-    /// lives it remembers the robots files that are in the archive, if `recalls`, and no page: so it needs every file.
+    /// Crawls for `hours` from the first page and crashes in the middle of a visit. From earlier runs it recalls
+    /// archived robots files, if `recalls`, and no page, so it needs every file.
     fn live(&mut self, hours: u64, recalls: bool) {
         let mut archive = self.archive();
         let mut queue = frontier(settings(PAUSE), RevisitPolicy::paper(), self.clock.now());
@@ -123,7 +124,7 @@ fn after_a_power_cut_no_robots_file_is_asked_for_again_within_the_day() {
 }
 
 #[test]
-fn a_crawl_that_remembers_nothing_is_found_out() {
+fn a_crawl_that_recalls_nothing_is_detected() {
     let mut world = World::new();
     world.live(2, false);
     world.live(2, false);
@@ -197,7 +198,7 @@ fn check(captures: &[Capture], hours: u64, expected: &str) {
 }
 
 #[test]
-fn what_an_archive_tells_of_robots_files_is_what_was_learned() {
+fn recalled_robots_files_are_what_was_learned() {
     const HOME: &str = "http://a.example/robots.txt";
     let rules = "User-agent: *\nDisallow: /x";
     let came = || answer(HOME, 0, 200, "", rules);

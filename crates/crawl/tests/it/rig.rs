@@ -44,7 +44,7 @@ pub(crate) fn seed(frontier: &mut Frontier, url: &PageUrl, now: Timestamp) {
 pub(crate) fn at_once<T>(future: impl Future<Output = T>) -> T {
     match pin!(future).poll(&mut Context::from_waker(Waker::noop())) {
         Poll::Ready(value) => value,
-        Poll::Pending => panic!("the simulated door made somebody wait"),
+        Poll::Pending => panic!("the simulated door must not wait"),
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) async fn step<D: Door>(door: &D, clock: &SimulatedClock, task: &Task)
     }
 }
 
-/// Takes a task back, and lets the page learn from it as if it were archived at once.
+/// Completes a task, and lets the page learn from it as if it were archived at once.
 pub(crate) fn finish(frontier: &mut Frontier, task: &Task, ended: FinishedStep, now: Timestamp) {
     let is_refusal = matches!(task.step, Step::Refuse(..));
     let done = if is_refusal { StepResult::Refused } else { ended.done() };

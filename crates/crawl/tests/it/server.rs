@@ -1,4 +1,4 @@
-//! Servers on loopback that say exactly what they are told to, each on an address of its own.
+//! Servers on loopback with scripted answers, each on its own address.
 
 use base::url::Scheme;
 use fetch::{AddressRange, ExchangeLimits, Resolver, Settings, WebDoor};

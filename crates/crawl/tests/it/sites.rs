@@ -1,4 +1,4 @@
-//! Honest sites that look like traps are covered whole, and a trap beside them is not (H10).
+//! Ordinary sites that look like traps are fully covered, and a trap beside them is not (H10).
 
 use crate::rig::{frontier, seed, settings};
 use crate::{PAUSE, drive_through};

@@ -1,4 +1,4 @@
-//! No spelling of a forbidden address leads to it, by no route (H1, H3, H4, H25).
+//! No spelling of a forbidden address leads to it, by any route (H1, H3, H4, H25).
 //!
 //! In a network of the test's own every address of both families is a canary; only two public addresses are honest
 //! servers. The product walks from thousands of seeds, links, redirects and names that lead to forbidden addresses:
@@ -24,7 +24,7 @@ use std::time::Duration;
 use walks::{AnyDoor, Tally, Way, walk_all};
 use web::Web;
 
-/// The least number of spellings of a route, and of those that lead in when nothing is checked.
+/// The minimum number of spellings of a route, and of those that lead in without the check.
 const SPELLINGS_MIN: usize = 200;
 
 /// Walks the routes with the check and without it; what was seen, in lines for people.
@@ -47,7 +47,7 @@ fn check(way: Way, routes: &[Route]) -> Vec<String> {
     })
 }
 
-/// Of several addresses the forbidden ones are as good as not there: then an honest one is visited, and nothing refused.
+/// Of several addresses the forbidden ones are ignored: an honest one is visited, and nothing is refused.
 fn has_honest(route: Route, text: &str) -> bool {
     route == Route::Name && web::honest().iter().any(|honest| text.contains(&honest.to_string()))
 }
@@ -100,8 +100,8 @@ fn survives_h1_every_spelling_of_a_forbidden_address() {
 }
 
 #[test]
-fn a_hole_of_one_range_is_found_out_and_is_no_larger() {
-    namespace::run("ssrf::a_hole_of_one_range_is_found_out_and_is_no_larger", || {
+fn allowing_one_range_allows_exactly_that_range() {
+    namespace::run("ssrf::allowing_one_range_allows_exactly_that_range", || {
         block_on(async |web, names| {
             let mut lines = Vec::new();
             for hole in ["10.0.0.0/8", "169.254.169.254", "fd00::/8", "::1"] {
@@ -170,8 +170,8 @@ fn unhurried(directory: &Path) -> guard::Settings {
 }
 
 #[test]
-fn survives_h3_names_that_lead_inside_or_change_their_mind() {
-    namespace::run("ssrf::survives_h3_names_that_lead_inside_or_change_their_mind", || {
+fn survives_h3_names_with_forbidden_or_changing_addresses() {
+    namespace::run("ssrf::survives_h3_names_with_forbidden_or_changing_addresses", || {
         check(Way::Plain, &[Route::Name, Route::Flip, Route::RobotsFlip])
     });
 }

@@ -1,7 +1,7 @@
-//! Changes of the main text told from changes of what surrounds it, against the truth of the simulated web (C3).
+//! Distinguishing changes of the main text from changes around it, against the truth of the simulated web (C3).
 //!
-//! Every page is read by the code by which the crawler reads, at pairs of moments a second to half a year apart. Among the
-//! pairs whose bytes differ the verdict is compared with the truth, by kind of page and by what changed.
+//! Every page is read by the crawler's code, at pairs of moments a second to half a year apart. Among the pairs whose
+//! bytes differ the verdict is compared with the truth, by kind of page and by what changed.
 
 mod crawled;
 mod tally;
@@ -109,7 +109,7 @@ fn place(page: u64, pages: u64) -> &'static str {
 }
 
 #[test]
-fn changes_of_the_text_are_told_from_changes_of_what_surrounds_it() {
+fn changes_of_the_text_are_distinguished_from_changes_around_it() {
     let web = Web::new(Plan { seed: 3, pages: 8_000, servers: 150, ..Plan::default() });
     let tally = judge(&web, 12);
     println!("{tally}");

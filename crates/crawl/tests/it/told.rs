@@ -1,4 +1,4 @@
-//! What a crawl tells of what it found, over real HTTP.
+//! What a crawl reports, over real HTTP.
 
 use crate::rig;
 use crate::server::{Act, Net, Script};
@@ -96,7 +96,7 @@ async fn a_refusal_is_neither_a_page_nor_a_request() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_new_changed_and_unchanged_is_told_apart() {
+async fn new_changed_and_unchanged_pages_are_distinguished() {
     let place = tempfile::tempdir().unwrap();
     let report = crawl(place.path(), &["one", "two", "two", "three"]).await;
     assert_eq!((report.new, report.changed, report.unchanged), (1, 2, 1), "{report:?}");

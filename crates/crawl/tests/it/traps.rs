@@ -1,4 +1,4 @@
-//! Traps cost little, and an honest server beside them is covered whole (H10).
+//! Traps cost little, and an ordinary server beside them is fully covered (H10).
 
 use crate::rig::{frontier, settings};
 use crate::{PAUSE, drive};

@@ -1,7 +1,7 @@
 //! A simulated year: the frontier over a web of known changes, judged from the servers' side.
 //!
-//! Short by every test run; at full length by `cargo xtask torture year`, which says by `UTSUSHI_TORTURE_COUNT` how many
-//! pages the web has: a million on ten thousand servers, 365 days.
+//! Short in every test run; at full length by `cargo xtask torture year`, where `UTSUSHI_TORTURE_COUNT` is the number
+//! of pages: a million on ten thousand servers, 365 days.
 
 mod drive;
 mod machine;
@@ -17,11 +17,11 @@ use std::path::Path;
 
 /// The pause between requests to one server; that of the crawler's default settings.
 const PAUSE: Interval = Interval::from_seconds(10);
-/// So many servers change faster than they may be asked.
+/// Number of servers that change faster than their delay allows.
 const BUSY: usize = 4;
-/// They ask for at least so long a pause.
+/// The minimum delay that they ask for.
 const LONG_DELAY: Interval = Interval::from_seconds(20);
-/// As much memory as the whole run may take: web, observer, frontier, store, pages on their way.
+/// Maximum memory of the whole run: web, observer, frontier, store, pages on their way.
 const RESIDENT_BYTES_MAX: u64 = 1 << 30;
 
 fn year(pages: u64, days: u64) -> Year {
@@ -33,9 +33,8 @@ fn year(pages: u64, days: u64) -> Year {
     Year { plan, days, pause: PAUSE, network_down: None, disk_full: None }
 }
 
-/// A young web in which few pages change by themselves: what a year of it costs can be paid in minutes. Pages still change
-/// because what they link to is born, moves or goes, and because servers are rebuilt; and being young, by their own word,
-/// they are looked at often.
+/// A young web in which few pages change by themselves, so that a year takes minutes. Pages still change because the
+/// targets of their links appear, move or vanish, and because servers are rebuilt; young pages are visited often.
 fn slow() -> ChangeMix {
     let mix = ChangeMix {
         poisson: 0,
@@ -49,7 +48,7 @@ fn slow() -> ChangeMix {
     ChangeMix { dated: 0, born_late: 60, deleted: 30, moved: 30, rebuilt: 150, age_days_max: 60, ..mix }
 }
 
-/// The largest servers that ask for a long pause. Their pages change as often as pages do, so they cannot be kept up with.
+/// The largest servers that ask for a long delay. Their pages change faster than the delay allows visits.
 fn busy(web: &Web) -> Vec<u32> {
     let delay = |number: u32| web.server_truth(&web.host(number)).and_then(|truth| truth.crawl_delay);
     (0..web.plan().servers)
@@ -70,7 +69,7 @@ fn run(year: &Year, directory: &Path) -> (Outcomes, Frontier) {
     driver.end()
 }
 
-/// Nobody may have been treated badly.
+/// No rule of politeness may be violated.
 #[track_caller]
 fn check_politeness(out: &Outcomes) {
     let report = &out.politeness;
@@ -95,7 +94,7 @@ fn tell(out: &Outcomes) {
 
 /// Figure 5 of paper 003: servers by the interval between requests that their schedules ask for, before and after
 /// overload is resolved.
-fn tell_figure_5(frontier: &Frontier) {
+fn print_figure_5(frontier: &Frontier) {
     let figures = frontier.figure_5();
     println!("interval_seconds,servers,servers_resolved");
     for (Bin { from, count, .. }, resolved) in
@@ -135,9 +134,9 @@ fn year_is_polite_and_fresh_and_the_same_again() {
         let days = std::env::var("UTSUSHI_YEAR_DAYS").map_or(365, |days| days.parse().expect("a number"));
         let (out, frontier) = run(&year(pages, days), directory.path());
         tell(&out);
-        tell_figure_5(&frontier);
+        print_figure_5(&frontier);
         check_politeness(&out);
-        assert_eq!(out.starvation.longest, None, "nobody waits for a day");
+        assert_eq!(out.starvation.longest, None, "no server waits for a day");
         assert!(resident_bytes_max() < RESIDENT_BYTES_MAX);
         return;
     }
@@ -150,7 +149,7 @@ fn year_is_polite_and_fresh_and_the_same_again() {
     assert_eq!(out.trace, again.trace, "the same seed gives the same year");
 }
 
-/// A day without a network and a day with a full disk: nobody is treated worse for it, and it all goes on.
+/// A day without a network and a day with a full disk: politeness holds, and the crawl continues.
 #[test]
 fn year_survives_a_day_of_network_down_and_one_of_disk_full() {
     let directory = tempfile::tempdir().unwrap();
@@ -166,15 +165,15 @@ fn year_survives_a_day_of_network_down_and_one_of_disk_full() {
     driver.run(hour(98));
     let after = driver.out.visits - before - during;
     assert!(during < 24 * 60 + 100, "one try a minute: {during}");
-    assert!(after > 50, "with the first answer everything goes on: {after}");
+    assert!(after > 50, "the first answer resumes the crawl: {after}");
     driver.run(Timestamp::MAX);
     let (out, _) = driver.end();
     tell(&out);
     check_politeness(&out);
 }
 
-/// The wall clock is set years forth and years back, while the crawl runs and while it does not. True time is what servers
-/// live by, and they notice nothing.
+/// The wall clock is set forward and back by years, during the crawl and between runs. Servers use true time and notice
+/// nothing.
 #[test]
 fn year_survives_m6_a_wall_clock_set_by_years_both_ways() {
     const YEAR: i64 = 365 * 86_400;
@@ -211,7 +210,7 @@ fn year_survives_m6_a_wall_clock_set_by_years_both_ways() {
     tell(&out);
     println!("visits a day: {visits:?}");
     check_politeness(&out);
-    assert!(visits.iter().all(|visits| *visits > 10), "the crawl goes on: {visits:?}");
+    assert!(visits.iter().all(|visits| *visits > 10), "the crawl continues: {visits:?}");
     let (first, most) = (visits[0], visits.iter().skip(1).max().unwrap());
     assert!(*most < 3 * first, "nothing is due at once because of a clock: {visits:?}");
 }

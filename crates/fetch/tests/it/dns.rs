@@ -1,4 +1,4 @@
-//! Look-ups against a real name server on loopback, which says exactly what it is told to.
+//! Look-ups against a real name server on loopback, with scripted answers.
 
 mod answers;
 mod lies;
@@ -19,7 +19,7 @@ const OVER: Duration = Duration::from_secs(30);
 /// The time of a try where silence is what is tested.
 const SHORT: Duration = Duration::from_millis(200);
 
-/// Asks these servers, one after the other, patiently.
+/// Queries these servers in turn, with long time-outs.
 fn settings(servers: &[&NameServer]) -> Settings {
     let servers = servers.iter().map(|server| server.address).collect();
     Settings { servers, try_time: Duration::from_secs(5), look_up_time_max: OVER, ..Settings::default() }
@@ -52,7 +52,7 @@ async fn failure(dns: &Dns, host: &str) -> String {
     }
 }
 
-/// Lets time pass that nobody has to wait for.
+/// Advances the time without waiting.
 async fn pass(time: Duration) {
     tokio::time::pause();
     tokio::time::advance(time).await;

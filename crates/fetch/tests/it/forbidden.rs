@@ -1,4 +1,4 @@
-//! The address is judged when it is connected to, whoever says that it is fine (H1, H3).
+//! The address is judged at connect time, whatever an earlier check said (H1, H3).
 
 use crate::server::{Server, door, door_to};
 use base::door::{Cause, Door, Phase, Request};

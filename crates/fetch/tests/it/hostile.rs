@@ -36,7 +36,7 @@ fn web() -> Web {
     Web::new(Plan { seed: 6, pages: 20_000, servers: HONEST, hostile: HOSTILE, ..Plan::default() })
 }
 
-/// Not a test of its own: the simulated web, for as long as somebody holds the other end of its input.
+/// Not a test: the simulated web, which runs until its input is closed.
 #[tokio::test(flavor = "multi_thread")]
 async fn web_of_the_hostile_test() {
     if std::env::var_os(ROLE).is_none() {
@@ -79,7 +79,7 @@ impl Served {
                 None => authority_pem.extend([line.as_str(), "\n"]),
             }
         };
-        // What else it says is nobody's concern, but somebody must read it.
+        // The rest of its output is not used, but must be read.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, http: ports[0], https: ports[1], authority_pem }
     }
@@ -100,7 +100,7 @@ struct Run {
     /// How many honest pages are due a second, and for how long.
     pages_per_second: u32,
     load: Duration,
-    /// How long a hostile server is left alone between two visits.
+    /// The delay between two visits to a hostile server.
     rest: Duration,
 }
 
@@ -270,7 +270,7 @@ fn play() {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     let files_before = open_files();
     runtime.block_on(scene(&served));
-    // Whoever waits for a task hears of its end a moment before the task is off the list.
+    // A task's end is reported a moment before the task is off the list.
     let patience = Instant::now() + LATE_MAX;
     while runtime.metrics().num_alive_tasks() > 0 && Instant::now() < patience {
         std::thread::yield_now();

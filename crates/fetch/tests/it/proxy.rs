@@ -19,7 +19,7 @@ struct Relay {
     heads: Arc<Mutex<Vec<String>>>,
 }
 
-/// A proxy that opens tunnels to the address it is asked for, or says something else.
+/// A proxy that opens tunnels to the requested address, or answers something else.
 async fn relay(say: Say) -> Relay {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -24,7 +24,7 @@ fn target(url: &str) -> &str {
 #[test]
 fn all_145_facts_hold_in_the_literal_reading_and_in_both_together() {
     let Some(facts) = facts() else {
-        // Not by `eprintln!`, which is heard only from tests that fail.
+        // Not by `eprintln!`, whose output is shown only for failed tests.
         let notice = "NOT TESTED: the robots facts, for `UTSUSHI_SHARED` does not say where they are\n";
         std::io::Write::write_all(&mut std::io::stderr(), notice.as_bytes()).unwrap();
         return;

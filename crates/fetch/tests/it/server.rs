@@ -1,4 +1,4 @@
-//! A server that says exactly what it is told to, byte by byte, and counts who comes.
+//! A server with scripted answers, byte by byte, that counts its connections.
 
 use base::PageUrl;
 use base::door::{Door, Exchange, Failure, Request};

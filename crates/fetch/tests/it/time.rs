@@ -36,7 +36,7 @@ async fn cut_short(acts: Vec<Act>, limits: ExchangeLimits) {
     assert_eq!(server.accepts(), 2);
 }
 
-/// There is no answer in time; and the next request works.
+/// There is no answer in time, and the next request works.
 async fn in_vain(acts: Vec<Act>, limits: ExchangeLimits) {
     let (server, door) = server(acts, limits).await;
     let Failure { phase, cause, took, .. } =
@@ -94,7 +94,7 @@ async fn a_slow_answer_that_is_fast_enough_is_waited_for() {
     assert_eq!((exchange.body.read().unwrap().into_owned(), exchange.truncated), (body.into_bytes(), None));
 }
 
-/// A listener that nobody accepts from and whose queue is full lets a newcomer wait for ever.
+/// A new connection to a listener with a full queue and no `accept` waits forever.
 #[tokio::test]
 async fn survives_h6_a_server_that_lets_nobody_in() {
     let listener = socket2::Socket::new(socket2::Domain::IPV4, socket2::Type::STREAM, None).unwrap();

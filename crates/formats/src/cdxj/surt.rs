@@ -1,8 +1,8 @@
-//! The key under which pywb, cdxj-indexer and Common Crawl look a URL up.
+//! The key by which pywb, cdxj-indexer and Common Crawl look up a URL.
 //!
 //! It is close to our own [`base::UrlKey`] but not equal to it: everything is in lower case, `www.` is left out, an
-//! address is turned around like a name, a slash at the end is dropped, parameters are sorted. A reader that looks
-//! for a page computes this key and no other, so whatever is handed to others carries it.
+//! address is reversed like a name, a slash at the end is dropped, parameters are sorted. Readers compute this key, so
+//! exported files use it.
 //!
 //! **Invariant:** a key is visible ASCII without a blank, whatever the URL holds, so it cannot break the line that it
 //! begins (H16). It takes time linear in the URL, but for the removal of session ids.
@@ -66,7 +66,7 @@ struct Parts<'a> {
 }
 
 impl<'a> Parts<'a> {
-    /// Nothing when the port is none: those who look up refuse such a URL too.
+    /// `None` for an invalid port: readers refuse such a URL too.
     fn split(url: &'a [u8]) -> Option<Self> {
         let (scheme, rest) = url.split_at_checked(scheme_bytes(url)?)?;
         let rest = cut(rest.get(1..)?, b"#").0;
@@ -380,7 +380,7 @@ fn after_name<'a>(bytes: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     start.eq_ignore_ascii_case(name).then_some(rest)
 }
 
-/// Undoes escapes until none is left; what becomes an escape by that is undone too.
+/// Undoes escapes until none is left, including new ones that this creates.
 fn unescaped(bytes: &[u8]) -> Vec<u8> {
     let mut plain: Vec<u8> = Vec::with_capacity(bytes.len());
     for byte in bytes {
@@ -424,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_turned_around_and_a_path_is_made_plain() {
+    fn a_host_is_reversed_and_a_path_is_normalised() {
         check("http://example.com/path/file.html", "com,example)/path/file.html");
         check("https://www.Example.com:443/A/B/", "com,example)/a/b");
         check("http://www42.example.com", "com,example)/");
@@ -439,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_are_turned_around_too() {
+    fn addresses_are_reversed_too() {
         check("http://127.0.0.1:81/", "1,0,0,127:81)/");
         check("http://127.1/", "1,0,0,127)/");
         check("http://2130706433/", "1,0,0,127)/");
@@ -457,7 +457,7 @@ mod tests {
     }
 
     #[test]
-    fn session_ids_go() {
+    fn session_ids_are_removed() {
         let id = "0123456789ABCDEF0123456789abcdef";
         check(&format!("http://a.jp/x?PHPSESSID={id}&q=1"), "jp,a)/x?q=1");
         check(&format!("http://a.jp/x?q=1&sid={id}"), "jp,a)/x?&q=1");

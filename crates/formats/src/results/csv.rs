@@ -1,9 +1,9 @@
-//! CSV as RFC 4180 has it: lines end in CR LF, and a cell that needs it stands in quotes. An answer that is a JSON string
-//! stands there as the text that it is, and its kind is `text`; other JSON stands there as JSON.
+//! CSV by RFC 4180: lines end in CR LF, and cells are quoted if necessary. A result that is a JSON string is written as
+//! its text with the kind `text`; other JSON is written as JSON.
 //!
-//! **Invariant:** no cell is a formula to a spreadsheet that splits at commas, be it at semicolons and tabs too (H20): one that
-//! begins like a formula has a `'` in front, which is how spreadsheets write a text that is none, and one that holds
-//! anything that could begin another cell stands in quotes. Numbers stay numbers. The other two forms are exact.
+//! **Invariant:** a spreadsheet that splits at commas, and perhaps also at semicolons and tabs, finds no formula (H20):
+//! a cell that begins like one gets a `'` in front, by which spreadsheets mark texts, and one that contains a separator
+//! is quoted. Numbers stay numbers. The other two formats are exact.
 
 use super::{JSON, ResultRow};
 
@@ -24,7 +24,7 @@ pub(super) fn line(out: &mut Vec<u8>, row: &ResultRow<'_>) {
     out.extend_from_slice(b"\r\n");
 }
 
-/// Appends a cell whose text anyone may have written.
+/// Appends a cell with foreign text.
 fn text(out: &mut Vec<u8>, text: &str) {
     let mark = if text.starts_with(SIGNS) { "'" } else { "" };
     if text.contains(ENDS) {

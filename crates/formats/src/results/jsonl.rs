@@ -1,7 +1,7 @@
 //! One JSON object a line. The values are UTF-8, so that lines can be searched as they are.
 //!
-//! **Invariant:** a line holds no control character and none of the three signs that some readers take for the end of a
-//! line (H16), even if an analysis wrote one into its JSON.
+//! **Invariant:** a line contains no control character and none of the three characters that some readers take for a
+//! line end (H16), even if an analysis wrote one into its JSON.
 
 use super::{BASE64, JSON, ResultRow};
 
@@ -25,8 +25,8 @@ fn text(out: &mut Vec<u8>, text: &str) {
     json(out, &serde_json::to_string(text).expect("every text can be written as JSON"));
 }
 
-/// Appends JSON. What could end a line can stand there in two places only: between values, where it is white space, and
-/// in strings, where it can be written in another way.
+/// Appends JSON. A line end can occur in two places: between values, where it is white space, and in strings, where it
+/// is escaped.
 fn json(out: &mut Vec<u8>, json: &str) {
     let mut rest = json;
     while let Some((before, sign)) = rest.find(ends_a_line).and_then(|at| rest.split_at_checked(at)) {

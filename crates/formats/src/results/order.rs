@@ -1,10 +1,10 @@
-//! Brings answers that come in any order into that of their documents.
+//! Sorts answers by document.
 //!
-//! They are sorted on disk beyond a bound on memory. A long answer goes to a file of its own at once and only its place
-//! is sorted, so that what is merged is small.
+//! Above a bound on memory they are sorted on disk. A long answer goes to a separate file and only its position is
+//! sorted, so that merged items are small.
 //!
 //! **Invariant:** the order does not depend on the bound. Memory is that bound, one answer, and a [`SHORT_BYTES_MAX`] a
-//! run that is merged. The files have no names, so nothing is left behind, whatever happens.
+//! run that is merged. The files have no names, so nothing remains after a crash.
 
 use crate::Error;
 use crate::sort::{Sorted, Sorter};
@@ -12,9 +12,9 @@ use std::fs::File;
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
 
-/// A longer answer is kept apart.
+/// Longer answers are stored separately.
 const SHORT_BYTES_MAX: usize = 64 * 1024;
-/// What stands after the number of an answer that follows, or that is kept apart at a place and with a length.
+/// The marks after the number of an answer: it follows, or it is stored separately at an offset with a length.
 const HERE: u8 = 0;
 const APART: u8 = 1;
 
@@ -37,7 +37,7 @@ impl InOrder {
         Self { sorter, directory: directory.to_owned(), apart: None, apart_bytes: 0, item: Vec::new() }
     }
 
-    /// Adds what was said of the document of this number.
+    /// Adds an answer for the document with this number.
     pub fn push(&mut self, document: u64, answer: &[u8]) -> Result<(), Error> {
         self.item.clear();
         self.item.extend_from_slice(&document.to_be_bytes());
@@ -64,13 +64,13 @@ impl InOrder {
         Ok(())
     }
 
-    /// All answers in the order of their documents. Several of one document come one after the other.
+    /// All answers in the order of their documents. Several of one document are adjacent.
     pub fn finish(self) -> Result<Ordered, Error> {
         Ok(Ordered { sorted: self.sorter.finish()?, apart: self.apart, long: Vec::new() })
     }
 }
 
-/// Hands out answers in the order of their documents.
+/// Returns answers in the order of their documents.
 #[derive(Debug)]
 pub struct Ordered {
     sorted: Sorted,
@@ -80,7 +80,7 @@ pub struct Ordered {
 }
 
 impl Ordered {
-    /// The next document and what was said of it.
+    /// The next document and its answer.
     #[expect(clippy::should_implement_trait, reason = "what is handed out lives until the next call")]
     pub fn next(&mut self) -> Result<Option<(u64, &[u8])>, Error> {
         let Some(item) = self.sorted.next()? else { return Ok(None) };

@@ -1,7 +1,7 @@
 //! Reads a foreign package: its WARC files one by one, and what its manifest says about them.
 //!
-//! The captures are what counts. A manifest that is missing or does not match is reported, and the captures can still
-//! be read; a ZIP file that cannot be trusted is refused (see [`crate::zip::read`]).
+//! A missing or wrong manifest is reported, and the captures can still be read; an inconsistent ZIP file is refused
+//! (see [`crate::zip::read`]).
 
 use super::{MANIFEST, MANIFEST_DIGEST};
 use crate::Error;
@@ -18,7 +18,7 @@ use std::path::Path;
 const MANIFEST_BYTES_MAX: u64 = 8 * 1024 * 1024;
 /// Maximum number of mismatches reported; after that the manifest is clearly wrong.
 const MISMATCHES_MAX: usize = 1_000;
-/// The ends of the names of files that hold captures.
+/// Suffixes of files with captures.
 const WARC_ENDS: [&str; 5] = [".warc", ".warc.gz", ".warc.zst", ".arc", ".arc.gz"];
 const COPY_BYTES: usize = 64 * 1024;
 
@@ -33,7 +33,7 @@ pub struct Package<R> {
 pub struct WarcEntry(Entry);
 
 impl WarcEntry {
-    /// Its name in the package: to be shown, never to be followed (H17).
+    /// Its name in the package: for display only, never a path (H17).
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.name
@@ -51,7 +51,7 @@ impl<R: Read + Seek> Package<R> {
         Ok(Self { zip: ZipReader::open(file)? })
     }
 
-    /// The files of captures, in the order in which they lie in the package.
+    /// The files of captures, in the order of the package.
     #[must_use]
     pub fn warcs(&self) -> Vec<WarcEntry> {
         let is_warc = |entry: &&Entry| {
@@ -75,7 +75,7 @@ impl<R: Read + Seek> Package<R> {
         };
         match self.small(MANIFEST_DIGEST)? {
             Ok(digest) => found.extend(check_manifest(&manifest, &digest)),
-            // It should be there, but need not.
+            // It should be there, but is optional.
             Err(What::Missing) => {}
             Err(what) => found.push(Mismatch::new(MANIFEST_DIGEST, what)),
         }
@@ -192,7 +192,7 @@ struct ManifestDigest {
     hash: String,
 }
 
-/// Something in a package that is not as its manifest says.
+/// A difference between a package and its manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mismatch {
     path: String,
@@ -215,7 +215,7 @@ impl Mismatch {
     fn new(path: &str, what: What) -> Self {
         Self { path: path.to_owned(), what }
     }
-    /// Whether nothing is known to be wrong, and nothing could be compared.
+    /// Whether the entry could not be compared.
     #[must_use]
     pub fn is_unchecked(&self) -> bool {
         self.what == What::OtherHash
@@ -226,11 +226,11 @@ impl fmt::Display for Mismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.what {
             What::Missing => "is missing",
-            What::Malformed => "cannot be understood",
+            What::Malformed => "cannot be parsed",
             What::Damaged => "is damaged",
             What::Length => "has another length than the manifest says",
-            What::Digest => "has another SHA-256 than is written down",
-            What::OtherHash => "has no SHA-256 to be compared with",
+            What::Digest => "has another SHA-256 than the stated one",
+            What::OtherHash => "has no SHA-256 to compare with",
             What::Twice => "is twice in the manifest",
             What::NotListed => "is not in the manifest",
         };
@@ -242,8 +242,8 @@ impl fmt::Display for Mismatch {
 pub struct Content<'a, R>(zip::Content<'a, R>);
 
 impl<'a, R: Read + Seek> Content<'a, R> {
-    /// The same for who goes back and forth. What is stored is read where it is; what is deflated, which no WACZ should
-    /// do to captures, is decompressed to a file without a name in `directory` first.
+    /// The same for random access. A stored entry is read in place; a deflated one, which a WACZ should not use for
+    /// captures, is first decompressed to a file without a name in `directory`.
     pub fn seekable(self, directory: &Path) -> Result<Seekable<'a, R>, Error> {
         match self.0 {
             zip::Content::Stored(stored) => Ok(Seekable(Way::Stored(stored))),

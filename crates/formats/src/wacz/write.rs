@@ -26,10 +26,10 @@ const PAGES: &str = "pages/pages.jsonl";
 
 /// The lines of a compressed block: a reader fetches one block to find a page.
 const BLOCK_LINES: usize = 1_024;
-/// As much of the blocks' and of the pages' list as waits in memory.
+/// Maximum bytes of the lists of blocks and of pages in memory.
 const SPOOL_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// Writes a package of what was picked; `out` stands at its beginning. What does not fit into memory is spooled to
+/// Writes a package of the picked records; `out` is at its beginning. What does not fit into memory is spooled to
 /// `directory`.
 pub fn write<W: Write + Seek>(
     picks: Picks,
@@ -75,7 +75,7 @@ fn write_records(
     Ok(file.copied)
 }
 
-/// What is learned while the index is written, and written after it.
+/// Collected while the index is written, and written after it.
 struct Lists {
     blocks: SpooledTempFile,
     pages: SpooledTempFile,
@@ -130,7 +130,7 @@ impl Block {
         self.text.push(b'\n');
     }
 
-    /// Writes the block, which begins at `offset` of the index. Where the next one begins.
+    /// Writes the block, which begins at `offset` of the index. Returns where the next one begins.
     fn write(self, offset: u64, lists: &mut Lists, entry: &mut impl Write) -> Result<u64, Error> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
         let compressed = encoder.write_all(&self.text).and_then(|()| encoder.finish());

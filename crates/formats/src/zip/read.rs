@@ -1,9 +1,8 @@
-//! Reads ZIP files of strangers: by the directory at their end, entry by entry, never to a name of theirs (H17).
+//! Reads untrusted ZIP files: by the directory at their end, entry by entry, never extracting to their names (H17).
 //!
-//! **Invariant:** the directory is read once, within [`DIRECTORY_BYTES_MAX`] and [`ENTRIES_MAX`]. Of two entries with
-//! one name, or two that share bytes, there is no way to know which is right, so such a file is refused as a whole; so
-//! is one with a name that leads elsewhere, though no name is ever followed. An entry yields exactly the bytes that it
-//! announces, with the checksum that it announces, or an error.
+//! **Invariant:** the directory is read once, within [`DIRECTORY_BYTES_MAX`] and [`ENTRIES_MAX`]. A file with two
+//! entries of one name, with entries that share bytes, or with a name that leads elsewhere is refused as a whole. An
+//! entry yields exactly the bytes that it announces, with the announced checksum, or an error.
 
 use super::*;
 use crate::Error;
@@ -13,7 +12,7 @@ use libdeflater::Crc;
 use std::collections::{HashMap, HashSet};
 use std::io::{self, BufReader, ErrorKind, Read, Seek, SeekFrom};
 
-/// The most entries that are read: a hundred terabytes in files of a gigabyte.
+/// Maximum number of entries: a hundred terabytes in files of a gigabyte.
 pub(crate) const ENTRIES_MAX: u64 = 100_000;
 /// The longest directory that is read.
 pub(crate) const DIRECTORY_BYTES_MAX: u64 = 32 * 1024 * 1024;
@@ -57,7 +56,7 @@ impl<R: Read + Seek> ZipReader<R> {
         Ok(Self { file, entries, by_name })
     }
 
-    /// The entries in the order in which they lie in the file.
+    /// The entries in file order.
     pub(crate) fn entries(&self) -> &[Entry] {
         &self.entries
     }
@@ -80,7 +79,7 @@ impl<R: Read + Seek> ZipReader<R> {
         let (crc, compressed, size) = (header.u32(), header.u32(), header.u32());
         let (name_bytes, extra_bytes) = (header.u16(), header.u16());
         if signature != LOCAL || usize::from(name_bytes) != entry.name.len() {
-            return Err(wrong("no header stands where the directory says"));
+            return Err(wrong("there is no header where the directory says"));
         }
         let mut name = vec![0; usize::from(name_bytes)];
         read_at(&mut self.file, entry.offset + LOCAL_BYTES as u64, &mut name)?;
@@ -97,7 +96,7 @@ impl<R: Read + Seek> ZipReader<R> {
         let start = entry.offset + LOCAL_BYTES as u64 + u64::from(name_bytes) + u64::from(extra_bytes);
         match start.checked_add(entry.compressed_bytes) {
             Some(end) if end <= entry.end => Ok(start),
-            _ => Err(wrong("it reaches into what follows it")),
+            _ => Err(wrong("it overlaps with what follows it")),
         }
     }
 
@@ -133,7 +132,7 @@ impl Directory {
         let mut tail = vec![0; usize::try_from(tail_bytes).unwrap_or_default()];
         read_at(file, tail_offset, &mut tail)?;
         let place =
-            find_end(&tail).ok_or_else(|| Error::package("it is no ZIP file, or its end is missing"))?;
+            find_end(&tail).ok_or_else(|| Error::package("it is not a ZIP file, or its end is missing"))?;
         let (mut directory, needs64) = read_end(tail.get(place..).unwrap_or_default())?;
         let mut end = tail_offset + place as u64;
         if let Some(end64) = find_end64(file, end)? {
@@ -379,10 +378,10 @@ impl<R: Read> Read for Content<'_, R> {
     }
 }
 
-/// Bytes that lie in the file as they are. Their checksum is proved when they are read from first to last.
+/// Stored bytes. Their checksum is checked when they are read from first to last.
 pub(crate) struct Stored<'a, R> {
     window: Window<'a, R>,
-    /// None once a place was sought.
+    /// `None` after a seek.
     crc: Option<Crc>,
     expected: u32,
 }
@@ -441,7 +440,7 @@ impl<'a, R: Read> Deflated<'a, R> {
         let most =
             (DECODED_FREE_BYTES as u64).max(self.plain.total_in().saturating_mul(DECODED_RATIO_MAX as u64));
         if self.read > most {
-            return Err(wrong("it grows beyond measure when it is decompressed"));
+            return Err(wrong("it grows too large when it is decompressed"));
         }
         Ok(())
     }

@@ -1,8 +1,8 @@
-//! Writes entries one after the other, each as long as it turns out to be.
+//! Writes entries in sequence, each of any length.
 //!
-//! The header of an entry is written with its sizes open, and again when they are known. Its sizes stand in a zip64
-//! field, so that an entry may grow beyond 4 GiB; the directory has such a field only for entries that did, or that
-//! lie beyond 4 GiB, because there the oldest readers look.
+//! The header of an entry is written with its sizes open, and again when they are known. Its sizes are in a zip64
+//! field, so that an entry may grow beyond 4 GiB. For old readers, the directory has such a field only for entries that
+//! are, or are located, beyond 4 GiB.
 
 use super::*;
 use crate::Error;
@@ -268,7 +268,7 @@ mod tests {
     /// The module `zipfile` reads the same; `UTSUSHI_PYTHON` names a Python.
     fn check_with_python(path: &std::path::Path, bytes: u64) {
         let Some(python) = std::env::var_os("UTSUSHI_PYTHON").filter(|python| !python.is_empty()) else {
-            let what = "zip64 by Python's `zipfile`, for `UTSUSHI_PYTHON` does not say where it is";
+            let what = "zip64 by Python's `zipfile`, because `UTSUSHI_PYTHON` does not say where it is";
             let _ = writeln!(std::io::stderr(), "NOT TESTED: {what}");
             return;
         };

@@ -1,4 +1,4 @@
-//! Two WARC files with one of everything, the rows that an index would have of them, and who reads them.
+//! Two WARC files with one record of every kind, their index rows, and their readers.
 
 use base::{Sha1Digest, Timestamp};
 use flate2::Compression;
@@ -276,7 +276,7 @@ fn records_are_picked_once_in_the_order_of_their_addresses() {
 }
 
 #[test]
-fn originals_of_revisits_are_picked_though_they_were_not_chosen() {
+fn originals_of_revisits_are_picked_although_they_were_not_chosen() {
     let files = Files::new();
     let picks: Vec<Pick> = files.pick(Row::is_revisit).map(Result::unwrap).collect();
     let originals: Vec<u64> = picks

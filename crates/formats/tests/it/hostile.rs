@@ -1,4 +1,4 @@
-//! Packages of strangers: each of them is refused with a reason, or read as what it is. None is followed or believed.
+//! Untrusted packages: each is refused with a reason, or read correctly. No name is followed, no claim is trusted.
 
 use crate::files::Files;
 use crate::wacz::written;
@@ -9,7 +9,7 @@ use formats::Row;
 use formats::wacz::Package;
 use std::io::{Cursor, Read as _, Write as _};
 
-/// An entry with every claim that a stranger can make of it.
+/// An entry with every claim that can be forged.
 #[derive(Clone)]
 struct Entry {
     name: Vec<u8>,
@@ -187,7 +187,7 @@ fn every_cut_of_a_package_is_refused() {
 }
 
 #[test]
-fn no_flipped_bit_is_served() {
+fn no_flipped_bit_is_returned() {
     let files = Files::new();
     let package = written(&files, Row::is_revisit);
     let expected = read(&package).unwrap();
@@ -202,12 +202,12 @@ fn no_flipped_bit_is_served() {
             _ => told += 1,
         }
     }
-    // What nothing covers says nothing of the content: versions, dates, modes.
+    // Fields that no checksum covers do not concern the content: versions, dates, modes.
     assert!(told > 15 * harmless, "{told} told, {harmless} harmless");
 }
 
 #[test]
-fn random_damage_is_never_served() {
+fn random_damage_is_never_returned() {
     let text = b"WARC/1.1 text text text text text text".repeat(100);
     let packages = [
         zip(&[Entry::deflated(WARC, &text), Entry::stored("x", b"y")], 0),
@@ -232,7 +232,7 @@ fn random_damage_is_never_served() {
 }
 
 #[test]
-fn a_manifest_cannot_have_an_entry_read_over_and_over() {
+fn a_manifest_cannot_cause_repeated_reads_of_an_entry() {
     let resource = format!("{{\"path\": \"{WARC}\", \"hash\": \"sha256:0\"}}");
     let manifest = format!("{{\"resources\": [{}]}}", vec![resource; 10_000].join(","));
     let entries =
@@ -245,11 +245,11 @@ fn a_manifest_cannot_have_an_entry_read_over_and_over() {
 }
 
 #[test]
-fn other_digests_than_sha_256_are_told_and_no_fault() {
+fn other_digests_than_sha_256_are_reported_but_not_errors() {
     let manifest = format!("{{\"resources\": [{{\"path\": \"{WARC}\", \"hash\": \"md5:0\"}}]}}");
     let entries = [Entry::stored(WARC, b"x"), Entry::deflated("datapackage.json", manifest.as_bytes())];
     let mismatches = Package::open(Cursor::new(zip(&entries, 0))).unwrap().check().unwrap();
-    assert_eq!(mismatches[0].to_string(), "`archive/a.warc` has no SHA-256 to be compared with");
+    assert_eq!(mismatches[0].to_string(), "`archive/a.warc` has no SHA-256 to compare with");
     assert!(mismatches[0].is_unchecked() && mismatches.len() == 1);
 }
 

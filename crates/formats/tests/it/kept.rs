@@ -51,7 +51,7 @@ fn not_modified(url: &str, at: Timestamp) -> Capture {
 const PAGE: &str = "http://www.example.org/page";
 const COPY: &str = "http://other.example.org/copy";
 
-/// A page that stays the same, by the word of its server and by its bytes, then changes; and a copy of it elsewhere.
+/// A page that is unchanged, by a 304 and by its bytes, then changes; and a copy of it elsewhere.
 fn store(directory: &Path, compression: Compression) -> Reader {
     let settings =
         Settings { file_captures_max: 2, disk_free_bytes_min: 0, compression, ..Settings::default() };
@@ -108,7 +108,7 @@ fn rows_say_what_the_index_knows() {
 }
 
 #[test]
-fn originals_come_along_though_they_were_not_chosen() {
+fn originals_are_included_although_they_were_not_chosen() {
     let directory = tempfile::tempdir().unwrap();
     let reader = store(directory.path(), Compression::default());
     let rows = revisits(&reader);
@@ -145,7 +145,7 @@ fn an_archive_in_zstandard_becomes_a_package_in_gzip() {
 }
 
 #[test]
-fn damaged_records_are_not_handed_over() {
+fn damaged_records_are_not_exported() {
     let directory = tempfile::tempdir().unwrap();
     let reader = store(directory.path(), Compression::default());
     let rows = revisits(&reader);

@@ -1,4 +1,5 @@
-//! Forms of others: what is written is what was stored, peers read it, and what strangers send is read with care.
+//! Standard formats: exported files contain what was stored, other programs read them, and untrusted files are read
+//! safely.
 
 #![expect(
     clippy::unwrap_used,

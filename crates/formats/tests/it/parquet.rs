@@ -1,4 +1,4 @@
-//! Parquet: exact values, groups of bounded size, read by those who will read it.
+//! Parquet: exact values, groups of bounded size, read by common programs.
 
 use crate::files::{Files, day};
 use crate::tools::{run, tool};
@@ -16,7 +16,7 @@ fn written(rows: impl IntoIterator<Item = Row>) -> Vec<u8> {
     table.finish().unwrap()
 }
 
-/// Rows with what spreadsheets and parsers stumble over.
+/// Rows with values that break spreadsheets and parsers.
 fn nasty(files: &Files) -> Vec<Row> {
     let mut rows = files.rows.clone();
     let mut row = rows[0].clone();
@@ -31,7 +31,7 @@ fn nasty(files: &Files) -> Vec<Row> {
 }
 
 #[test]
-fn every_value_comes_back() {
+fn every_value_is_read_back() {
     let files = Files::new();
     let rows = nasty(&files);
     let reader = SerializedFileReader::new(bytes::Bytes::from(written(rows.clone()))).unwrap();

@@ -218,7 +218,7 @@ print(json.dumps([key(url) for url in json.loads(sys.argv[1])]))
     let keys: Vec<Option<String>> = serde_json::from_str(&said).unwrap();
     let mut compared = 0;
     for (url, theirs) in urls.iter().zip(keys) {
-        // What it refuses it never looks up.
+        // It never looks up what it refuses.
         let Some(theirs) = theirs else { continue };
         assert_eq!(cdxj::surt(url), theirs, "{url:?}");
         compared += 1;
@@ -229,7 +229,7 @@ print(json.dumps([key(url) for url in json.loads(sys.argv[1])]))
 /// Strings that break programs; without the list, a few of our own.
 fn naughty_strings() -> Vec<String> {
     let Some(shared) = std::env::var_os("UTSUSHI_SHARED") else {
-        let what = "the list of naughty strings, for `UTSUSHI_SHARED` does not say where it is";
+        let what = "the list of naughty strings, because `UTSUSHI_SHARED` does not say where it is";
         let _ = writeln!(std::io::stderr(), "NOT TESTED: {what}");
         return ["\r\n\r\n", "\u{1}", "%0A", "\u{85}\u{2028}", "日本", "a b"].map(str::to_owned).to_vec();
     };

@@ -1,4 +1,4 @@
-//! Results of scans: every value comes back from every form, and none leaves its place.
+//! Results of scans: every value is read back from every format, and none leaves its cell.
 
 use crate::tools::{run, tool};
 use ::parquet::file::reader::{FileReader as _, SerializedFileReader};
@@ -57,10 +57,10 @@ fn strings() -> Vec<String> {
             let list = std::fs::read(shared.join("data/suites/blns.json")).unwrap();
             strings.extend(serde_json::from_slice::<Vec<String>>(&list).unwrap());
         }
-        // Not by `eprintln!`, which is heard only from tests that fail.
+        // Not by `eprintln!`, whose output is shown only for failed tests.
         None => std::io::stderr()
             .write_all(
-                b"NOT TESTED: results on the list of naughty strings, for `UTSUSHI_SHARED` is not set\n",
+                b"NOT TESTED: results on the list of naughty strings, because `UTSUSHI_SHARED` is not set\n",
             )
             .unwrap(),
     }
@@ -191,7 +191,7 @@ fn numbers_in_csv_stay_numbers() {
         records(std::str::from_utf8(&bytes).unwrap())[1][4].clone()
     };
     assert_eq!(cell(ResultValue::Json("-1.5e-3")), "-1.5e-3");
-    assert_eq!(cell(ResultValue::Json("-1+1")), "'-1+1", "an analysis may say what is no JSON");
+    assert_eq!(cell(ResultValue::Json("-1+1")), "'-1+1", "an analysis may return invalid JSON");
     assert_eq!(cell(ResultValue::Text("-1")), "'-1");
 }
 

@@ -6,16 +6,18 @@ use std::process::Command;
 
 const VARIABLE: &str = "UTSUSHI_PYTHON";
 
-/// A program of the environment; without one, says that `what` is not tested. Not by `eprintln!`, which is heard only
-/// from tests that fail.
+/// A program of the environment; without one, says that `what` is not tested. Not by `eprintln!`, whose output is shown
+/// only for failed tests.
 pub(crate) fn tool(name: &str, what: &str) -> Option<Command> {
     let Some(python) = std::env::var_os(VARIABLE).filter(|python| !python.is_empty()) else {
-        let _ =
-            writeln!(std::io::stderr(), "NOT TESTED: {what}, for `{VARIABLE}` does not say where Python is");
+        let _ = writeln!(
+            std::io::stderr(),
+            "NOT TESTED: {what}, because `{VARIABLE}` does not say where Python is"
+        );
         return None;
     };
     let mut command = Command::new(PathBuf::from(python).with_file_name(name));
-    // Nothing is asked of the network, and what a program prints is the same everywhere.
+    // No network access, and the same output everywhere.
     command.env("PYTHONUTF8", "1").env("PYTHONDONTWRITEBYTECODE", "1").env_remove("HTTP_PROXY");
     Some(command)
 }

@@ -146,7 +146,7 @@ fn many_lines_make_several_blocks_and_nothing_chosen_makes_a_package() {
 }
 
 #[test]
-fn what_does_not_agree_with_the_manifest_is_told() {
+fn differences_from_the_manifest_are_reported() {
     let files = Files::new();
     let good = written(&files, |_| true);
     let body = good.windows(PAGE.len()).position(|window| window == PAGE.as_bytes()).unwrap();
@@ -155,17 +155,17 @@ fn what_does_not_agree_with_the_manifest_is_told() {
     let told = told(package);
     assert!(told.contains("`pages/pages.jsonl` is damaged"), "{told}");
 
-    // The checksum of the ZIP file is made to agree, so that only the manifest's own digest tells.
+    // The checksum of the ZIP file is made to agree, so that only the manifest's own digest detects the change.
     let entries = entries(&good);
     let manifest = &entries["datapackage.json"];
     let changed = String::from_utf8(manifest.clone()).unwrap().replace("data-package", "DATA-package");
     let package = replaced(&good, manifest, changed.as_bytes());
     let told = self::told(package);
-    assert_eq!(told, "`datapackage.json` has another SHA-256 than is written down\n");
+    assert_eq!(told, "`datapackage.json` has another SHA-256 than the stated one\n");
     let pages = &entries["pages/pages.jsonl"];
     let changed = String::from_utf8(pages.clone()).unwrap().replace("All Pages", "NO PAGES!");
     let told = self::told(replaced(&good, pages, changed.as_bytes()));
-    assert_eq!(told, "`pages/pages.jsonl` has another SHA-256 than is written down\n");
+    assert_eq!(told, "`pages/pages.jsonl` has another SHA-256 than the stated one\n");
 }
 
 /// The package with other bytes in the place of an entry's, and its checksum where that stood.

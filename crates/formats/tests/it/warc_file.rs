@@ -111,10 +111,10 @@ fn one_file_has_one_compression() {
     assert!(from_gzip == from_zstd, "the same records, other members");
 }
 
-/// `warcio check` makes the payload digest of chunked answers of the chunks and all (its issues 74 and 75), so it calls the digest
-/// wrong that the standard means. It finds nothing else.
+/// `warcio check` computes the payload digest of chunked answers with the chunk framing (its issues 74 and 75), so it
+/// rejects the digest of the standard. It finds nothing else.
 #[test]
-fn warcio_complains_of_chunked_answers_only() {
+fn warcio_rejects_only_chunked_answers() {
     let files = Files::new();
     let (out, _) = written(&files, Coding::Gzip, |_| true);
     let path = files.path().join("snapshot.warc.gz");

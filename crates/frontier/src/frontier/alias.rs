@@ -1,8 +1,8 @@
-//! One name for one server (C10): names that were given, and names that are found out.
+//! One name for one server (C10): aliases from the settings, and aliases that are detected.
 //!
-//! Two names are one server when one is the other with `www.` in front and its home page leads to the other's, or when they
-//! belong to one owner, answer at one address and show the same home page. From then on links to the one are links to the
-//! other, and pages that were known under the wrong name go on under the right one.
+//! Two names are one server when one is the other with `www.` in front and its home page leads to the other's, or when
+//! they belong to one owner, answer at one address and show the same home page. After that, links to one are links to
+//! the other, and pages known under the alias move to the proper name.
 
 use super::Frontier;
 use crate::loaded_page::split_key;
@@ -10,7 +10,7 @@ use crate::servers::ServerId;
 use base::{PageUrl, ServerName, UrlKey};
 
 impl Frontier {
-    /// Names that were given.
+    /// Applies the aliases from the settings.
     pub(super) fn name_aliases(&mut self) {
         for (from, to) in self.settings.aliases.clone() {
             let (Some(from), Some(to)) = (self.server_by_name(&from), self.server_by_name(&to)) else {
@@ -24,7 +24,7 @@ impl Frontier {
         Some(self.server_of(&home.server(), split_key(home.key().as_str()).0))
     }
 
-    /// The URL under the proper name of its server; nothing when it has that already.
+    /// The URL under the proper name of its server; `None` if it has that already.
     pub(super) fn by_proper_name(&self, url: &PageUrl, key: &UrlKey) -> Option<PageUrl> {
         let server = self.servers.of_key(key.as_str())?;
         let to = &self.servers[self.servers[server].alias_of?].name;
@@ -34,7 +34,7 @@ impl Frontier {
         PageUrl::from_url(proper).ok()
     }
 
-    /// Looks whether a home page shows that its server is another.
+    /// Checks whether a home page shows that its server is an alias.
     pub(super) fn compare_home(
         &mut self,
         server: ServerId,

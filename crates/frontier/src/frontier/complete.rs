@@ -1,5 +1,5 @@
-//! The result of a task: server and address are free again, after their delay. When no server can be reached, the network is
-//! down, and results teach nothing ([`super::outage`]).
+//! The result of a task: server and address are free again, after their delay. If no server can be reached, the network
+//! is down, and nothing is learned from results ([`super::outage`]).
 
 use super::{Frontier, Step, Task};
 use crate::error::Result;
@@ -9,8 +9,8 @@ use base::url::Scheme;
 use base::{Interval, Outcome, Refusal, Timestamp};
 use robots::{RobotsAnswer, Standing};
 
-/// How long a server waits when the trouble is not its own.
-const OWN_TROUBLE_PAUSE: Interval = Interval::from_minutes(1);
+/// How long a server waits after a failure that is not its own.
+const OWN_FAILURE_DELAY: Interval = Interval::from_minutes(1);
 /// How a step ended.
 #[derive(Debug)]
 pub enum StepResult<'a> {
@@ -36,7 +36,8 @@ pub enum ResultUse {
 }
 
 impl Frontier {
-    /// Takes a task back with what came of it. A request that was sent tells how long it took by the frontier's clock.
+    /// Takes the result of a task. For a request that was sent it includes the time that it took by the frontier's
+    /// clock.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -67,7 +68,7 @@ impl Frontier {
         Ok(worth)
     }
 
-    /// Takes back a robots task that was not carried out, because the archive knows what came of it (D3).
+    /// Completes a robots task without a fetch, because the archive has the result (D3).
     ///
     /// # Panics
     /// When the task is for something else.
@@ -77,8 +78,9 @@ impl Frontier {
         self.servers[server].in_flight -= 1;
         let free_at = self.address_of(to.ip()).free_at();
         self.free_address(to.ip(), free_at);
-        // Whoever else was sent here asks again, and hears what the owner of the file knows.
-        self.servers[server].recall_robots(request.url.scheme(), standing.clone(), now);
+        // Other servers that were redirected here ask again, and get the answer that the file's owner has.
+        let delay = self.robots.recall(server, request.url.scheme(), standing.clone());
+        self.servers[server].set_crawl_delay(delay, now);
         for (asker, _) in self.robots.end(&request.url) {
             self.servers[asker].awaits_robots = false;
             self.reschedule(asker);
@@ -86,7 +88,7 @@ impl Frontier {
         self.reschedule(server);
     }
 
-    /// Takes back a task of a page that began, and ended, at these moments.
+    /// Completes a task of a page that began and ended at these moments.
     fn complete_page(
         &mut self,
         task: &Task,
@@ -107,7 +109,7 @@ impl Frontier {
                         self.workbench.start_visit_of(*page);
                         self.apply_look_up_failure(server, failure, now);
                     } else {
-                        self.servers[server].leave_until(now.plus(OWN_TROUBLE_PAUSE));
+                        self.servers[server].leave_until(now.plus(OWN_FAILURE_DELAY));
                     }
                     Ok(worth)
                 }
@@ -128,8 +130,8 @@ impl Frontier {
         }
     }
 
-    /// What a failed look-up means for the server. When its address may not be visited nobody was asked, and nothing holds
-    /// it back once the settings allow it.
+    /// What a failed look-up means for the server. If its address may not be visited, no request was sent, and the
+    /// server need not wait once the settings allow it.
     fn apply_look_up_failure(&mut self, server: ServerId, failure: &Failure, now: Timestamp) {
         let state = &mut self.servers[server];
         if matches!(failure.cause, Cause::ForbiddenAddress { .. } | Cause::NoContact) {
@@ -160,13 +162,13 @@ impl Frontier {
         worth
     }
 
-    /// Whether an outcome says anything of the page, and what it says of the network.
+    /// Whether an outcome concerns the page, and what it shows about the network.
     fn judge(&mut self, server: ServerId, outcome: &Outcome, now: Timestamp) -> ResultUse {
         match outcome {
             Outcome::Refused(_) if outcome.is_held_back() => ResultUse::ArchiveOnly,
             outcome if outcome.is_held_back() => ResultUse::Discard,
             Outcome::Unreachable(failure) if self.outage.failed(server, failure, now) => ResultUse::Discard,
-            // Nobody answered, so nothing is known of the network.
+            // There was no answer, so nothing is known about the network.
             Outcome::Refused(_) | Outcome::Unreachable(_) => ResultUse::ArchiveAndLearn,
             _ => {
                 self.outage.answered(server);
@@ -196,7 +198,7 @@ impl Frontier {
         self.servers.touch(server);
     }
 
-    /// A page whose turn was taken for nothing is the next again.
+    /// Puts a page whose turn had no result back to the front.
     fn requeue(&mut self, page: sat::Number, now: Timestamp) -> Result<()> {
         if let Some((server, loaded)) = self.workbench.end_visit(page) {
             let state = loaded.state();
@@ -213,9 +215,9 @@ impl Frontier {
         self.crawl.count(day, bytes);
     }
 
-    /// The end of a request: server and address rest, and whoever waited for the address is listed again. A server that
-    /// answers slowly is left alone for as long as it took (H13). One whose owner agreed to be asked faster is so when its
-    /// answers take much longer than they did.
+    /// The end of a request: the delays of server and address begin, and servers that waited for the address are
+    /// scheduled again. A slow server waits for as long as its answer took (H13); a server with an agreement does so
+    /// only if its answers take much longer than before.
     fn rest(&mut self, server: ServerId, to: std::net::IpAddr, took: Interval, now: Timestamp) {
         let state = &mut self.servers[server];
         state.latency.learn(took);
@@ -230,7 +232,7 @@ impl Frontier {
     fn free_address(&mut self, to: std::net::IpAddr, free_at: Timestamp) {
         let address = self.address_of(to);
         let (pause, width) = (address.pause, address.width.max(1));
-        // Who comes later in the line cannot be served before those who come first.
+        // A server later in the queue cannot be served before the earlier ones.
         for (place, server) in (0_u32..).zip(address.give_back(free_at)) {
             let turn = free_at.plus(pause.times(f64::from(place / width)));
             self.servers[server].waits = false;
@@ -239,13 +241,13 @@ impl Frontier {
         }
     }
 
-    /// The first address is the one that counts while the answer lives (D6).
+    /// The first address counts while the answer is valid (D6).
     pub(super) fn set_address(&mut self, server: ServerId, scheme: Scheme, found: &Found, now: Timestamp) {
         let first = *found.addresses.first().expect("a look-up that succeeds finds an address");
         self.servers[server].set_address(scheme, first, now.plus(found.lifetime));
         self.move_load(server, first.ip());
     }
-    /// The load of a server counts at the address it was found at last.
+    /// Counts the load of a server at its latest address.
     pub(super) fn move_load(&mut self, server: ServerId, to: std::net::IpAddr) {
         let kept = &mut self.servers[server].kept;
         if kept.address == Some(to) {
@@ -264,6 +266,6 @@ impl Frontier {
 fn wait_after_hold(outcome: &Outcome) -> Interval {
     match outcome {
         Outcome::Refused(Refusal::Proxy { retry_after: Some(wait), .. }) => *wait,
-        _ => OWN_TROUBLE_PAUSE,
+        _ => OWN_FAILURE_DELAY,
     }
 }

@@ -1,4 +1,4 @@
-//! Why a page is visited when it is, or never (O2, D17).
+//! Explains when and why a page is visited, or why never (O2, D17).
 
 use super::Frontier;
 use super::select::refusal;
@@ -19,7 +19,8 @@ use base::{Interval, PageUrl, Timestamp};
 use robots::Need;
 use sat::{Minute, Number};
 
-/// With fewer observed intervals than this, or when a page was watched for less time than the estimate, it is called a guess.
+/// With fewer observed intervals than this, or if a page was watched for less time than the estimate, the estimate is
+/// called a guess.
 const INTERVALS_FEW: u32 = 4;
 
 impl Frontier {
@@ -54,7 +55,7 @@ impl Frontier {
     fn if_added(&mut self, url: &PageUrl, server: Option<ServerId>, now: Timestamp) -> String {
         let is_offered = |loaded: &LoadedPage| loaded.key() == url.key().as_str().as_bytes();
         if self.intake.offered().iter().any(is_offered) {
-            return "it was found just now and is about to be taken up".to_owned();
+            return "it was found just now and is about to be added".to_owned();
         }
         if let Some(removal) = self.intake.removal(url.key().as_str()) {
             return format!("it is not known, and {}", removed(removal.at, &removal.selection));
@@ -62,7 +63,7 @@ impl Frontier {
         if let Some(never) = self.why_never(url, Role::Page, server, now) {
             return format!("it is not known, and would not be visited: {never}");
         }
-        "it is not known; added, it would be visited as soon as its server has rested".to_owned()
+        "it is not known; if added, it would be visited after the delay of its server".to_owned()
     }
     /// Why a URL is never visited.
     fn why_never(
@@ -81,17 +82,16 @@ impl Frontier {
         if let Some(line) = self.settings.opt_out.refuses(url) {
             return Some(format!("the opt-out list says so, {line}"));
         }
-        let state = &mut self.servers[server?];
-        let standing = state.robots_known(url.scheme())?;
+        let standing = self.robots.known(server?, url.scheme())?;
         match standing.needs(now) {
             Need::Known(rules) => {
                 let refusal = refusal(&rules, url)?;
                 let base::Refusal::Robots(line) = refusal else { return None };
                 Some(format!("the robots file of its server says `{line}`"))
             }
-            Need::Unreachable(until) => {
-                Some(format!("the robots file of its server cannot be had; it is asked for again at {until}"))
-            }
+            Need::Unreachable(until) => Some(format!(
+                "the robots file of its server cannot be fetched; it is requested again at {until}"
+            )),
             Need::Ask(_) => None,
         }
     }
@@ -184,7 +184,7 @@ impl Frontier {
         let record = self.store.get_number(number)?;
         Ok(record.and_then(|record| State::read(&record.value)).map(|state| state.url))
     }
-    /// What makes a page wait longer than its own estimate.
+    /// The reason for which a page waits longer than its own estimate.
     fn limit(
         &self,
         server: ServerId,
@@ -216,7 +216,7 @@ impl Frontier {
             _ => None,
         }
     }
-    /// The part of its server's requests that a page gets.
+    /// The share of its server's requests that a page gets.
     fn share(&self, server: ServerId, state: &State) -> Option<f64> {
         state.load_interval(self.budget.policy())?;
         let all = self.outlook(server).requests;
@@ -250,7 +250,7 @@ fn last_outcome(state: &State) -> String {
 }
 fn removed(at: u64, by: &Selection) -> String {
     let (at, by) = (at_seconds(at), by.arguments());
-    format!("it was removed by `utsushi remove {by}` at {at}; `utsushi add` with its URL takes it up again")
+    format!("it was removed by `utsushi remove {by}` at {at}; `utsushi add` with its URL adds it again")
 }
 /// A state in one word.
 fn word(state: &State) -> &'static str {
@@ -266,19 +266,19 @@ fn word(state: &State) -> &'static str {
         _ => "live",
     }
 }
-/// Why a page is visited when it is.
+/// The reason for the time of a page's next visit.
 fn reason(state: &State, told: &Explanation, average: Option<Interval>) -> String {
     let interval = Interval::from_seconds(state.wait);
     let limited = match told.limited_by {
         Some("overload") if state.dropped => {
             return "it changes faster than its server can be asked, and was dropped so that other pages stay fresh".to_owned();
         }
-        Some("overload") => "; its server's means are divided among its pages, so it waits longer",
+        Some("overload") => "; its server's requests are divided among its pages, so it waits longer",
         Some("neighbourhood") => "; its neighbours are gone too, so it waits longer",
         Some("queue") => "; its server has more to do than fits into a day, so it waits longer",
         Some("trap") => return why_held(state),
         Some("pause") => "; it waits for its turn on its server",
-        Some("back-off") => "; its server failed and is left alone for a while",
+        Some("back-off") => "; its server failed and is not visited for a while",
         _ => "",
     };
     let why = match word(state) {
@@ -290,16 +290,13 @@ fn reason(state: &State, told: &Explanation, average: Option<Interval>) -> Strin
             format!("it failed {} times in a row and is tried again after {interval}", state.failures)
         }
         "refused" => format!("it was {} and is judged again after {interval}", state.outcome.as_str()),
-        "gone" => format!("it is gone, and looked for again after {interval}"),
+        "gone" => format!("it is gone, and checked again after {interval}"),
         _ if !state.filtered.is_empty() => {
-            format!(
-                "the filter does not want it ({}), so it is looked at rarely, after {interval}",
-                state.filtered
-            )
+            format!("the filter rejects it ({}), so it is visited rarely, after {interval}", state.filtered)
         }
         _ if state.role == Role::Requisite => {
             format!(
-                "other pages need it to be shown; such files are looked at rarely, this one after {interval}"
+                "other pages need it to be shown; such files are visited rarely, this one after {interval}"
             )
         }
         _ => why_interval(state, told, interval, average),
@@ -312,7 +309,7 @@ fn reason(state: &State, told: &Explanation, average: Option<Interval>) -> Strin
     format!("{why}{moved}{limited}")
 }
 fn why_held(state: &State) -> String {
-    let why = state.held.map_or("pages like it have brought nothing new lately", HoldReason::sentence);
+    let why = state.held.map_or("pages like it have brought nothing new recently", HoldReason::sentence);
     format!(
         "it was never visited; it is held back because {why}; a few such pages are visited every day, and if one brings something new, the others follow; `utsushi add` visits it in any case"
     )
@@ -329,7 +326,7 @@ fn why_interval(state: &State, told: &Explanation, interval: Interval, average: 
             format!("{observed}; it is visited every {interval}{chosen}")
         }
         (None, 0) if state.history().age.is_some() => {
-            format!("it was visited once, and by its own word had not changed for {interval}")
+            format!("it was visited once, and states that it had not changed for {interval}")
         }
         (None, 0) => format!("it was visited once, and the second visit comes after a random {interval}"),
         _ if state.changes > 0 => {
@@ -338,14 +335,14 @@ fn why_interval(state: &State, told: &Explanation, interval: Interval, average: 
         _ => format!("no visit so far showed a change, so the interval grew to {interval}"),
     }
 }
-/// How often a page changes, and how far that is to be believed.
+/// How often a page changes, and how reliable that is.
 fn why_estimate(estimate: Interval, state: &State, seen: u32) -> String {
     let (changes, watched) = (state.changes, Interval::from_seconds(state.elapsed));
     let guess = format!("that it changes about every {estimate} is a guess from other pages");
     match seen {
         0 => format!("it was visited once, so {guess}"),
         _ if seen < INTERVALS_FEW || watched < estimate => format!(
-            "{changes} of {seen} intervals showed a change within {watched}, which is little to go by, so {guess}"
+            "{changes} of {seen} intervals showed a change within {watched}, which is little evidence, so {guess}"
         ),
         _ => format!("{changes} of {seen} intervals showed a change, so it changes about every {estimate}"),
     }
@@ -380,7 +377,7 @@ mod tests {
         let few = why(2, 1, (507_600, 148, 480));
         assert_eq!(
             few,
-            "1 of 1 intervals showed a change within 10d, which is little to go by, so that it changes about every 5d21h is \
+            "1 of 1 intervals showed a change within 10d, which is little evidence, so that it changes about every 5d21h is \
              a guess from other pages; it is visited every 2m28s: the budget gives the pages of its server one visit every \
              8m on average, and this one more often, because it is expected to change more often than they do"
         );

@@ -1,9 +1,8 @@
 //! Pages that are held back while they look like those of a trap (H10).
 //!
-//! A new page is judged when it is loaded and again when it is its turn. One that is suspected is marked in the
-//! store with the reason, counted by its server, and waits: in memory by its number, or, when there is no room, in the
-//! store for a day. When others like it bring something new, it goes on. A few of those that wait are visited every day
-//! all the same.
+//! A new page is judged when it is loaded and again at its turn. A suspected one is marked in the store with the
+//! reason, counted by its server, and waits: in memory by its number, or, without room there, in the store for a day.
+//! When pages like it bring something new, it is released. A few of the waiting pages are visited every day anyway.
 //!
 //! **Invariant:** a page is marked if, and only if, it is held back and counted; mark and count are in one commit.
 
@@ -19,9 +18,9 @@ use crate::trap::UrlShape;
 use base::{Interval, PageUrl, Timestamp, chance};
 use sat::{Minute, Number};
 
-/// How long a page waits in the store for which memory has no room.
+/// How long a page waits in the store if memory has no room for it.
 const WAIT_IN_STORE: Interval = Interval::from_days(1);
-/// As many pages as are in the queue of a server before more that no longer wait are put there.
+/// Released pages are queued only while a server's queue has fewer pages than this.
 const QUEUE_ENOUGH: usize = 64;
 /// The maximum number of pages that are visited as a sample at once.
 const SAMPLE_AT_ONCE: u32 = 8;
@@ -30,7 +29,7 @@ const SAMPLE_AT_ONCE: u32 = 8;
 pub(super) type Suspicion = (UrlShape, HoldReason);
 
 impl Frontier {
-    /// Why a page is held back, if it is to be.
+    /// Why a page must be held back, if it must.
     pub(super) fn suspicion(&self, server: ServerId, target: &str, state: &State) -> Option<Suspicion> {
         let is_exempt = state.vouched || state.role == Role::Requisite;
         if !state.is_new() || is_exempt || !self.settings.detects_traps {
@@ -42,7 +41,7 @@ impl Frontier {
         (!is_asked_for).then_some((shape, reason))
     }
 
-    /// Holds a page back that is in no queue.
+    /// Holds back a page that is in no queue.
     pub(super) fn hold(
         &mut self,
         server: ServerId,
@@ -63,7 +62,7 @@ impl Frontier {
         }
         Ok(())
     }
-    /// Holds a page of a queue back if it is suspected by now; tells whether it was.
+    /// Holds back a queued page if it is suspected now. Returns whether it was.
     pub(super) fn hold_queued(
         &mut self,
         server: ServerId,
@@ -83,7 +82,7 @@ impl Frontier {
         Ok(true)
     }
 
-    /// Lets a page go on that was held back and is in no queue.
+    /// Releases a page that is held back and in no queue.
     pub(super) fn release(
         &mut self,
         server: ServerId,
@@ -104,7 +103,7 @@ impl Frontier {
         if state.is_new() { self.release(server, &loaded, state, now) } else { Ok(()) }
     }
 
-    /// Lets pages go on that no longer need to wait, and takes samples of those that do; tells whether there were any.
+    /// Releases pages that no longer need to wait, and takes samples of those that do. Returns whether there were any.
     ///
     /// A crawl that ends when nothing new is left calls this before it ends.
     ///
@@ -120,7 +119,7 @@ impl Frontier {
         }
         Ok(released > 0)
     }
-    /// Lets pages of a server go on whose shape is no longer suspected, as far as its queue needs them; tells how many.
+    /// Releases pages of a server whose shape is no longer suspected, as far as its queue needs them. Returns how many.
     pub(super) fn release_unsuspected(&mut self, server: ServerId, now: Timestamp) -> Result<u32> {
         let enough = QUEUE_ENOUGH.min(self.queue_length_max(server));
         let mut released = 0;
@@ -140,7 +139,7 @@ impl Frontier {
             |shape: &UrlShape| !self.settings.detects_traps || state.shapes.suspects(*shape).is_none();
         self.workbench.queue(server).held_back_shapes().find(is_free)
     }
-    /// Takes some of the samples that are left of the day from a server that has nothing else new to do; tells how many.
+    /// Takes some of the day's remaining samples from a server that has nothing else new to do. Returns how many.
     fn take_sample(&mut self, server: ServerId, now: Timestamp) -> Result<u32> {
         let has_new = self.workbench.queue(server).has_free();
         let wanted = self.servers[server].shapes.samples_left(Self::day(now)).min(SAMPLE_AT_ONCE);
@@ -167,8 +166,8 @@ impl Frontier {
         self.servers.touch(server);
         Ok(taken)
     }
-    /// Notes that a page is worth a visit whatever its shape: somebody named it, or it is listed or linked elsewhere.
-    /// One that is held back goes on.
+    /// Notes that a page is worth a visit whatever its shape: it was named, or it is listed or linked elsewhere. A page
+    /// that is held back is released.
     pub(super) fn vouch(&mut self, key: &[u8], origin: Option<Number>, now: Timestamp) -> Result<()> {
         let Some(record) = self.store.get(key)? else { return Ok(()) };
         let loaded = LoadedPage::new(record.number, &record.key, &record.value);
@@ -199,7 +198,7 @@ impl Frontier {
         Ok(value)
     }
 
-    /// What is held back of a server: pages that wait, and links that were not taken up.
+    /// What a server holds back: pages that wait, and links that were not accepted.
     pub(super) fn held_back_of(&self, server: ServerId) -> HeldBack {
         let state = &self.servers[server];
         let mut held = state.kept.counts.held;
@@ -208,8 +207,8 @@ impl Frontier {
         }
         held
     }
-    /// What is held back, by reason: pages that wait for others like them to bring something new, and links that were not
-    /// taken up. The latter are estimated.
+    /// What is held back, by reason: pages that wait until similar pages bring something new, and links that were not
+    /// accepted. The latter are estimated.
     #[must_use]
     pub fn held_back(&self) -> HeldBack {
         self.servers.ids().fold(HeldBack::default(), |mut all, server| {
@@ -219,7 +218,7 @@ impl Frontier {
     }
 }
 
-/// When a page is judged again for which memory has no room.
+/// When a page without room in memory is judged again.
 fn later(loaded: &LoadedPage, now: Timestamp) -> Minute {
     let spread = chance::hash_bytes(u64::from(loaded.number.0), loaded.key()) % 1_024;
     let spread = WAIT_IN_STORE.times(f64::from(u32::try_from(spread).unwrap_or(0)) / 4_096.0);

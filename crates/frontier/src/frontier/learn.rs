@@ -1,7 +1,8 @@
 //! Learning from captures, in the order in which the archive has them.
 //!
-//! **Invariant:** a capture is learned once: what was learned already is known by its moment. One that is older than the last
-//! (an import brings such) changes nothing here: its page is folded again from all of its captures ([`Frontier::refold`], D4).
+//! **Invariant:** a capture is learned once; its moment shows whether it was learned already. One that is older than
+//! the last, as after an import, changes nothing here: its page is folded again from all of its captures
+//! ([`Frontier::refold`], D4).
 
 use super::Frontier;
 use super::early::early_plan;
@@ -19,7 +20,7 @@ use base::limits::SERVER_PAUSE_MAX;
 use base::{Interval, PageUrl};
 use sat::Minute;
 
-/// What pages have shown is written when so many more have shown something: a crash may lose the rest.
+/// Novelty is written after this many more pages; a crash may lose the rest.
 const NOVELTY_PAGES: u32 = 128;
 
 /// Whether a capture could be learned.
@@ -40,7 +41,7 @@ impl Frontier {
     /// When the store cannot be read or written.
     pub fn learn(&mut self, lesson: &Lesson<'_>) -> Result<LearnResult> {
         let learned = self.learn_one(lesson)?;
-        // Only now: whatever was committed on the way belongs to the place before.
+        // Only now: commits on the way belong to the checkpoint before.
         self.pass(lesson.place);
         Ok(learned)
     }
@@ -64,7 +65,7 @@ impl Frontier {
         self.apply(server, &loaded, state, lesson)?;
         Ok(LearnResult::Learned)
     }
-    /// Hears again what a server asked for, in case that the crawl died before it was kept.
+    /// Applies a server's requests to wait again, in case the crawl crashed before they were stored.
     fn repeat_server_signals(&mut self, server: ServerId, lesson: &Lesson<'_>) {
         if let (None, VisitResult::Failed { status: status @ (429 | 503), .. }) =
             (lesson.page, &lesson.result)
@@ -83,12 +84,12 @@ impl Frontier {
             self.servers.touch(server);
         }
     }
-    /// Notes a place in the archive behind something that teaches nothing.
+    /// Advances the checkpoint past a capture from which nothing is learned.
     pub fn pass(&mut self, place: &str) {
         place.clone_into(&mut self.crawl.place);
     }
 
-    /// A loaded page that learned nothing, because it has learned from a later capture, goes back to the store for its own time.
+    /// Writes back a loaded page that learned nothing because it has learned from a later capture.
     fn write_back(&mut self, lesson: &Lesson<'_>, loaded: &LoadedPage, state: &State) -> Result<()> {
         if lesson.page.is_none() {
             return Ok(());
@@ -98,7 +99,7 @@ impl Frontier {
         self.update(loaded.number, loaded.key(), due, loaded.value())
     }
 
-    /// The page of a lesson, out of hand or out of the store.
+    /// The page of a lesson, loaded or from the store.
     fn page_of(&mut self, lesson: &Lesson<'_>) -> Result<Option<(ServerId, LoadedPage)>> {
         if let Some(number) = lesson.page
             && let Some(page) = self.workbench.end_visit(number)
@@ -121,7 +122,7 @@ impl Frontier {
         lesson: &Lesson<'_>,
     ) -> Result<()> {
         let before = state.clone();
-        // Whatever came of it, it was visited.
+        // It was visited, whatever the result.
         state.held = None;
         if lesson.page.is_none() && !matches!(lesson.result, VisitResult::Refused(_)) {
             self.pay_late(server, loaded, &before, lesson.at);
@@ -135,7 +136,7 @@ impl Frontier {
         if self.workbench.queue(server).held_back_count() > 0 {
             self.release_unsuspected(server, lesson.at)?;
         }
-        // From here to the update nothing is committed: sums and states belong together.
+        // Nothing is committed between here and the update: counts and states belong together.
         self.reserve()?;
         self.leave(server, &before);
         self.enter_load(server, &state);
@@ -157,7 +158,7 @@ impl Frontier {
                     lesson.at,
                 )?;
             }
-            // What is read back from the archive waits in the store.
+            // A page that is learned from the archive waits in the store.
             NextVisit::Soon(wait) if lesson.page.is_some() => {
                 let loaded = LoadedPage::new(loaded.number, loaded.key(), &value);
                 self.workbench.retry_at(server, loaded, lesson.at.plus(wait));
@@ -172,7 +173,7 @@ impl Frontier {
         }
         Ok(())
     }
-    /// What the server's map of itself learns: shapes with something new on them, directories whose pages are gone.
+    /// Updates the server's maps: shapes with something new, directories whose pages are gone.
     fn map(
         &mut self,
         server: ServerId,
@@ -206,7 +207,7 @@ impl Frontier {
         map.novelty_unwritten += 1;
         if map.novelty_unwritten >= NOVELTY_PAGES { self.write_novelty(server) } else { Ok(()) }
     }
-    /// Takes up what a page points to.
+    /// Accepts the links of a page.
     fn discover(
         &mut self,
         loaded: &LoadedPage,
@@ -274,19 +275,19 @@ impl Frontier {
         (state.hinted, state.heard, state.vouched) = (old.hinted, old.heard, old.vouched);
         (state.removed, state.event) = (old.removed, old.event);
         state.is_seed = old.is_seed;
-        // What the server is like was learned from these captures when they came, or will be: they count once.
+        // The server's pace was or will be learned from these captures when they arrive; they count once.
         let mut pace = self.servers[server].kept.pace.clone();
         let (mut again, mut last) = (NextVisit::ByPlan, first.at);
         for lesson in lessons.iter().filter(|lesson| lesson.result != VisitResult::NotSent) {
             again = lesson::learn(&mut state, lesson, self.budget.policy(), &mut pace, self.settings.seed);
             last = lesson.at;
-            // What a later capture builds on; the last one is planned below.
+            // A later capture depends on it; the last one is planned below.
             state.wait = match again {
                 NextVisit::After(wait) | NextVisit::Soon(wait) => wait.as_seconds(),
                 NextVisit::AtOnce | NextVisit::ByPlan => state.interval,
             };
         }
-        // An order that was not carried out yet stands.
+        // An order that was not carried out yet remains.
         if old.asked > seconds(last) {
             state.asked = old.asked;
         }

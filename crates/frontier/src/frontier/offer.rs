@@ -1,7 +1,7 @@
-//! Discovery: links are judged, offered to the store, and taken up if they are new (C1).
+//! Discovery: links are judged, offered to the store, and added if they are new (C1).
 //!
-//! The store judges offers in batches ([`Frontier::settle`]); whoever drives the frontier says when. What was offered is
-//! durable with the next commit even if it is judged later (D5).
+//! The store judges offers in batches ([`Frontier::settle`]); the caller says when. What was offered is durable with
+//! the next commit even if it is judged later (D5).
 
 use super::Frontier;
 use super::learn::site_of;
@@ -18,9 +18,9 @@ use base::limits::REDIRECTS_MAX;
 use base::{PageUrl, Timestamp, UrlKey, chance};
 use sat::Number;
 
-/// So many offers wait at most before they are judged without being asked.
+/// Maximum number of offers that wait before they are judged automatically.
 const OFFERED_MAX: usize = 200_000;
-/// What is needed to show a page comes before other pages: it is small, and the page is not whole without it.
+/// What is needed to show a page comes before other pages: it is small, and the page is incomplete without it.
 const REQUISITE_PRIORITY: i8 = 1;
 
 /// A page needs a style sheet, which imports another, which needs a font. More steps than this are a trap or a mistake.
@@ -30,17 +30,17 @@ const REQUISITE_DEPTH_MAX: u8 = 6;
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Origin {
     pub(super) page: Option<Number>,
-    /// How many redirects, and requisites that need it, led to it.
+    /// Number of redirects and requisites that led to it.
     pub(super) hops: u8,
     /// Whether that makes it worth a visit whatever its shape (H10).
     pub(super) vouched: bool,
-    /// Whether somebody named it, or a seed led to it.
+    /// Whether it was named, or a seed led to it.
     pub(super) is_seed: bool,
 }
 
 impl Frontier {
-    /// Adds pages by name, such as seeds: what lies around them belongs to the crawl, and they are visited soon. Tells how
-    /// many were offered; known ones are not.
+    /// Adds pages by name, such as seeds: their surroundings belong to the crawl, and they are visited soon. Returns
+    /// how many were offered; known ones are not.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -55,8 +55,8 @@ impl Frontier {
         }
         Ok(offered)
     }
-    /// Takes up links that stand on no page of ours, such as those that the owner of another partition found (C15), or the
-    /// sitemaps that a robots file names.
+    /// Accepts links that are on no page of ours, such as those found by the owner of another partition (C15), or the
+    /// sitemaps in a robots file.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -67,7 +67,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// Takes up a page under the server's proper name that was known under another (C10).
+    /// Adds a page under the server's proper name that was known under an alias (C10).
     pub(super) fn accept_again(&mut self, url: &PageUrl, state: &State) -> Result<()> {
         let found = FoundUrl { url: url.clone(), role: state.role, announced: None };
         let origin =
@@ -75,7 +75,7 @@ impl Frontier {
         self.accept(&found, origin, Some(state.priority), state.first_seen()).map(|_| ())
     }
 
-    /// Offers a URL to the store, unless it was offered lately or is not wanted. Tells whether it was.
+    /// Offers a URL to the store, unless it was offered recently or is not wanted. Returns whether it was offered.
     pub(super) fn accept(
         &mut self,
         found: &FoundUrl,
@@ -124,8 +124,8 @@ impl Frontier {
         self.offer(&key, &state)?;
         Ok(true)
     }
-    /// Whether a known page may have to be told that it is worth a visit. Links between sites are many, so for these the
-    /// store is only asked where pages are held back.
+    /// Whether a link may have to vouch for a known page. Links between sites are many; for them the store is read only
+    /// if pages are held back.
     fn should_vouch(&self, key: &str, origin: Origin, is_named: bool) -> bool {
         let server = self.servers.of_key(key);
         let holds = |server| self.servers[server].kept.counts.held.total() > 0;
@@ -156,7 +156,7 @@ impl Frontier {
             (_, ScopeVerdict::Leave(_)) => None,
         }
     }
-    /// What the scope says of a URL that is visited for this. What pages show may lie anywhere.
+    /// The scope's verdict on a URL in this role. Requisites may be anywhere.
     pub(super) fn judge_scope(&self, url: &PageUrl, role: Role) -> ScopeVerdict {
         match role {
             Role::Requisite if self.settings.requisites => self.settings.scope.judge_requisite(url),
@@ -167,13 +167,13 @@ impl Frontier {
     fn is_in_scope(&self, url: &PageUrl) -> bool {
         matches!(self.settings.scope.judge(url), ScopeVerdict::Visit { .. })
     }
-    /// Takes up what a page points to. What lies outside the scope never leads to pages, and leads to further requisites only
+    /// Accepts the links of a page. A page outside the scope never leads to pages, and leads to further requisites only
     /// if it is one itself, up to a bounded depth.
     pub(super) fn accept_links(&mut self, from: Number, state: &State, lesson: &Lesson<'_>) -> Result<()> {
         if lesson.links.is_empty() {
             return Ok(());
         }
-        // What a feed or a sitemap lists, or another site links to, is worth a visit.
+        // Links in feeds and sitemaps, and from other sites, are worth a visit.
         let is_list = matches!(state.role, Role::Feed | Role::Sitemap);
         let site = site_of(lesson.url);
         let is_requisite = state.role == Role::Requisite;
@@ -210,12 +210,12 @@ impl Frontier {
         Ok(())
     }
 
-    /// How many offers wait to be judged.
+    /// Number of offers that wait to be judged.
     #[must_use]
     pub fn offered(&self) -> usize {
         self.intake.offered().len()
     }
-    /// Whether so many offers wait that judging them is worth its cost.
+    /// Whether enough offers wait to be worth judging.
     #[must_use]
     pub fn should_settle(&self) -> bool {
         self.store.should_settle() || self.intake.offered().len() >= OFFERED_MAX / 2
@@ -257,7 +257,7 @@ impl Frontier {
         self.enter(server, &state);
     }
 
-    /// Makes sure that these pages are known, for captures that were made elsewhere or before (C17).
+    /// Ensures that these pages are known, for captures that were made elsewhere or before (C17).
     ///
     /// # Errors
     /// When the store cannot be read or written.
@@ -275,7 +275,7 @@ impl Frontier {
         }
         self.settle_quietly()
     }
-    /// Judges the offers that wait, without taking anything loaded.
+    /// Judges the offers that wait, without loading pages.
     fn settle_quietly(&mut self) -> Result<()> {
         if self.store.pending() == 0 {
             return Ok(());
@@ -289,9 +289,9 @@ impl Frontier {
         Ok(())
     }
 
-    /// Follows a redirect to another page, which is judged like any page; but not for ever (H4).
+    /// Follows a redirect to another page, which is judged like any page, up to a limit (H4).
     ///
-    /// What a requisite leads to is a requisite, too.
+    /// The target of a requisite is a requisite, too.
     pub(super) fn follow(
         &mut self,
         from: Number,
@@ -299,15 +299,20 @@ impl Frontier {
         target: &PageUrl,
         at: Timestamp,
     ) -> Result<()> {
-        let hops = state.hops.saturating_add(1);
-        if usize::from(hops) > REDIRECTS_MAX {
-            self.intake.count_dropped();
-            return Ok(());
-        }
+        let Some(hops) = self.next_hop(state) else { return Ok(()) };
         let origin = Origin { page: Some(from), hops, vouched: state.vouched, is_seed: false };
         let role = if state.role == Role::Requisite { Role::Requisite } else { Role::Page };
         let found = FoundUrl { role, ..FoundUrl::page(target.clone()) };
         self.accept(&found, origin, None, at).map(|_| ())
+    }
+
+    /// The number of hops to the target of a page's redirect. Above the limit (H4) the link is counted as dropped.
+    pub(super) fn next_hop(&mut self, state: &State) -> Option<u8> {
+        let hops = state.hops.checked_add(1).filter(|hops| usize::from(*hops) <= REDIRECTS_MAX);
+        if hops.is_none() {
+            self.intake.count_dropped();
+        }
+        hops
     }
 
     /// Deletes a page.

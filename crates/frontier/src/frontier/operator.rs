@@ -1,7 +1,7 @@
-//! What an operator orders of pages that are known: visit them now, remove them, take them up again.
+//! An operator's orders about known pages: visit them now, remove them, restore them.
 //!
-//! **Invariant:** the effect depends on what was learned before, on the order and its moment, and on nothing else. Orders
-//! are noted in the archive, so a schedule that is rebuilt from it is the same (D3).
+//! **Invariant:** the effect depends only on what was learned before, on the order and on its moment. Orders are noted
+//! in the archive, so a schedule that is rebuilt from it is the same (D3).
 
 use super::Frontier;
 use crate::Role;
@@ -15,13 +15,13 @@ use base::{PageUrl, Timestamp};
 use sat::{Minute, OwnedRecord};
 use std::collections::HashSet;
 
-/// So many pages are looked up one by one; for more of them, or for others, all pages are gone through.
+/// Up to this many pages are looked up one by one; otherwise all pages are scanned.
 const LOOKED_UP_MAX: usize = 32;
 const RULE: &[u8] = b"r/";
 const ACCESS: &[u8] = b"access";
 const SCOPE: &[u8] = b"scope";
 
-/// A prefix or a server that was removed, or taken up again; the latest that holds a page counts.
+/// A prefix or a server that was removed or restored; the latest that contains a page counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Removal {
     pub selection: Selection,
@@ -43,8 +43,7 @@ impl Removal {
 }
 
 impl Frontier {
-    /// Lets known pages be visited before all others, as soon as their servers may be asked. Tells how many; removed
-    /// pages stay removed.
+    /// Schedules known pages before all others. Returns how many; removed pages stay removed.
     ///
     /// # Errors
     /// When the store cannot be read or written.
@@ -72,7 +71,7 @@ impl Frontier {
     }
 
     /// Removes pages from the crawl: they are not visited until they are added again, and links do not bring them back.
-    /// Tells how many known pages that concerns.
+    /// Returns how many known pages that concerns.
     ///
     /// # Errors
     /// When the store cannot be read or written.
@@ -99,7 +98,7 @@ impl Frontier {
         self.rewrite(record, &before, &state, far(at), at)?;
         Ok(true)
     }
-    /// A page that is not known is remembered as removed, so that links to it do not count.
+    /// Stores an unknown page as removed, so that links to it do not count.
     fn remove_unknown(&mut self, url: &PageUrl, at: Timestamp) -> Result<()> {
         let proper = self.by_proper_name(url, &url.key());
         let url = proper.as_ref().unwrap_or(url);
@@ -110,7 +109,7 @@ impl Frontier {
         self.offer(&url.key(), &state)
     }
 
-    /// Takes removed pages up again; they are due. Tells how many.
+    /// Restores removed pages, which are due at once. Returns how many.
     ///
     /// # Errors
     /// When the store cannot be read or written.
@@ -137,7 +136,7 @@ impl Frontier {
         Ok(true)
     }
 
-    /// Notes a prefix or a server; what it covers of earlier ones is forgotten.
+    /// Notes a prefix or a server; earlier ones that it covers are dropped.
     fn add_removal(&mut self, selection: &Selection, at: Timestamp, is_removed: bool) -> Result<()> {
         self.intake.add_removal(Removal { selection: selection.clone(), at: seconds(at), is_removed });
         let stored: Vec<Vec<u8>> = self.removal_entries().map(|(name, _)| name).collect();
@@ -160,8 +159,8 @@ impl Frontier {
         self.intake.set_removals(removals);
     }
 
-    /// Lets pages be visited now that were refused for a reason that may no longer hold: by the settings that `access`
-    /// tells of, when they differ from those of the last call, and because a robots file could not be had. Tells how many.
+    /// Schedules pages that were refused for a reason that may no longer hold: because of the settings in `access`, if
+    /// they differ from those of the last call, or because a robots file could not be fetched. Returns how many.
     ///
     /// # Errors
     /// When the store cannot be read or written.
@@ -179,7 +178,7 @@ impl Frontier {
         }
         Ok(count)
     }
-    /// Takes note of how far the crawl goes; tells whether an earlier run did not go as far, so that links which it left
+    /// Stores the extent of the scope. Returns whether an earlier run had a narrower one, so that links which it left
     /// may belong to the crawl now.
     ///
     /// # Errors
@@ -266,7 +265,7 @@ impl Frontier {
     }
 }
 
-/// Where a removed page is kept: as far away as a page can be.
+/// The due minute of a removed page: the latest possible.
 pub(super) fn far(at: Timestamp) -> Minute {
     minute(at.plus(REVISIT_INTERVAL_MAX))
 }

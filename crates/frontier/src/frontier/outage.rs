@@ -1,9 +1,10 @@
 //! Whether our own network is down.
 //!
-//! A web page can link to any number of hosts that cannot be reached. So a failure counts only when the server has answered
-//! before: after [`OUTAGE_SERVERS`] such servers in a row that cannot be reached, with no answer in between, the network counts
-//! as down. As long as no server has answered at all, every server counts. From then on one server a minute is tried,
-//! preferably one that has answered before. Failures teach nothing and are not archived. The first answer ends the outage.
+//! A web page can link to any number of hosts that cannot be reached. So a failure counts only when the server has
+//! answered before: after [`OUTAGE_SERVERS`] such servers in a row that cannot be reached, with no answer in between,
+//! the network counts as down. As long as no server has answered at all, every server counts. After that one server a
+//! minute is tried, preferably one that has answered before. Nothing is learned from failures, and they are not
+//! archived. The first answer ends the outage.
 //!
 //! **Invariant:** refused addresses and names that do not exist change nothing here.
 
@@ -22,7 +23,7 @@ const OUTAGE_PROBE: Interval = Interval::from_minutes(1);
 /// Whether our own network is down.
 #[derive(Debug, Default)]
 pub(crate) struct Outage {
-    /// The servers that have answered, in this run or lately.
+    /// The servers that have answered, in this run or recently.
     answered: HashSet<ServerId>,
     /// The servers that could not be reached since the last answer.
     failed: HashSet<ServerId>,
@@ -61,7 +62,8 @@ impl Outage {
         self.failed.clear();
         self.is_down = false;
     }
-    /// A server could not be reached. Tells whether the failure belongs to an outage, and so teaches nothing.
+    /// A server could not be reached. Returns whether the failure belongs to an outage, so that nothing is learned from
+    /// it.
     pub(super) fn failed(&mut self, server: ServerId, failure: &Failure, now: Timestamp) -> bool {
         if !failure.cause.kind().is_network() {
             return false;
@@ -115,7 +117,10 @@ mod tests {
     fn only_servers_that_answered_before_show_an_outage() {
         let mut outage = Outage::default();
         servers(0..20).for_each(|server| outage.answered(server));
-        assert!(!servers(100..200).any(|server| outage.failed(server, &broken(), NOW)), "nobody knows them");
+        assert!(
+            !servers(100..200).any(|server| outage.failed(server, &broken(), NOW)),
+            "they never answered"
+        );
         assert!(!servers(0..11).any(|server| outage.failed(server, &broken(), NOW)));
         outage.answered(ServerId::at(3));
         assert!(
@@ -129,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn without_any_answer_everybody_counts_but_not_for_every_reason() {
+    fn before_any_answer_every_server_counts_but_not_every_cause() {
         let mut outage = Outage::default();
         let address = "10.0.0.1".parse().unwrap();
         for cause in [

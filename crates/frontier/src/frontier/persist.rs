@@ -1,5 +1,5 @@
-//! What is kept beside the pages: servers, the place in the archive, the crawl's own counts. All of it commits together
-//! with the states that it was learned with.
+//! What is stored beside the pages: servers, the checkpoint in the archive, the crawl's counts. It commits together
+//! with the page states of the same lessons.
 
 use super::Frontier;
 use crate::budget::Budget;
@@ -33,18 +33,18 @@ pub(super) const SEED: &[u8] = b"q/";
 /// Which counts the servers keep. Before 3, pages that were gone or dropped might be counted wrongly.
 const COUNTS: &[u8] = b"counts";
 const COUNTS_FORM: &[u8] = b"3";
-/// What the longest lesson takes of a commit, and what the entries of a server take at most.
+/// The room in a commit for the longest lesson, and the maximum for the entries of a server.
 const COMMIT_ROOM_MIN: usize = 64 << 10;
 const KEPT_BYTES: usize = 12 << 10;
 
-/// What is kept of the crawl as a whole.
+/// The stored state of the crawl as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CrawlState {
     pub is_paused: bool,
     pub day: u32,
     pub day_requests: u64,
     pub day_bytes: u64,
-    /// The latest moment that was told, in seconds: the crawl clock goes on from there (D16).
+    /// The latest moment of a commit, in seconds: the crawl clock continues from there (D16).
     pub latest: u64,
     pub place: String,
     /// When this run began. Nothing is requested for one full delay after it (H13).
@@ -52,7 +52,7 @@ pub(crate) struct CrawlState {
 }
 
 impl CrawlState {
-    /// A crawl of which nothing is stored.
+    /// A crawl without stored state.
     pub(super) fn new(start: Timestamp) -> Self {
         Self {
             is_paused: false,
@@ -111,18 +111,18 @@ impl CrawlState {
 }
 
 impl Frontier {
-    /// The place in the archive behind everything that was learned; empty at the beginning.
+    /// The checkpoint in the archive after everything that was learned; empty at the beginning.
     #[must_use]
     pub fn place(&self) -> &str {
         &self.crawl.place
     }
-    /// The latest moment that an earlier run told by a commit.
+    /// The latest moment of an earlier run's commits.
     #[must_use]
     pub fn latest(store: &Store) -> Option<Timestamp> {
         let latest = store.table().get(CRAWL).map(|bytes| CrawlState::read(bytes).0.latest)?;
         (latest > 0).then(|| at_seconds(latest))
     }
-    /// Sends everything since the last commit on its way to the disk, together. It is not waited for.
+    /// Commits everything since the last commit, without waiting until it is durable.
     ///
     /// # Errors
     /// When the store cannot be written.
@@ -156,7 +156,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// Writes down what changed of servers and crawl.
+    /// Writes what changed in servers and crawl.
     pub(super) fn write_kept(&mut self) -> Result<()> {
         let dirty = self.servers.take_dirty();
         let mut bytes = Vec::new();
@@ -179,7 +179,7 @@ impl Frontier {
         let crawl = self.crawl.write(self.census.orders());
         self.set(CRAWL, &crawl)
     }
-    /// Writes down what the pages of a server have shown. Nothing else depends on it.
+    /// Writes the novelty of a server's pages. Nothing else depends on it.
     pub(super) fn write_novelty(&mut self, server: ServerId) -> Result<()> {
         let state = &mut self.servers[server];
         state.novelty_unwritten = 0;
@@ -189,7 +189,7 @@ impl Frontier {
         self.write(|store| store.set(&name, &bytes))
     }
     pub(super) fn set(&mut self, name: &[u8], value: &[u8]) -> Result<()> {
-        // Nothing else may be written in between: a commit here would tear apart what belongs together.
+        // Nothing else may be written here: a commit would separate what belongs together.
         match self.store.set(name, value) {
             Err(sat::Error::CommitFull { .. }) => {
                 self.store.begin_commit()?;
@@ -199,7 +199,7 @@ impl Frontier {
         }
     }
 
-    /// Writes to the store; when its commit is full, what is there is committed first, with everything that belongs to it.
+    /// Writes to the store; if its commit is full, everything pending is committed first.
     pub(super) fn write(&mut self, act: impl Fn(&mut Store) -> sat::Result<()>) -> Result<()> {
         match act(&mut self.store) {
             Err(sat::Error::CommitFull { .. }) => {
@@ -210,8 +210,8 @@ impl Frontier {
             result => Ok(result?),
         }
     }
-    /// Makes room in the commit under way for the next lesson and for everything that is kept beside it, so that both
-    /// are in one commit.
+    /// Makes room in the current commit for the next lesson and what is stored beside it, so that both are in one
+    /// commit.
     pub(super) fn reserve(&mut self) -> Result<()> {
         if self.store.commit_room() < COMMIT_ROOM_MIN + self.servers.dirty_count() * KEPT_BYTES {
             self.write_kept()?;
@@ -225,7 +225,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// Takes over what an earlier run kept.
+    /// Restores what an earlier run stored.
     pub(super) fn recall(&mut self) {
         let table = self.store.table();
         if let Some((crawl, orders)) = table.get(CRAWL).map(|bytes| CrawlState::read(bytes)) {
@@ -278,7 +278,7 @@ impl Frontier {
             self.servers[server].alias_of = to;
         }
     }
-    /// Whether the servers keep all sums that are kept today.
+    /// Whether the stored counts of servers are of the current kind.
     pub(super) fn has_counts(&self) -> bool {
         self.store.count() == 0 || self.store.table().get(COUNTS).is_some_and(|form| form == COUNTS_FORM)
     }
@@ -286,8 +286,7 @@ impl Frontier {
     pub(super) fn counted(&self) -> u64 {
         self.census.all().pages
     }
-    /// Counts all pages again. The store keeps what it judged to be new by itself, and a crash may come before the counts
-    /// that follow from it are kept.
+    /// Counts all pages again. The store adds new pages by itself, and a crash may come before the counts are stored.
     pub(super) fn recount(&mut self) -> Result<()> {
         let mut census = Census::default();
         let mut by_prefix: HashMap<String, (PageUrl, PageCounts)> = HashMap::new();
@@ -314,7 +313,7 @@ impl Frontier {
         }
         self.count_loads()
     }
-    /// Counts the loads and plans all pages again when that was done by another policy.
+    /// Counts the loads and plans all pages again if that was done by another policy.
     pub(super) fn reload(&mut self) -> Result<()> {
         let told = super::replan::told(self.budget.policy());
         let is_planned = Self::policy_of(&self.store).is_some_and(|by| super::replan::told(&by) == told);
@@ -323,7 +322,7 @@ impl Frontier {
             self.servers.iter_mut().for_each(|server| server.kept.pace.forget_level());
             self.replan()?;
         }
-        // Only now: a change that is cut off is made again.
+        // Only now: an interrupted change is repeated.
         self.budget.planned_by = told;
         Ok(())
     }
@@ -360,7 +359,7 @@ impl Frontier {
         }
         let start = self.crawl.start;
         let state = &mut self.servers[server];
-        // Whenever it was asked last, a full pause of the length that its robots file asks for comes first.
+        // Whenever its last request was, a full delay as its robots file asks for comes first.
         state.leave_until(start.plus(Interval::from_seconds(kept.delay)));
         if kept.not_before > 0 {
             state.leave_until(at_seconds(kept.not_before));
@@ -381,7 +380,7 @@ impl Frontier {
     }
 }
 
-/// What changed of the maps of a server, by name.
+/// The changed maps of a server, by name.
 fn maps(state: &mut Server) -> Vec<(Vec<u8>, Vec<u8>)> {
     let named = |prefix: &[u8]| [prefix, state.name.as_str().as_bytes()].concat();
     let (map, shapes) = (named(MAP), named(SHAPES));
@@ -402,10 +401,10 @@ fn maps(state: &mut Server) -> Vec<(Vec<u8>, Vec<u8>)> {
     changed
 }
 
-/// Shapes as they stood before the directories once: no page, 64 registers, no shape.
+/// Shapes in an old encoding, before the directories: no page, 64 registers, no shape.
 const OLD_SHAPES: [u8; 66] = [0; 66];
 
-/// The directories of a map. What stands before them is skipped.
+/// The directories of a map; what is before them is skipped.
 fn places(map: &[u8]) -> Neighbourhoods {
     let mut fields = Fields(map);
     let (_, _): (u64, [u8; 64]) = (fields.number(), fields.array());

@@ -1,9 +1,9 @@
-//! When a page is due again, and what is visited out of the budget (C5, D18).
+//! When a page is due again, and what is visited from the budget (C5, D18).
 //!
-//! The policy says how long each page waits, so that the budget of its server is spent ([`crate::revisit`]). A page joins its
-//! server's queue a little before it is due, and the budget opens a gate for one visit at a time, evenly spread: for the page that is
-//! due first, or for one that is worth more before its time ([`super::early`]). New pages need no budget unless the policy
-//! counts them.
+//! The policy says how long each page waits, so that the budget of its server is spent ([`crate::revisit`]). A page
+//! joins its server's queue a little before it is due, and the budget allows one visit at a time, evenly spread: the
+//! page that is due first, or a page that is worth more before its time ([`super::early`]). New pages need no budget
+//! unless the policy counts them.
 
 use super::Frontier;
 use crate::Role;
@@ -22,18 +22,18 @@ use base::limits::REVISIT_INTERVAL_MAX;
 use base::{Interval, Timestamp, chance};
 use sat::Minute;
 
-/// After so many changes of a server's load its division is looked at again, or after this part of its pages.
+/// Minimum number of changes of a server's load before it is divided again.
 const DIVISION_CHANGES_MIN: u32 = 32;
-/// Of what may be asked of a server, revisits take no more than this while others wait: new pages, feeds, sitemaps.
+/// Maximum share of a server's requests for revisits while others wait: new pages, feeds, sitemaps.
 const REVISIT_SHARE: f64 = 0.5;
 
 impl Frontier {
-    /// The policy with the budget that the crawl as a whole has room for (D18).
+    /// The policy with a budget within the limits of the whole crawl (D18).
     pub(super) fn budgeted(&self) -> RevisitPolicy {
         self.budget.effective_policy(self.settings.requests_per_day_max)
     }
 
-    /// When a page is due that was visited at `at`. Tells the minute for which it goes to the store.
+    /// Plans a page that was visited at `at`. Returns the minute for which it goes to the store.
     pub(super) fn plan(
         &mut self,
         server: ServerId,
@@ -80,8 +80,8 @@ impl Frontier {
         })
     }
 
-    /// The minute for which a page goes to the store: its own, or the one that the division of its server's means gives it
-    /// when they do not suffice (C5).
+    /// The minute for which a page goes to the store: its own, or a later one if its server's requests do not suffice
+    /// and are divided (C5).
     fn place_for(&mut self, server: ServerId, state: &mut State) -> Minute {
         let Some(interval) = state.load_interval(self.budget.policy()) else { return state.next_due };
         self.refresh_division(server);
@@ -96,7 +96,7 @@ impl Frontier {
             return minute(last.plus(Interval::from_days(300 + draw)));
         }
         let divided = minute(last.plus(wait.unwrap_or_default()));
-        // What is gone, or fails, is not kept fresh by looking at it more often.
+        // Pages that are gone or fail are not visited more often to keep them fresh.
         if state.is_live() { divided } else { divided.max(state.next_due) }
     }
     /// Divides the requests of a server again when enough has changed.
@@ -108,13 +108,12 @@ impl Frontier {
         }
         let means = self.means(server);
         let state = &mut self.servers[server];
-        // The page that is planned is not counted at the moment.
+        // The page being planned is not counted now.
         let pages = u32::try_from((state.kept.counts.pages + 1) / 32).unwrap_or(u32::MAX);
         state.division_good_for = pages.clamp(DIVISION_CHANGES_MIN, 1_024);
         state.division = state.kept.load.divide(means);
     }
-    /// Requests a second that may be made of a server: what its pause allows, and its part of what that of its address
-    /// allows (D6).
+    /// Requests a second that a server's delay allows, and its share of what its address allows (D6).
     pub(super) fn means(&self, server: ServerId) -> f64 {
         let state = &self.servers[server];
         let address = state.kept.address.and_then(|address| self.addresses.get(address));
@@ -125,13 +124,13 @@ impl Frontier {
         });
         self.means_alone(state, state.least_pause()).min(shared)
     }
-    /// What may be asked of a server by the settings alone. What robots files and addresses say besides holds visits up, but is no
-    /// part of when a page is due: a schedule that is learned again must be the same (D3).
+    /// Requests a second that the settings alone allow. Robots files and addresses delay visits but do not change when
+    /// a page is due, because a rebuilt schedule must be the same (D3).
     fn plain_means(&self, server: ServerId) -> f64 {
         let state = &self.servers[server];
         self.means_alone(state, state.pause)
     }
-    /// What a pause allows, and the requests of a day (D18).
+    /// Requests a second that a delay and the day's limit allow (D18).
     fn means_alone(&self, server: &Server, pause: Interval) -> f64 {
         let most =
             self.settings.server_requests_per_day_max.map(|most| u32::try_from(most).unwrap_or(u32::MAX));
@@ -168,7 +167,7 @@ impl Frontier {
         }
         Ok(free)
     }
-    /// What is visited next out of the budget: the page that is due first, or one that is more likely to have changed.
+    /// What is visited next from the budget: the page that is due first, or one that is more likely to have changed.
     fn gated(&mut self, server: ServerId, now: Timestamp) -> Result<Option<Rank>> {
         let due = self.workbench.queue(server).first_gated();
         let (due, expected) = match due {
@@ -195,7 +194,7 @@ impl Frontier {
         }
         Ok(due)
     }
-    /// A visit is made: if it is one of the budget, the budget pays.
+    /// Charges a visit to the budget if it is paid from it.
     pub(super) fn pay(&mut self, server: ServerId, rank: Rank, state: &State) {
         if !self.is_paid(rank, state) {
             return;
@@ -218,9 +217,8 @@ impl Frontier {
         let pages = server.kept.load.pages();
         server.kept.pace.visits(reason, until, pages);
     }
-    /// A visit is learned of that no task of this run was for. If the run that made it died before it kept that the budget
-    /// paid, it pays now: a crawl that dies again and again asks for no more than one that lives. Such a visit is older than this
-    /// run; what is not was imported, with whatever date.
+    /// Charges a visit of an earlier run that crashed before the charge was stored, so that a crawl that crashes
+    /// repeatedly sends no more requests than others. Such a visit is older than this run; later ones were imported.
     pub(super) fn pay_late(&mut self, server: ServerId, loaded: &LoadedPage, before: &State, at: Timestamp) {
         let may_be_ours = self.budget.policy().has_budget() && at <= self.crawl.start;
         if may_be_ours && self.is_paid(loaded.rank(before, self.budget.policy()), before) {
@@ -233,7 +231,7 @@ impl Frontier {
     }
 }
 
-/// Requests a second, with a pause after each, so many at once.
+/// Requests a second with this delay after each and this number at once.
 fn a_second(pause: Interval, width: u32) -> f64 {
     if pause == Interval::ZERO { f64::INFINITY } else { f64::from(width) / pause.as_seconds_f64() }
 }

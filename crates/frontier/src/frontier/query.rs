@@ -1,4 +1,4 @@
-//! What a frontier tells of itself (O2, D17): its servers, the whole, the figures.
+//! Reports on a frontier (O2, D17): its servers, the overview, the figures.
 
 use super::Frontier;
 use crate::Role;
@@ -16,7 +16,7 @@ use base::{Interval, PageUrl, Timestamp};
 use sat::{Minute, Number};
 
 impl Frontier {
-    /// What is to be expected of a server.
+    /// The expected freshness of a server.
     pub(super) fn outlook(&self, server: ServerId) -> Expected {
         let (policy, means) = (self.budgeted(), self.means(server));
         let kept = &self.servers[server].kept;
@@ -30,7 +30,7 @@ impl Frontier {
                 })
             }
             Allocation::Fixed => {
-                // More visits than the delay allows are not made.
+                // The delay limits the visits.
                 let every = self.average(server).as_seconds_f64();
                 Expected::of(&kept.load, longest, |_| Some(every))
             }
@@ -50,7 +50,7 @@ impl Frontier {
         let allowed = Interval::from_seconds(1).times((pages / self.means(server)).min(LONGEST_SECONDS));
         self.budgeted().every.max(allowed)
     }
-    /// What is left of a server's load once it is divided: requests a second, and how many pages are dropped.
+    /// A server's load after it is divided: requests a second, and the number of dropped pages.
     fn resolved(&self, server: ServerId) -> (f64, u64) {
         let (kept, means) = (&self.servers[server].kept, self.means(server));
         match self.budget.policy().allocation {
@@ -114,7 +114,7 @@ impl Frontier {
         }
     }
 
-    /// The whole.
+    /// The crawl as a whole.
     #[must_use]
     pub fn overview(&self) -> Overview {
         let counts = self.census.all();
@@ -142,7 +142,7 @@ impl Frontier {
             held_back: self.held_back(),
         }
     }
-    /// What is to be expected of all pages together.
+    /// The expected freshness of all pages.
     #[expect(clippy::cast_precision_loss, reason = "counts of pages")]
     fn expected(&self) -> Option<Outlook> {
         let (mut all, mut pages, mut new, mut guessed) = (Expected::default(), 0, 0, 0);
@@ -171,17 +171,17 @@ impl Frontier {
     pub fn down_since(&self) -> Option<Timestamp> {
         self.outage.down_since()
     }
-    /// Whether something of a page that is out is in the archive already.
+    /// Whether the archive already has content of a page whose task is in progress.
     #[must_use]
     pub fn has_content(&self, page: Number) -> bool {
         self.workbench.visiting(page).is_some_and(|page| matches!(page.state().version, Version::Content(_)))
     }
-    /// Whether a page that is out is visited only because another page needs it to be shown.
+    /// Whether a page whose task is in progress is a requisite of another page.
     #[must_use]
     pub fn is_requisite(&self, page: Number) -> bool {
         self.workbench.visiting(page).is_some_and(|page| page.state().role == Role::Requisite)
     }
-    /// When the next server with something to do may be asked.
+    /// When the next server with something to do may be requested.
     #[must_use]
     pub fn next_turn(&self) -> Option<Timestamp> {
         let ready = self.workbench.next_ready();
@@ -194,7 +194,7 @@ impl Frontier {
     pub fn knows(&self, url: &PageUrl) -> Result<bool> {
         Ok(self.store.find(url.key().as_str().as_bytes())?.is_some())
     }
-    /// Links that were not taken up: outside the scope, or of a server with too many pages.
+    /// Links that were not accepted: outside the scope, or of a server with too many pages.
     #[must_use]
     pub fn dropped_links(&self) -> u64 {
         self.intake.dropped_links()
@@ -209,12 +209,12 @@ impl Frontier {
     pub fn new_pages(&self) -> u64 {
         self.census.all().new
     }
-    /// Servers known, by whatever name.
+    /// Known servers, including aliases.
     #[must_use]
     pub fn server_count(&self) -> u64 {
         self.servers.len() as u64
     }
-    /// When every page is due, by its key: what a rebuilt frontier must have too (D3).
+    /// The due moment of every page, by key; it is the same in a rebuilt frontier (D3).
     ///
     /// # Errors
     /// When the store cannot be read.
@@ -224,6 +224,26 @@ impl Frontier {
             each(&String::from_utf8_lossy(record.key), moment(due));
             Ok(())
         })
+    }
+
+    /// Number of known pages with such keys; every page is looked at.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn count_pages(&mut self, is_meant: impl Fn(&str) -> bool) -> Result<u64> {
+        Self::count_pages_of(&mut self.store, is_meant)
+    }
+    /// The same of a store that is not opened as a frontier.
+    ///
+    /// # Errors
+    /// When the store cannot be read.
+    pub fn count_pages_of(store: &mut sat::Store, is_meant: impl Fn(&str) -> bool) -> Result<u64> {
+        let mut count = 0;
+        store.for_each(|record| -> Result<()> {
+            count += u64::from(is_meant(&String::from_utf8_lossy(record.key)));
+            Ok(())
+        })?;
+        Ok(count)
     }
 
     /// The figures of paper 003; every page is looked at.

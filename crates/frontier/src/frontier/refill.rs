@@ -1,8 +1,8 @@
 //! From the long-term queue to the short-term one (C7).
 //!
-//! Every minute the store hands out what is due. A page joins the queue of its server unless that is full: then the last in
-//! it goes back to the store, for three times as long as the queue will take, three days at most. It goes back too when it is gone and
-//! so are its neighbours (C16), and a new page waits while it looks like one of a trap (H10).
+//! Every minute the store returns what is due. A page joins the queue of its server. If that is full, its last page
+//! goes back to the store for three times the duration of the queue, at most three days. A page also goes back if it is
+//! gone and its neighbours are too (C16), and a new page waits while it looks like one of a trap (H10).
 
 use super::Frontier;
 use super::operator::far;
@@ -17,16 +17,16 @@ use sat::Minute;
 
 /// The short-term queue holds what can be fetched within this.
 const QUEUE_TIME_MAX: Interval = Interval::from_days(1);
-/// How long a page is put off at least, and at most.
+/// Minimum and maximum time for which a page is put off.
 const PUT_OFF_MIN: Interval = Interval::from_minutes(30);
 const PUT_OFF_MAX: Interval = Interval::from_days(3);
 /// A server that is not visited for longer has at most one loaded page.
 const LONG_REST: Interval = Interval::from_hours(1);
-/// A page that is gone, among others that are, is put off for so many of its intervals, within these bounds.
+/// A page that is gone, with neighbours that are gone, is put off for this many of its intervals, within these bounds.
 const NEIGHBOUR_FACTOR: f64 = 4.0;
 const NEIGHBOUR_MIN: Interval = Interval::from_days(14);
 const NEIGHBOUR_MAX: Interval = Interval::from_days(200);
-/// A server gets at least so much of the short-term queue, however many there are.
+/// Minimum length of a server's queue, however many servers there are.
 const QUEUE_LENGTH_MIN: usize = 16;
 
 impl Frontier {
@@ -76,7 +76,7 @@ impl Frontier {
                     return Ok(());
                 }
                 Err(damage @ sat::Error::Damaged { .. }) => {
-                    tracing::error!(%damage, "some pages are lost to the schedule; `utsushi rebuild frontier` brings them back");
+                    tracing::error!(%damage, "some pages are lost to the schedule; `utsushi rebuild frontier` restores them");
                     continue;
                 }
                 Err(error) => return Err(error.into()),
@@ -141,7 +141,7 @@ impl Frontier {
         self.settings.spares_dead && places.is_dead(target) && places.slows(target, draw())
     }
 
-    /// Puts a page into the queue of its server; what does not fit goes back to the store.
+    /// Puts a page into the queue of its server; a page that does not fit goes back to the store.
     pub(super) fn enqueue(
         &mut self,
         server: ServerId,

@@ -1,8 +1,8 @@
 //! A change of policy counts for pages that are scheduled already: their next visits are planned again.
 //!
-//! **Invariant:** a page's new time depends on its state, on the loads and on the policy, not on the moment of the change,
-//! and planning twice changes nothing. So a change that a crash cut off is made again as a whole, and a schedule that is
-//! rebuilt from the archive, which notes the change, is the same (D3).
+//! **Invariant:** a page's new time depends on its state, on the loads and on the policy, not on the moment of the
+//! change, and planning twice changes nothing. So a change interrupted by a crash is repeated as a whole, and a
+//! schedule rebuilt from the archive, which notes the change, is the same (D3).
 
 use super::Frontier;
 use crate::error::Result;
@@ -18,13 +18,13 @@ impl Frontier {
     pub fn policy(&self) -> &RevisitPolicy {
         self.budget.policy()
     }
-    /// The policy by which the pages of a store were planned; nothing for a new store.
+    /// The policy by which the pages of a store were planned; `None` for a new store.
     #[must_use]
     pub fn policy_of(store: &sat::Store) -> Option<RevisitPolicy> {
         let told = store.table().get(super::persist::POLICY)?;
         read(std::str::from_utf8(told).ok()?)
     }
-    /// Plans all pages by another policy, and does so from now on.
+    /// Changes the policy and plans all pages again.
     ///
     /// # Errors
     /// When the store cannot be read or written.
@@ -51,7 +51,7 @@ impl Frontier {
                 self.replan_page(&page)?;
             }
         }
-        // The next capture divides the budget again, however many pages were planned.
+        // The next capture divides the budget again.
         for server in self.servers.iter_mut() {
             server.kept.pace.forget_level();
             (server.division, server.division_good_for) = (None, 0);

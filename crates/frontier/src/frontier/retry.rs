@@ -25,7 +25,7 @@ impl Frontier {
     pub fn failing_pages(&self) -> u64 {
         self.census.all().failing
     }
-    /// The pages that failed at their last visit, at most so many; every page is looked at.
+    /// The pages that failed at their last visit, at most `limit`; every page is read.
     ///
     /// # Errors
     /// When the store cannot be read.

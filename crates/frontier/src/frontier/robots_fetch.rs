@@ -1,16 +1,15 @@
-//! Robots files: asked for where they belong, or where a redirect leads (RFC 9309 §2.3.1.2).
+//! Robots files: fetched from their server, or from where a redirect leads (RFC 9309 §2.3.1.2).
 //!
-//! A robots file that lies on another server is asked for as a step of *that* server: it waits for that server's
-//! pause and for its address like any other request there, while the pages of the one who asks wait. A file is asked
-//! for once a day, whoever is sent to it: who asks meanwhile shares the answer, who asks later learns what it said, and
-//! the server whose own file it is learns it too.
+//! A robots file on another server is fetched as a step of *that* server: it waits for the delay of that server and its
+//! address like any other request there, while the pages of the asking server wait. A file is fetched once a day,
+//! however many servers are redirected to it: all of them, and the server whose own file it is, share the answer.
 //!
-//! A hop is judged like a page, by the opt-out list, by what was taken down and by its address, and what may not be
-//! asked for cannot be had. Robots rules of the server it leads to do not count for it: the file is the word of the
-//! server that sent us, and RFC 9309 says that it must be fetched.
+//! A redirect target is judged like a page, by the opt-out list, takedowns and its address; if it may not be requested,
+//! the file counts as unreachable. Robots rules of the target's server do not apply: RFC 9309 says that the file must
+//! be fetched.
 //!
-//! **Invariant:** a server is away exactly as long as one robots fetch, its own or another server's, carries it among its
-//! askers. Robots fetches need no robots rules, so they never wait for each other.
+//! **Invariant:** a server waits exactly as long as it is among the waiters of one robots fetch, its own or another
+//! server's. Robots fetches need no robots rules, so they never wait for each other.
 
 use super::complete::{ResultUse, StepResult};
 use super::{Frontier, Step, Task};
@@ -22,11 +21,11 @@ use base::url::Scheme;
 use base::{Outcome, PageUrl, Timestamp};
 use robots::{Need, RobotsAnswer};
 
-/// So many servers are known before no robots file is looked for on a new one.
+/// Maximum number of known servers; beyond it robots files on new servers are not fetched.
 const SERVERS_MAX: usize = 50_000_000;
 
 impl Frontier {
-    /// Sends a server for its robots file, and lists it for whatever it is asked for meanwhile.
+    /// Starts a server's robots fetch, and schedules the server for other requests meanwhile.
     pub(super) fn request_robots(&mut self, server: ServerId, scheme: Scheme, url: PageUrl, now: Timestamp) {
         self.servers[server].awaits_robots = true;
         let asker = (server, scheme);
@@ -38,10 +37,10 @@ impl Frontier {
         self.reschedule(server);
     }
 
-    /// What is known of a robots file that was asked for by others.
+    /// The known answer of a robots file that was fetched for others.
     fn known_robots_answer(&mut self, url: &PageUrl, now: Timestamp) -> Option<(RobotsAnswer, Timestamp)> {
         let server = self.servers.of_url(url).filter(|_| is_home(url))?;
-        self.servers[server].robots_said(url.scheme(), now)
+        self.robots.said(server, url.scheme(), now)
     }
 
     /// Adds a waiter for a robots file, and queues its fetch unless one is queued or under way.
@@ -52,23 +51,23 @@ impl Frontier {
         }
     }
 
-    /// The server of a robots file, if it may be asked, and is known or there is room for one more. A robots file that
-    /// was taken down is still obeyed, and not archived; any other page that was taken down is left alone.
+    /// The server of a robots file, if it may be requested, and is known or there is room for one more. A robots file
+    /// that was taken down is still obeyed but not archived; other pages that were taken down are not requested.
     fn server_for_robots(&mut self, url: &PageUrl) -> Option<ServerId> {
         let room = self.servers.of_url(url).is_some() || self.servers.len() < SERVERS_MAX;
         let fit = is_home(url) || !self.intake.is_excluded(url.key().as_str());
         (room && fit).then(|| self.server_of(&url.server(), split_key(url.key().as_str()).0))
     }
 
-    /// Whether a robots file is asked for here next. A page that is due comes in between, so that a server which many
-    /// are sent to is not asked for robots files alone.
+    /// Whether a robots file is fetched here next. It alternates with due pages, so that a server to which many
+    /// redirect is not asked for robots files alone.
     pub(super) fn robots_fetch_is_next(&self, server: ServerId, now: Timestamp) -> bool {
         let state = &self.servers[server];
         let page_waits = || state.pages_due(self.workbench.queue(server)).is_none_or(|at| at > now);
         !state.robots_fetches.is_empty() && (!state.last_was_robots || page_waits())
     }
 
-    /// The first robots file to ask for here; nothing when its address is not free.
+    /// The first robots file to fetch here; `None` if its address is not free.
     pub(super) fn start_robots_fetch(&mut self, server: ServerId, now: Timestamp) -> Option<Step> {
         let url = self.servers[server].robots_fetches.front()?.clone();
         let step = self.robots_fetch_step(server, &url, now)?;
@@ -90,7 +89,7 @@ impl Frontier {
         Some(Step::Robots(to, Request::get(url.clone())))
     }
 
-    /// Takes back a step of an robots fetch.
+    /// Takes the result of a step of a robots fetch.
     pub(super) fn complete_robots_fetch(
         &mut self,
         task: &Task,
@@ -130,17 +129,24 @@ impl Frontier {
         ResultUse::ArchiveAndLearn
     }
 
-    /// Tells the server whose own file this is what it said, unless it knows, or is asking elsewhere.
+    /// Gives the answer to the server whose own file this is, unless it has one or is waiting elsewhere.
     fn deliver_to_owner(&mut self, server: ServerId, url: &PageUrl, answer: &RobotsAnswer, now: Timestamp) {
-        let state = &mut self.servers[server];
-        if matches!(state.robots(url.scheme(), now), Need::Ask(place) if place == *url) {
-            state.learn_robots(url.scheme(), answer, now);
+        let need = self.robots.needs(server, &self.servers[server].name, url.scheme(), now);
+        if matches!(need, Need::Ask(place) if place == *url) {
+            self.learn_robots((server, url.scheme()), answer, now);
         }
+    }
+
+    fn learn_robots(&mut self, asker: RobotsWaiter, answer: &RobotsAnswer, now: Timestamp) {
+        let state = &mut self.servers[asker.0];
+        let delay = self.robots.learn(asker, &state.name, answer, now);
+        state.set_crawl_delay(delay, now);
+        state.keep_crawl_delay();
     }
 
     fn deliver_robots(&mut self, waiters: Vec<RobotsWaiter>, answer: &RobotsAnswer, now: Timestamp) {
         for (asker, scheme) in waiters {
-            self.servers[asker].learn_robots(scheme, answer, now);
+            self.learn_robots((asker, scheme), answer, now);
             self.servers[asker].awaits_robots = false;
             self.servers.touch(asker);
             self.reschedule(asker);
@@ -148,7 +154,7 @@ impl Frontier {
     }
 }
 
-/// Whether a robots file lies where its server's own belongs.
+/// Whether a URL is that of its server's own robots file.
 pub(super) fn is_home(url: &PageUrl) -> bool {
     url.target() == "/robots.txt"
 }

@@ -1,7 +1,7 @@
 //! Seeds that lead elsewhere: on a seed's first answered visit the target of its redirect becomes a seed, too.
 //!
-//! Where seeds lead is kept in the table of the store, so that the scope is the same in the next run. A rebuilt schedule learns it
-//! again from the redirects in the archive.
+//! Where seeds lead is kept in the table of the store, so that the scope is the same in the next run. A rebuilt
+//! schedule restores it from the redirects in the archive.
 
 use super::Frontier;
 use super::offer::Origin;
@@ -16,7 +16,7 @@ use base::{PageUrl, Timestamp};
 use sat::Number;
 
 impl Frontier {
-    /// Takes the target of a seed's redirect as a seed; but not for ever (H4).
+    /// Makes the target of a seed's redirect a seed, up to a limit (H4).
     pub(super) fn follow_seed(
         &mut self,
         from: Number,
@@ -24,11 +24,7 @@ impl Frontier {
         target: &PageUrl,
         at: Timestamp,
     ) -> Result<()> {
-        let hops = state.hops.saturating_add(1);
-        if usize::from(hops) > REDIRECTS_MAX {
-            self.intake.count_dropped();
-            return Ok(());
-        }
+        let Some(hops) = self.next_hop(state) else { return Ok(()) };
         tracing::info!(seed = %state.url, %target, "a seed leads elsewhere, and its target is a seed, too");
         self.settings.scope.add_seed(target);
         self.set(&[SEED, target.as_str().as_bytes()].concat(), &[])?;
@@ -37,7 +33,7 @@ impl Frontier {
         self.accept(&found, origin, Some(0), at).map(|_| ())
     }
 
-    /// What became of a seed: where it leads, and how the last visit there ended.
+    /// A report on a seed: where it leads, and how the last visit there ended.
     ///
     /// # Errors
     /// When the store cannot be read.

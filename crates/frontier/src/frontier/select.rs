@@ -1,4 +1,4 @@
-//! Whose turn it is: servers that have rested, one after the other, so that none starves another.
+//! Selects the next server among those whose delay has passed, in turn, so that none starves.
 
 use super::{Frontier, Next, Step, Task};
 use crate::Role;
@@ -41,7 +41,7 @@ impl Frontier {
         }
         Ok(Next::Wait(self.next_refill()))
     }
-    /// Until when nobody is asked: the day's budget is spent (D18), or the network is down.
+    /// Until when no requests are sent: the day's budget is spent (D18), or the network is down.
     fn held_up_until(&mut self, now: Timestamp) -> Option<Timestamp> {
         let crawl = &self.crawl;
         let is_today = crawl.day == Self::day(now);
@@ -54,7 +54,7 @@ impl Frontier {
         self.outage.waits_until(now)
     }
 
-    /// What a server does that was listed for this moment; nothing when it is not its turn.
+    /// The task of a server scheduled for this moment; `None` if it is not its turn.
     pub(super) fn select_for(
         &mut self,
         server: ServerId,
@@ -62,14 +62,14 @@ impl Frontier {
         now: Timestamp,
     ) -> Result<Option<Task>> {
         if !self.workbench.unlist(server, listed) {
-            // Something was found for it to do at another moment.
+            // It was rescheduled for another moment.
             return Ok(None);
         }
         let state = &self.servers[server];
         if !state.has_width() {
             return Ok(None);
         }
-        // It may have been told to rest longer since it was listed.
+        // Its delay may have grown since it was scheduled.
         if let Some(until) = state.rests_until(now) {
             self.workbench.list_at(server, until);
             return Ok(None);
@@ -90,7 +90,7 @@ impl Frontier {
         self.reschedule(server);
         Ok(Some(Task { server, step }))
     }
-    /// Until when a server is left alone because the day's requests, or bytes, are spent (D18).
+    /// Until when a server is not visited because the day's requests or bytes are spent (D18).
     fn has_spent(&self, server: ServerId, now: Timestamp) -> Option<Timestamp> {
         let kept = &self.servers[server].kept;
         let is_today = kept.day == Self::day(now);
@@ -100,7 +100,7 @@ impl Frontier {
         has.then(|| Self::tomorrow(now))
     }
 
-    /// What a rested server does next; nothing when its address is not free, and then it is listed again.
+    /// The next task of a server whose delay has passed; `None` if its address is not free, and then it is rescheduled.
     fn step(&mut self, server: ServerId, now: Timestamp) -> Result<Option<Step>> {
         if self.robots_fetch_is_next(server, now) {
             return Ok(self.start_robots_fetch(server, now));
@@ -111,7 +111,7 @@ impl Frontier {
                 return Ok(None);
             };
             let Ok(url) = PageUrl::parse(&state.url) else {
-                // It was a URL when it was taken up; what is no longer one is never asked for.
+                // It was a URL when it was added; one that can no longer be parsed is never requested.
                 self.leave_out(server, rank)?;
                 continue;
             };
@@ -146,7 +146,8 @@ impl Frontier {
         if let Some(refusal) = self.opted_out(url, address) {
             return Some(self.refuse(server, rank, url, refusal));
         }
-        let refusal = match (self.servers[server].robots(url.scheme(), now), address) {
+        let need = self.robots.needs(server, &self.servers[server].name, url.scheme(), now);
+        let refusal = match (need, address) {
             (Need::Ask(_), None) => return self.look_up(server, rank, url),
             (Need::Ask(file), Some(_)) => {
                 self.request_robots(server, url.scheme(), file, now);
@@ -154,7 +155,7 @@ impl Frontier {
             }
             (Need::Known(rules), _) => refusal(&rules, url),
             (Need::Unreachable(until), _) => {
-                // One refusal says it for all; the other pages wait until the file is asked for again.
+                // One refusal is enough; the other pages wait until the file is fetched again.
                 self.servers[server].leave_pages_until(until);
                 Some(Refusal::RobotsUnreachable)
             }
@@ -187,14 +188,13 @@ impl Frontier {
     fn take_out(&mut self, server: ServerId, rank: Rank) -> sat::Number {
         self.workbench.start_visit(server, rank).expect("the page is in the queue")
     }
-    /// Whether scope, exclusions or aliases changed since the page was taken up, so that it is no longer visited (D18).
+    /// Whether scope, exclusions or aliases changed since the page was added, so that it is no longer visited (D18).
     fn no_longer_wanted(&self, server: ServerId, url: &PageUrl, role: Role) -> bool {
         self.servers[server].alias_of.is_some()
             || self.intake.is_excluded(url.key().as_str())
             || matches!(self.judge_scope(url, role), ScopeVerdict::Leave(_))
     }
-    /// Sends a page of a queue away for as long as a page may stay unvisited. Pages of an alias go on under the
-    /// other name.
+    /// Puts off a queued page for the longest possible time. Pages of an alias continue under the other name.
     fn leave_out(&mut self, server: ServerId, rank: Rank) -> Result<()> {
         let Some(loaded) = self.workbench.dequeue(server, rank) else { return Ok(()) };
         self.forget_page(server, &loaded)
@@ -209,7 +209,7 @@ impl Frontier {
         Ok(())
     }
 
-    /// Whether the operator's list says that nothing may be asked of a URL, or of the address it is at.
+    /// Whether the operator's opt-out list forbids a URL, or its address.
     pub(super) fn opted_out(&self, url: &PageUrl, address: Option<SocketAddr>) -> Option<Refusal> {
         let list = &self.settings.opt_out;
         let by_address = || address.and_then(|address| list.refuses_address(address.ip()));
@@ -224,7 +224,7 @@ impl Frontier {
                 None
             }
             Err(None) => {
-                // It waits for the address, which lists it again when it is given back.
+                // It waits for the address and is rescheduled when that is released.
                 self.servers[server].waits = true;
                 None
             }
@@ -232,7 +232,7 @@ impl Frontier {
     }
 }
 
-/// The request for a page: conditional when the archive already holds what a 304 would stand for (H13).
+/// The request for a page: conditional if the archive already holds what a 304 would refer to (H13).
 fn request(url: &PageUrl, state: &State) -> Request {
     let mut request = Request::get(url.clone());
     if matches!(state.version, Version::Content(_)) {

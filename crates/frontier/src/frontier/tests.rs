@@ -1,4 +1,4 @@
-//! The machine on a web of a few lines: every behaviour that a crawl relies on, in simulated time.
+//! The frontier on a web of a few lines: every behaviour that a crawl relies on, in simulated time.
 
 mod budget;
 mod failing;
@@ -90,7 +90,7 @@ impl World {
         self.frontier.add(&pages, 0, self.now).unwrap();
         self.frontier.settle(self.now).unwrap();
     }
-    /// Crawls for so long, one step after the other.
+    /// Crawls for `time`, step by step.
     fn run(&mut self, time: Interval) {
         let end = self.now.plus(time);
         while self.now < end {
@@ -103,7 +103,7 @@ impl World {
         }
         self.check();
     }
-    /// The invariants of the parts, by counting everything again.
+    /// Checks the invariants of the parts by counting everything again.
     fn check(&mut self) {
         let frontier = &mut self.frontier;
         frontier.workbench.check();
@@ -218,7 +218,7 @@ fn lesson<'a>(url: &'a PageUrl, at: Timestamp, told: VisitResult<'a>, links: &'a
     }
 }
 
-/// A site of so many pages, each with text of its own.
+/// A site of `pages` pages, each with its own text.
 fn site(pages: u32) -> impl Fn(&PageUrl, Timestamp) -> Page {
     move |at, _| {
         let number: u32 = at.path().trim_start_matches("/p/").parse().unwrap_or(0);
@@ -229,7 +229,7 @@ fn site(pages: u32) -> impl Fn(&PageUrl, Timestamp) -> Page {
 }
 
 #[test]
-fn the_first_request_comes_after_one_pause_and_then_one_a_pause() {
+fn the_first_request_comes_after_one_delay_and_the_others_one_delay_apart() {
     let mut world = World::new(settings(), site(100));
     world.add(&["http://a.example/p/0"]);
     world.run(Interval::from_minutes(30));
@@ -301,7 +301,7 @@ fn a_wide_agreement_is_used_in_its_whole_width() {
 }
 
 #[test]
-fn what_robots_forbid_is_not_asked_for_and_explained() {
+fn forbidden_pages_are_not_requested_and_are_explained() {
     let mut world = World::new(settings(), site(30));
     world.robots = "User-agent: *\nDisallow: /p/7\n".to_owned();
     world.add(&["http://a.example/p/0", "http://a.example/p/7"]);
@@ -344,7 +344,7 @@ fn an_overloaded_server_is_divided_and_what_was_dropped_is_counted() {
 }
 
 #[test]
-fn a_trap_is_left_and_a_site_beside_it_covered_whole() {
+fn a_trap_is_left_and_a_site_beside_it_is_covered() {
     let web = |at: &PageUrl, now: Timestamp| {
         if at.host() == "site.example" {
             return site(3_000)(at, now);
@@ -402,7 +402,7 @@ fn a_dead_directory_is_visited_out_and_then_looked_for_by_sample() {
 }
 
 #[test]
-fn a_server_that_fails_is_left_alone_and_says_so_after_a_restart() {
+fn a_failing_server_is_not_visited_also_after_a_restart() {
     let disk = SimulatedDisk::new(1);
     let mut world = World::new(settings(), |_, _| (503, Vec::new(), Vec::new()));
     world.frontier = open(&disk, settings(), START);
@@ -419,7 +419,7 @@ fn a_server_that_fails_is_left_alone_and_says_so_after_a_restart() {
 }
 
 #[test]
-fn when_nobody_can_be_reached_nothing_is_learned_from_it() {
+fn nothing_is_learned_during_an_outage() {
     let mut world = World::new(settings(), |_, _| (200, Vec::new(), vec![1]));
     let pages: Vec<String> = (0..60).map(|number| format!("http://s{number}.example/")).collect();
     world.add(&pages.iter().map(String::as_str).collect::<Vec<_>>());
@@ -434,7 +434,11 @@ fn when_nobody_can_be_reached_nothing_is_learned_from_it() {
     let before = world.visits.len();
     world.run(Interval::from_hours(2));
     assert!(!world.frontier.overview().network_down);
-    assert!(world.visits.len() - before >= 45, "everybody is visited again: {}", world.visits.len() - before);
+    assert!(
+        world.visits.len() - before >= 45,
+        "every page is visited again: {}",
+        world.visits.len() - before
+    );
     let told: Vec<_> =
         pages.iter().map(|page| world.frontier.explain(&url(page), world.now).unwrap().state).collect();
     assert!(told.iter().filter(|state| **state == "live").count() >= 45, "{told:?}");
@@ -483,7 +487,7 @@ fn one_server_has_one_name() {
 }
 
 #[test]
-fn links_to_servers_of_others_leave_in_batches() {
+fn links_to_other_partitions_leave_in_batches() {
     let links = |at: &PageUrl, _: Timestamp| {
         let servers = (0..2_000).map(|server| url(&format!("http://s{server}.example/")));
         (200, if at.path() == "/" { servers.collect() } else { Vec::new() }, vec![1])
@@ -505,7 +509,7 @@ fn links_to_servers_of_others_leave_in_batches() {
 }
 
 #[test]
-fn a_pause_is_durable_and_nothing_is_asked_meanwhile() {
+fn a_pause_is_durable_and_stops_requests() {
     let disk = SimulatedDisk::new(1);
     let mut world = World::new(settings(), site(50));
     world.frontier = open(&disk, settings(), START);
@@ -523,7 +527,7 @@ fn a_pause_is_durable_and_nothing_is_asked_meanwhile() {
 }
 
 #[test]
-fn more_than_a_day_holds_is_put_off_and_comes_back() {
+fn pages_beyond_a_day_are_put_off_and_come_back() {
     let many = |at: &PageUrl, _: Timestamp| {
         let links = (0..9_000).map(|page| at.join(&format!("/p/{page}")).unwrap());
         let hash = base::chance::hash_bytes(1, at.path().as_bytes()).to_le_bytes();

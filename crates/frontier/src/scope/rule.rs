@@ -5,7 +5,7 @@ use base::{PageUrl, ServerName};
 use std::fmt;
 use std::str::FromStr;
 
-/// As much of a wrong text as an error shows.
+/// Maximum characters of a wrong text in an error.
 const SHOWN_CHARS_MAX: usize = 200;
 
 /// One rule, a sentence.
@@ -39,23 +39,23 @@ impl Action {
     }
 }
 
-/// With what.
+/// What the rule matches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// One server.
     Server(ServerName),
     /// A name and all below it, on every port; also a suffix such as `jp`.
     Domain(Box<str>),
-    /// Whatever begins so; the server is always whole.
+    /// URLs that begin with this; the server is always whole.
     Prefix { server: ServerName, target: Box<str> },
-    /// What has this in its path or query.
+    /// URLs with this in path or query.
     Containing(Box<str>),
-    /// What has this at the end of its path.
+    /// URLs with this at the end of the path.
     Ending(Box<str>),
 }
 
 impl What {
-    /// Whether path and query are what the rule is about; the server was looked at before.
+    /// Whether path and query match; the server was checked before.
     pub(super) fn matches_target(&self, url: &PageUrl) -> bool {
         match self {
             Self::Server(_) | Self::Domain(_) => true,
@@ -84,16 +84,16 @@ impl fmt::Display for Rule {
     }
 }
 
-/// Why a text is no rule.
+/// Why a text is not a rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{text}` is no rule: {why}; {advice}")]
+#[error("`{text}` is not a rule: {why}; {advice}")]
 pub struct RuleError {
     text: String,
     why: &'static str,
     advice: String,
 }
 
-/// How a rule may go on behind its action: the words, something to stand behind them, and how that is read.
+/// How a rule may continue after its action: the words, an example value, and how the value is read.
 struct Kind {
     words: &'static str,
     example: &'static str,
@@ -136,7 +136,7 @@ struct Near<'a> {
     distance: usize,
     action: Action,
     kind: &'static Kind,
-    /// What stands behind its words.
+    /// What follows its words.
     value: &'a [&'a str],
 }
 
@@ -155,7 +155,7 @@ impl<'a> Near<'a> {
 
     fn nearest(words: &'a [&'a str], sentences: impl Iterator<Item = (Action, &'static Kind)>) -> Self {
         let near = sentences.flat_map(|(action, kind)| {
-            // A word that was left out at the end is a small slip.
+            // A word that is missing at the end is a small mistake.
             let short = kind.words.split(' ').next().unwrap_or_default();
             [(kind.words, 0), (short, usize::from(short != kind.words))].map(|(kind_words, left_out)| {
                 let head = format!("{} {kind_words}", action.as_str());
@@ -215,21 +215,21 @@ fn domain(text: &str) -> Result<What, &'static str> {
     }
 }
 
-/// The server is always whole: `example.jp` is no beginning of `example.jp.org`.
+/// The server is always whole: `example.jp` is not a prefix of `example.jp.org`.
 fn prefix(text: &str) -> Result<What, &'static str> {
-    let why = "no URL begins so";
+    let why = "no URL begins with this";
     let behind = match text.split_once("://") {
         Some((scheme, behind)) if ["http", "https"].iter().any(|s| s.eq_ignore_ascii_case(scheme)) => behind,
         Some((scheme, _)) if !scheme.contains(['/', '?']) => return Err("only http and https are visited"),
         _ => text,
     };
     if behind.contains('#') {
-        return Err("nothing can be told by what stands behind a `#`");
+        return Err("the part after a `#` cannot be matched");
     }
     let host_end = behind.find(['/', '?']).unwrap_or(behind.len());
     let (host, target) = behind.split_at(host_end);
     let server = ServerName::parse(host).map_err(|_| why)?;
-    // A letter more, so that a last `.` is not tidied away.
+    // An extra letter, so that the parser keeps a last `.`.
     let url = PageUrl::parse(&format!("http://{server}/")).and_then(|root| root.join(&format!("{target}x")));
     let url = url.map_err(|_| why)?;
     let target = if target.is_empty() { "/" } else { url.target().strip_suffix('x').ok_or(why)? };

@@ -26,7 +26,7 @@ fn leaves(scope: &CrawlScope, because: &str, urls: &[&str]) {
 }
 
 #[test]
-fn a_crawl_goes_as_far_from_its_seeds_as_it_is_told() {
+fn the_mode_decides_how_far_a_crawl_goes_from_its_seeds() {
     let seeds = ["https://www.example.co.jp/docs/intro.html", "http://127.0.0.1:8080/a/"];
     let server = scope(Mode::Server, &seeds, &[]);
     visits(
@@ -38,7 +38,7 @@ fn a_crawl_goes_as_far_from_its_seeds_as_it_is_told() {
             "http://example.co.jp/",
         ],
     );
-    let because = "it lies outside the servers of the seeds (`--scope server`)";
+    let because = "it is outside the servers of the seeds (`--scope server`)";
     leaves(
         &server,
         because,
@@ -47,7 +47,7 @@ fn a_crawl_goes_as_far_from_its_seeds_as_it_is_told() {
 
     let domain = scope(Mode::Domain, &seeds, &[]);
     visits(&domain, &["http://a.b.example.co.jp:81/", "http://example.co.jp/", "http://127.0.0.1:8080/"]);
-    let because = "it lies outside the domains of the seeds (`--scope domain`)";
+    let because = "it is outside the domains of the seeds (`--scope domain`)";
     leaves(&domain, because, &["http://other.co.jp/", "http://co.jp/", "http://127.0.0.2:8080/"]);
 
     let prefix = scope(Mode::Prefix, &seeds, &[]);
@@ -64,7 +64,7 @@ fn a_crawl_goes_as_far_from_its_seeds_as_it_is_told() {
 }
 
 #[test]
-fn a_rule_is_about_what_it_says() {
+fn a_rule_matches_what_it_names() {
     let one = |rule: &str| scope(Mode::Any, &[], &[rule]);
     let rule = "never visit server ads.example.jp";
     leaves(&one(rule), rule, &["https://ads.example.jp/x", "http://ADS.example.jp/"]);
@@ -154,7 +154,7 @@ fn refused(text: &str, why: &str, nearest: &str) {
 }
 
 #[test]
-fn what_is_no_rule_is_told_the_nearest_sentence() {
+fn an_invalid_rule_gets_the_nearest_sentence_as_advice() {
     let unknown = "its words are unknown";
     refused("never vist server ads.example.jp", unknown, "never visit server ads.example.jp");
     refused("visit never domain a.jp", unknown, "never visit domain a.jp");
@@ -174,7 +174,7 @@ fn what_is_no_rule_is_told_the_nearest_sentence() {
     );
     refused(
         "never visit prefix http:///x",
-        "no URL begins so",
+        "no URL begins with this",
         "never visit prefix https://example.jp/news/",
     );
     refused("never visit ending a/b", "the end of a path", "never visit ending .zip");
@@ -182,7 +182,7 @@ fn what_is_no_rule_is_told_the_nearest_sentence() {
 }
 
 #[test]
-fn what_pages_show_may_lie_anywhere_unless_a_rule_forbids_it() {
+fn requisites_may_be_anywhere_unless_a_rule_forbids_them() {
     let rules = ["never visit server ads.jp", "only visit ending .html", "visit last server b.jp"];
     let mut scope = CrawlScope::new(Mode::Server, rules.iter().map(|rule| rule.parse().unwrap()).collect());
     scope.add_seed(&url("http://a.jp/"));

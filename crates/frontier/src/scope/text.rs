@@ -5,13 +5,13 @@ pub(super) fn begins(text: &str, start: &str) -> bool {
     text.starts_with(start) || (has_escape(text, start) && begins_slowly(text.as_bytes(), start.as_bytes()))
 }
 
-/// Whether `piece` stands somewhere in `text`.
+/// Whether `text` contains `piece`.
 pub(super) fn contains(text: &str, piece: &str) -> bool {
     let slowly = || places(text.as_bytes()).any(|at| begins_slowly(at, piece.as_bytes()));
     text.contains(piece) || (has_escape(text, piece) && slowly())
 }
 
-/// Whether `text` ends with `end`; capital letters are no others.
+/// Whether `text` ends with `end`; case is ignored.
 pub(super) fn ends(text: &str, end: &str) -> bool {
     let tail = text.len().checked_sub(end.len()).and_then(|at| text.as_bytes().get(at..));
     let plainly = tail.is_some_and(|tail| tail.eq_ignore_ascii_case(end.as_bytes()));
@@ -31,7 +31,7 @@ fn begins_slowly(text: &[u8], start: &[u8]) -> bool {
     Unescaped(start).all(|byte| text.next() == Some(byte))
 }
 
-/// What is left of the text at each of its letters.
+/// The rest of the text at each of its letters.
 fn places(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Unescaped(text);
     std::iter::from_fn(move || {
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_escape_is_what_it_stands_for() {
+    fn an_escape_equals_its_character() {
         assert!(begins("/%70rivate/x", "/private/") && begins("/private/x", "/%70riv"));
         assert!(!begins("/priv", "/private/") && !begins("/%7", "/%70"));
         assert!(contains("/a/%63gi-bin/x", "/cgi-bin/") && contains("/%E6%97%A5/x", "日/"));

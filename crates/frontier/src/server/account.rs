@@ -1,21 +1,22 @@
-//! The account of a server's budget: time earns visits, and every visit of the budget is paid for when it is made (D18).
+//! The account of a server's budget: time earns visits, and every visit from the budget is charged when it is made
+//! (D18).
 //!
-//! What is left outlives a run as one moment: up to when the budget is spent. A later run has what is earned from then on, and so
-//! neither loses what was left nor has it twice. That moment may lie long before the last visit, so when it was paid for is
-//! kept beside it.
+//! The balance is stored as one moment: up to when the budget is spent. A later run earns from then on, so the balance
+//! is neither lost nor counted twice. That moment may be long before the last visit, so the time of the last charge is
+//! stored beside it.
 //!
-//! **Invariant:** a visit is paid for once, also when a run dies behind the payment and the next one learns of the visit from the
-//! archive. No moment that is kept lets an account begin later than its run, and none that is learned may lie behind the
+//! **Invariant:** a visit is charged once, also if a run crashes after the charge and the next one learns of the visit
+//! from the archive. No stored moment makes an account begin later than its run, and no learned moment is after the
 //! beginning of the run.
 
 use super::StoredServer;
 use crate::moment::{at_seconds, seconds};
 use base::{Interval, Timestamp};
 
-/// Requests of a budget that were not made in time are made up for, but only so many, or those of so many seconds.
+/// Maximum number of missed requests that are made up for.
 const CREDIT_MAX: f64 = 2.0;
 const CREDIT_SECONDS: f64 = 3_600.0;
-/// How soon, and how late, the budget is looked at again when it is spent.
+/// When a spent budget is checked again: minimum and maximum.
 const GATE_MIN: Interval = Interval::from_millis(1);
 const GATE_MAX: Interval = Interval::from_days(1);
 /// A visit begins within this time of its payment, or within the pause of its server if that is longer.
@@ -27,17 +28,17 @@ pub(crate) struct Account {
     /// Requests that were earned and not made yet, counted up to a moment.
     credit: f64,
     credit_at: Timestamp,
-    /// Before this moment no page is visited again; nor for the first time, if that counts.
+    /// No visit from the budget before this moment.
     gate_at: Timestamp,
 }
 
 impl Account {
-    /// An account that begins, empty, with a run.
+    /// An empty account that begins with a run.
     pub(crate) fn new(begins_at: Timestamp) -> Self {
         Self { credit: 0.0, credit_at: begins_at, gate_at: Timestamp::MIN }
     }
-    /// Takes over up to when an earlier run spent the budget. A server that has none yet has one from the beginning of this run
-    /// on, and so has one whose moment lies behind that, for no run can have spent so much. Tells whether that is so.
+    /// Restores up to when an earlier run spent the budget. Without such a moment, or if it is after the beginning of
+    /// this run, the account begins with this run. Returns whether that is so.
     pub(crate) fn recall(&mut self, kept: &mut StoredServer) -> bool {
         let begins_at = self.credit_at;
         let spent_until = kept.pace.spent_until().map(at_seconds).filter(|until| *until <= begins_at);
@@ -49,11 +50,11 @@ impl Account {
         spent_until.is_none()
     }
 
-    /// Before this moment there is no visit for which the budget pays.
+    /// No visit is charged to the budget before this moment.
     pub(crate) fn gate_at(&self) -> Timestamp {
         self.gate_at
     }
-    /// Whether the budget of so many requests a second allows one more at `now`; if not, it will at `gate_at`.
+    /// Whether a budget of `requests` a second allows one more at `now`; if not, it will at `gate_at`.
     pub(crate) fn may_spend(&mut self, requests: f64, now: Timestamp) -> bool {
         self.earn(requests, now);
         let is_open = self.credit >= 1.0;
@@ -63,12 +64,12 @@ impl Account {
         }
         is_open
     }
-    /// The budget is looked at again in a moment.
+    /// Checks the budget again shortly.
     pub(crate) fn wait_a_moment(&mut self, now: Timestamp) {
         self.gate_at = now.plus(Interval::from_seconds(1));
     }
-    /// A request of the budget of so many a second is made, at the moment up to which credit is counted. Tells up to when the
-    /// budget is spent, in seconds.
+    /// Charges a request to a budget of `requests` a second, at the moment up to which credit is counted. Returns up to
+    /// when the budget is spent, in seconds.
     pub(crate) fn spend(&mut self, requests: f64, kept: &mut StoredServer) -> u64 {
         self.credit = (self.credit - 1.0).max(0.0);
         let left = Interval::from_seconds(1).times(self.credit / requests.max(1e-9));
@@ -77,9 +78,8 @@ impl Account {
         kept.paid_at = kept.paid_at.max(micros(self.credit_at));
         until
     }
-    /// A request of the budget is heard of that an earlier run began at a moment, and may have died before it kept that the budget
-    /// paid. What is older than the account was counted; what began by the last payment and within the pause behind it is what
-    /// that payment was for.
+    /// Charges a request of an earlier run that may have crashed before the charge was stored. What is older than the
+    /// account was charged; so was what began after the last charge and within the delay after it.
     pub(crate) fn spend_late(
         &mut self,
         requests: f64,
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_outlives_a_run_and_is_there_once() {
+    fn the_balance_survives_a_run_and_is_counted_once() {
         let mut kept = StoredServer::default();
         let mut account = recalled(START, &mut kept);
         assert!(!account.may_spend(HOURLY, START) && account.gate_at() == hours(1));
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn who_learns_late_of_a_visit_pays_for_it_once() {
+    fn a_visit_learned_late_is_charged_once() {
         let visited = hours(50).plus(Interval::from_millis(200));
         let left = |is_paid: bool, pause: Interval, begins_at: Timestamp| {
             let mut kept = StoredServer::default();
@@ -164,7 +164,7 @@ mod tests {
         for pause in [Interval::ZERO, PAUSE] {
             assert_eq!((left(true, pause, visited), left(false, pause, visited)), (2, 2));
         }
-        // The next one comes after the pause, and was not paid for.
+        // The next one comes after the delay and was not charged.
         let next = hours(50).plus(PAUSE).plus(Interval::from_millis(100));
         assert_eq!(left(true, PAUSE, next), 1);
     }
@@ -174,7 +174,7 @@ mod tests {
         let mut kept = StoredServer { paid_at: u64::MAX, ..StoredServer::default() };
         kept.pace.spent(seconds(hours(100_000)));
         let mut account = Account::new(START);
-        assert!(account.recall(&mut kept), "it is kept anew");
+        assert!(account.recall(&mut kept), "it is stored again");
         assert_eq!((kept.pace.spent_until(), kept.paid_at), (Some(seconds(START)), micros(START)));
         account.spend_late(HOURLY, hours(2), PAUSE, &mut kept);
         assert_eq!(allowed(&mut account, hours(3), &mut kept), 2, "one is left, and one was earned since");

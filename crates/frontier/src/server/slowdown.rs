@@ -1,7 +1,7 @@
-//! A server that says it is asked too often is asked more slowly, and then carefully faster again (H13).
+//! A server that refuses requests as too frequent gets fewer, and later carefully more again (H13).
 //!
-//! Each 429 or 503 doubles the delay. Each answer shortens it a little: by 2 %, or by 0.2 % while it is a little longer than the
-//! delay that was refused last. The delay is kept between runs, so a crawl that is killed does not begin at full speed.
+//! Each 429 or 503 doubles the delay. Each answer shortens it a little: by 2 %, or by 0.2 % while it is a little longer
+//! than the delay that was refused last. The delay is stored, so a killed crawl does not restart at full speed.
 //!
 //! **Invariant:** the delay in effect is never shorter than what was configured, agreed or asked for by `Crawl-delay`.
 
@@ -9,25 +9,25 @@ use crate::codec::{Fields, put};
 use crate::moment::seconds;
 use base::{Interval, Timestamp};
 
-/// The first delay of a server that may be asked without any.
+/// The first delay of a server whose configured delay is zero.
 const DELAY_FIRST: Interval = Interval::from_millis(250);
-/// The longest delay; beyond it a server that goes on refusing is left alone as a failing one.
+/// The longest delay; above it a server that continues to refuse is treated as failing.
 const DELAY_MAX: Interval = Interval::from_minutes(1);
 const GROWTH: f64 = 2.0;
-/// What an answer leaves of the delay, and what it leaves near the delay that was refused.
+/// The factor by which an answer shortens the delay, and the one near the refused delay.
 const EASE: f64 = 0.98;
 const EASE_CAREFUL: f64 = 0.998;
 /// How near that is.
 const NEAR: f64 = 1.25;
-/// A shorter delay than this is none.
+/// A shorter delay than this counts as zero.
 const DELAY_LEAST: Interval = Interval::from_millis(5);
-/// A refusal of so long ago says nothing of today.
+/// A refusal older than this no longer counts.
 const FORGOTTEN_AFTER: Interval = Interval::from_days(1);
 
-/// How much more slowly than configured a server is asked, and why.
+/// By how much the requests to a server are slowed down, and why.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Slowdown {
-    /// The delay between requests; zero when the server is asked as configured.
+    /// The delay between requests; zero if the configured delay is used.
     delay: Interval,
     /// The delay that it last refused.
     refused: Interval,
@@ -45,8 +45,7 @@ impl Slowdown {
     pub(crate) fn status(&self) -> Option<u16> {
         (self.delay > Interval::ZERO).then_some(self.status)
     }
-    /// A request that began at a moment was refused as one too many. Of requests that were under way at the same time one
-    /// counts.
+    /// A request that began at `began` was refused as too frequent. Of concurrent requests one counts.
     pub(crate) fn refuse(&mut self, status: u16, configured: Interval, began: Timestamp, now: Timestamp) {
         if micros(began) < self.refused_at {
             return;
@@ -56,13 +55,13 @@ impl Slowdown {
         self.delay = self.refused.times(GROWTH).max(DELAY_FIRST).min(DELAY_MAX.max(configured));
         (self.refused_at, self.status) = (micros(now), status);
     }
-    /// A request was answered. Tells whether that changed anything.
+    /// A request was answered. Returns whether the delay changed.
     pub(crate) fn ease(&mut self, configured: Interval, now: Timestamp) -> bool {
         if self.delay == Interval::ZERO {
             return false;
         }
         self.forget_old(now);
-        // Below what was refused, the server has changed its mind.
+        // A shorter delay than the refused one works, so the refusal no longer counts.
         let is_near = (self.refused..=self.refused.times(NEAR)).contains(&self.delay);
         self.delay = self.delay.times(if is_near { EASE_CAREFUL } else { EASE });
         if self.delay <= configured.max(DELAY_LEAST) {
@@ -93,27 +92,27 @@ impl Slowdown {
     }
 }
 
-/// How long a server's answers take. One whose answers take much longer than they could is asked more slowly, however fast its
-/// owner agreed to be asked.
+/// How long a server's answers take. If they take much longer than the shortest, requests are slowed down, even below
+/// the agreed rate.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Latency {
-    /// Seconds: the mean of late, and about the shortest.
+    /// Seconds: the recent mean, and about the shortest.
     mean: f64,
     shortest: f64,
 }
 
-/// Answers within this time, in seconds, are quick whatever they took before.
+/// Answers within this time, in seconds, are never slow.
 const QUICK: f64 = 1.0;
-/// Answers that take so many times the shortest are slow.
+/// Answers that take this many times the shortest are slow.
 const SLOW: f64 = 4.0;
 
 impl Latency {
-    /// An answer took so long.
+    /// Learns how long an answer took.
     pub(crate) fn learn(&mut self, took: Interval) {
         let took = took.as_seconds_f64();
         let is_first = self.shortest == 0.0;
         self.mean = if is_first { took } else { self.mean + (took - self.mean) / 8.0 };
-        // What was once the shortest is slowly forgotten.
+        // An old shortest time slowly loses its effect.
         self.shortest = if is_first { took } else { took.min(self.shortest * 1.001) };
     }
     /// The delay that slow answers ask for: as long as they take.
@@ -182,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_whose_answers_take_ever_longer_is_asked_more_slowly_and_faster_again() {
+    fn growing_latency_slows_requests_down_and_recovery_speeds_them_up() {
         let (mut latency, quick) = (Latency::default(), Interval::from_millis(50));
         (0..100).for_each(|_| latency.learn(quick));
         assert_eq!(latency.delay(), Interval::ZERO);
@@ -193,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_read_as_it_was_written_and_forgotten_after_a_day() {
+    fn it_is_read_as_it_was_written_and_expires_after_a_day() {
         let mut slow = Slowdown::default();
         slow.refuse(429, Interval::from_seconds(1), at(0), at(0));
         let mut bytes = Vec::new();

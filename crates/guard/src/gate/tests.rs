@@ -64,7 +64,7 @@ fn the_pause_counts_from_the_last_byte_of_the_server() {
 fn a_request_without_an_answer_holds_up_everyone_until_its_tunnel_ends() {
     let (mut gate, a) = (gate(limits()), target(1, "a"));
     go(&mut gate, 1, &a, at(100));
-    // What comes before the request was asked, a handshake, is no answer.
+    // Bytes before the request, a handshake, are not an answer.
     gate.heard(1, &a, 100, Answer::No, at(101)).unwrap();
     for (tunnel, other) in [(2, target(1, "b")), (3, target(2, "a"))] {
         let wish = waits(&mut gate, tunnel, &other, at(120), 150);
@@ -178,7 +178,7 @@ fn caps_hold_for_the_day_and_a_new_day_begins_at_nothing() {
     assert_eq!(gate.blocked(9), ["11.0.0.1", "a"]);
     let tomorrow = Day::parse("1970-01-02").unwrap();
     assert_eq!(ask(&mut gate, &target(1, "a"), tomorrow), Ok(()));
-    // A wall clock that jumps back brings no second tomorrow (M6).
+    // A wall clock that jumps back does not start the next day twice (M6).
     assert_eq!(ask(&mut gate, &target(1, "a"), today), Ok(()));
     assert_eq!(ask(&mut gate, &target(1, "a"), tomorrow), cap(SERVER_REQUESTS));
     assert_eq!(gate.day(), tomorrow);
@@ -271,7 +271,7 @@ struct Player {
     asked: bool,
 }
 
-/// Many clients without any manners, against a plain account of what each party would have seen.
+/// Many impolite clients, compared with a plain record of what each server and address would have seen.
 #[test]
 fn model_nobody_is_ever_asked_too_soon() {
     let number =
@@ -290,7 +290,7 @@ fn model_nobody_is_ever_asked_too_soon() {
     for _ in 0..rounds {
         now.moment += Duration::from_millis(chance.index(900) as u64);
         if chance.index(1_000) == 0 {
-            // The wall clock goes on by a day, or jumps back by some.
+            // The wall clock advances by a day, or jumps back by some.
             days = if chance.index(10) == 0 { (days - 3).max(0) } else { days + 1 };
             now.day = Day::of(base::Timestamp::from_seconds(days * 86_400).unwrap());
         }

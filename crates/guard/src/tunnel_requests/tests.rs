@@ -189,7 +189,7 @@ fn session_tickets_are_no_certain_answer() {
     assert_eq!(requests.hear_server(10), Answer::Yes, "tickets come once");
 }
 
-/// TLS 1.2: the handshake takes one burst more, and what is application data is no handshake.
+/// TLS 1.2: the handshake takes one burst more, and application data is not a handshake.
 #[test]
 fn an_older_handshake_belongs_to_the_first_request_too() {
     let (mut requests, hello) = (requests(), hello(Some("www.example.jp"), 4_000));

@@ -91,7 +91,7 @@ pub(crate) struct Impatient {
     pub(crate) requests_per_connection: u32,
 }
 
-/// Why a connection could not be had, or did not last.
+/// Why a connection failed, or did not last.
 #[derive(Debug)]
 pub(crate) enum Failed {
     /// The guard says to come again.
@@ -101,7 +101,7 @@ pub(crate) enum Failed {
 }
 
 impl Impatient {
-    /// Asks over one connection; gives how many answers came. A connection that ends early is no wonder.
+    /// Sends requests over one connection; returns how many answers came. The connection may end early.
     pub(crate) async fn ask(&self, goal: &Goal, most: u32) -> Result<u32, Failed> {
         let stream = self.connect(goal).await?;
         let most = most.min(self.requests_per_connection);

@@ -179,7 +179,7 @@ fn runtime() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap()
 }
 
-/// Whether there is a Python to observe with; if not, says so.
+/// Whether there is a Python to observe with; if not, prints a note.
 fn can_observe() -> bool {
     let found = Command::new("python3").arg("--version").output().is_ok();
     if !found {

@@ -116,7 +116,7 @@ impl Server {
     }
 }
 
-/// Says that something is not tested. Not by `eprintln!`, which is heard only from tests that fail.
+/// Reports that something is not tested. Not by `eprintln!`, whose output is shown only for failed tests.
 pub(crate) fn not_tested(what: &str) {
     let notice = format!("NOT TESTED: {what}\n");
     std::io::Write::write_all(&mut std::io::stderr(), notice.as_bytes()).unwrap();
@@ -151,6 +151,6 @@ pub(crate) enum Inside {
     Here,
     /// Outside; inside it has passed, and said this.
     Passed(String),
-    /// Outside, and there is no inside.
+    /// Outside, where no such namespace can be made.
     NotAllowed,
 }

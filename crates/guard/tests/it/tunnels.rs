@@ -221,7 +221,7 @@ async fn a_server_that_cannot_be_reached_is_told_and_counted() {
     why(&place.lines("closed")[0], "cannot be reached");
 }
 
-/// A server that goes on after a break longer than the pause, when another request has had its turn.
+/// A server that continues after a break longer than the delay, when another request has been sent.
 #[tokio::test]
 async fn a_server_that_speaks_out_of_turn_is_cut_off() {
     let place = Place::start(limits()).await;

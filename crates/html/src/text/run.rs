@@ -66,7 +66,7 @@ fn lanes(word: u64) -> usize {
 }
 
 /// Whether text is certainly shown as written: no control character, no two spaces in a row, no `&`.
-pub(super) fn is_plain(text: &[u8]) -> bool {
+pub(crate) fn is_plain(text: &[u8]) -> bool {
     let (words, rest) = text.as_chunks::<8>();
     let mut last = [b'x'; 8];
     last.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);

@@ -28,29 +28,36 @@ fn unpacked(path: &std::path::Path) -> HashMap<String, Vec<u8>> {
     files
 }
 
+/// The pages in legacy encodings: name, encoding and bytes.
+pub(crate) fn legacy_pages() -> Option<Vec<(String, &'static Encoding, Vec<u8>)>> {
+    let shared = crate::shared("the pages in legacy encodings")?;
+    let mut files = unpacked(&shared.join("data/charsets.tar.gz"));
+    let manifest = String::from_utf8(files["manifest.tsv"].clone()).unwrap();
+    let rows = manifest.lines().skip(1).map(|line| line.split('\t').collect::<Vec<_>>());
+    let pages = rows.map(|row| {
+        let encoding = Encoding::for_label(row[1].as_bytes()).unwrap();
+        (row[0].to_owned(), encoding, files.remove(row[0]).unwrap())
+    });
+    Some(pages.collect())
+}
+
 #[test]
 fn nearly_all_real_pages_are_read_in_their_encoding() {
-    let Some(shared) = crate::shared("the pages in legacy encodings") else { return };
-    let files = unpacked(&shared.join("data/charsets.tar.gz"));
-    let manifest = String::from_utf8(files["manifest.tsv"].clone()).unwrap();
+    let Some(pages) = legacy_pages() else { return };
     let mut misses = Vec::new();
-    let rows: Vec<Vec<&str>> = manifest.lines().skip(1).map(|line| line.split('\t').collect()).collect();
-    for row in &rows {
-        let expected = Encoding::for_label(row[1].as_bytes()).unwrap();
-        let bytes = &files[row[0]];
+    for (name, expected, bytes) in &pages {
         let found = charset::find(None, bytes);
         // Right is what gives the right text: KOI8-U has the letters of KOI8-R, windows-1253 those of ISO-8859-7.
         if found.encoding.decode(bytes).0 != expected.decode(bytes).0 {
             misses.push(format!(
-                "{}: {} read as {} ({:?})",
-                row[0],
-                row[1],
+                "{name}: {} read as {} ({:?})",
+                expected.name(),
                 found.encoding.name(),
                 found.how
             ));
         }
     }
-    assert_eq!(rows.len(), 365);
-    assert!(rows.len() - misses.len() > 362, "{misses:#?}");
-    println!("{} of {} right; {misses:#?}", rows.len() - misses.len(), rows.len());
+    assert_eq!(pages.len(), 365);
+    assert!(pages.len() - misses.len() > 362, "{misses:#?}");
+    println!("{} of {} right; {misses:#?}", pages.len() - misses.len(), pages.len());
 }

@@ -8,6 +8,7 @@ mod kinds;
 mod main_text;
 mod noise;
 mod oracle;
+mod outline;
 mod peer;
 mod text;
 mod title;

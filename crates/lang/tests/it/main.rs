@@ -1,5 +1,9 @@
 //! Sentences in many languages, and the simulated web's own texts.
 
+mod edited;
+mod quantities;
+mod sentences;
+
 use lang::{Language, detect};
 use sim::text::{self, TextLanguage as Tongue};
 

@@ -79,6 +79,13 @@ impl Config {
         };
         self.write_kept(data, stays)
     }
+    /// The lines that a crawl would store if the file that set them were named.
+    pub(crate) fn stored_lines(&self) -> String {
+        let is_set = |key| !matches!(self.origin(key), SettingOrigin::Default);
+        let stored = SETTINGS.iter().filter(|setting| KEPT.contains(&setting.key) && is_set(setting.key));
+        stored.map(|setting| format!("{} = {}\n", setting.key, (setting.show)(self))).collect()
+    }
+
     fn write_kept(&self, data: &Path, is_kept: impl Fn(&str) -> bool) -> io::Result<Option<PathBuf>> {
         let is_kept = |key: &str| KEPT.contains(&key) && is_kept(key);
         let kept = SETTINGS.iter().filter(|setting| is_kept(setting.key));

@@ -73,7 +73,7 @@ fn a_value_outside_its_range_is_refused_with_the_range() {
 fn what_is_wrong_with_an_entry_of_a_list_is_told() {
     refused(
         "[crawl]\nrules = [\"never visit ending .zip\", \"never vist domain a.jp\"]",
-        &["`crawl.rules`: `never vist domain a.jp` is no rule", "such as `never visit domain a.jp`"],
+        &["`crawl.rules`: `never vist domain a.jp` is not a rule", "such as `never visit domain a.jp`"],
     );
     refused(
         "[crawl]\nagreed = [\"a.jp fast\"]",

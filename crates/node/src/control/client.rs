@@ -89,7 +89,7 @@ fn refused(why: String) -> ControlError {
 }
 
 /// The objects of an answer, if it is complete and successful.
-fn read(answer: &str) -> Result<Vec<Value>, ControlError> {
+pub(crate) fn read(answer: &str) -> Result<Vec<Value>, ControlError> {
     let cut = || ControlError::Lost(io::ErrorKind::UnexpectedEof.into());
     let strange = |error: serde_json::Error| ControlError::Lost(error.into());
     let (objects, last) = match answer.strip_suffix('\n').ok_or_else(cut)?.rsplit_once('\n') {

@@ -62,12 +62,14 @@ impl Job {
     }
 }
 
-/// Nothing is imported into the simulated web.
+/// Nothing is imported where time is not that of this machine.
 fn check_public(writer: &DirectoryWriter) -> Result<(), directory::Error> {
     let (path, held) = (writer.directory().path().to_owned(), writer.directory().format().web);
     match held {
         WebKind::Public => Ok(()),
-        WebKind::Simulated => Err(directory::Error::OtherWeb { path, held, wanted: WebKind::Public }),
+        WebKind::Simulated | WebKind::Accelerated => {
+            Err(directory::Error::OtherWeb { path, held, wanted: WebKind::Public })
+        }
     }
 }
 

@@ -40,6 +40,16 @@ pub enum WebKind {
     Simulated,
     /// The real one.
     Public,
+    /// Servers on this machine, in a time that runs faster than real time (D16).
+    Accelerated,
+}
+
+impl WebKind {
+    /// Whether its time is not that of this machine.
+    #[must_use]
+    pub fn has_own_time(self) -> bool {
+        self != Self::Public
+    }
 }
 
 impl fmt::Display for WebKind {
@@ -47,6 +57,7 @@ impl fmt::Display for WebKind {
         f.write_str(match self {
             Self::Simulated => "simulated",
             Self::Public => "public",
+            Self::Accelerated => "accelerated",
         })
     }
 }
@@ -113,7 +124,7 @@ fn check_holds(text: &str, check: Option<&toml::Value>) -> bool {
 
 fn fields(version: i64, table: &toml::Table) -> Option<DirectoryFormat> {
     let text = |key| table.get(key).and_then(toml::Value::as_str);
-    let web = [WebKind::Simulated, WebKind::Public]
+    let web = [WebKind::Simulated, WebKind::Public, WebKind::Accelerated]
         .into_iter()
         .find(|web| text("web") == Some(&web.to_string()))?;
     Some(DirectoryFormat { version, created: text("created")?.parse().ok()?, web })

@@ -26,7 +26,7 @@ pub(crate) enum Operation<'a> {
 }
 
 impl Operation<'_> {
-    /// The most bytes that an operation with so much of key and value takes.
+    /// Maximum bytes of an operation with this much key and value.
     pub(crate) const fn bytes_max(content_bytes: usize) -> usize {
         content_bytes + 32
     }
@@ -59,7 +59,7 @@ fn put(frame: &mut AlignedBytes, parts: &[&[u8]]) {
     parts.iter().for_each(|part| frame.extend_from_slice(part));
 }
 
-/// Reads operations; `None` at the end or where the bytes make no sense.
+/// Reads operations; `None` at the end or if the bytes are invalid.
 pub(crate) fn read<'a>(bytes: &mut &'a [u8]) -> Option<Operation<'a>> {
     let (kind, rest) = bytes.split_first()?;
     *bytes = rest;

@@ -1,4 +1,4 @@
-//! Reading the log back: frame after frame, and what the end of it means.
+//! Reading the log back: its frames, and what its end means.
 
 use super::{END_BYTES, FILE_HEAD_BYTES, FrameHead, HEAD_BYTES, LOG_FILES, MAGIC, file_head, whole_blocks};
 use crate::checksum::{Kind, Place};
@@ -82,7 +82,7 @@ impl Replay {
             if let Some(frame) = self.expected_frame(file)? {
                 return Ok(Some(frame));
             }
-            // A writer beside this reader may have gone on since the window was read.
+            // A writer may have written more since the window was read.
             self.window_at = None;
             if let Some(frame) = self.expected_frame(file)? {
                 return Ok(Some(frame));
@@ -92,7 +92,7 @@ impl Replay {
             }
         }
     }
-    /// The frame that is expected next, if it is whole and where it should be; reading goes on after it.
+    /// The expected next frame, if it is whole and in its place; reading continues after it.
     fn expected_frame(&mut self, file: usize) -> Result<Option<(FrameHead, Vec<u8>)>> {
         let Some((head, end)) = self.whole_frame(file, self.part, self.offset)? else { return Ok(None) };
         if head.frame != self.expected {
@@ -123,8 +123,8 @@ impl Replay {
     }
     /// After the last frame: whether it really is the last. An error if a frame that was durable is missing.
     ///
-    /// The frame after a damaged one begins at most `frame_bytes_max` later, or another part begins with it; so many
-    /// may have been on their way that `frames_max` have to be looked for.
+    /// The frame after a damaged one begins at most `frame_bytes_max` later, or another part begins with it; up to
+    /// `frames_max` of them may have been in flight.
     pub(crate) fn tail(&mut self, frame_bytes_max: usize, frames_max: usize) -> Result<Tail> {
         let mut tail = Tail::default();
         for file in 0..self.files.len() {

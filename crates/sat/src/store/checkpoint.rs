@@ -1,8 +1,8 @@
-//! Making the state durable, beside the running work.
+//! Makes the state durable, concurrently with other work.
 //!
 //! At the moment of a checkpoint everything that is not in extents or index runs is copied into an image; a thread
-//! writes it while the caller goes on in the next part of the log. Only when the superblock names the new checkpoint is
-//! anything given back that the old one needed: extents, index runs, parts of the log.
+//! writes it while the caller continues in the next part of the log. What the old checkpoint needed (extents, index
+//! runs, parts of the log) is freed only when the superblock names the new one.
 
 use super::{Checkpointer, Store, SuperblockFile};
 use crate::bucket::{Bucket, Kind};
@@ -29,9 +29,9 @@ pub(super) struct Checkpoints {
     minute: u32,
     /// Whether large buffers were flushed for the next one.
     is_prepared: bool,
-    /// Index files that are not needed once the next one is durable.
+    /// Index files that are no longer needed once the next one is durable.
     pub(super) obsolete: Vec<PathBuf>,
-    /// What the last image was put together in.
+    /// The buffer of the last image.
     memory: AlignedBytes,
 }
 
@@ -60,8 +60,8 @@ impl Checkpoints {
 }
 
 impl Store {
-    /// Makes a checkpoint and waits for it. It is made by itself as the log grows; opening a store that was
-    /// checkpointed last has nothing to replay.
+    /// Makes a checkpoint and waits for it. Checkpoints are also made automatically as the log grows. Opening a store
+    /// right after one has nothing to replay.
     pub fn checkpoint(&mut self) -> Result<()> {
         self.commit()?;
         self.finish_checkpoint()?;
@@ -84,16 +84,16 @@ impl Store {
     /// Writes large buffers, which need not be copied into the image then.
     fn prepare_checkpoint(&mut self) -> Result<()> {
         self.checkpoints.is_prepared = true;
-        // What will be handed out long before the next checkpoint is cheaper to copy once than to write and read.
+        // Records that are delivered long before the next checkpoint are cheaper to copy once than to write and read.
         let elapsed = self.position - self.checkpoints.minute.min(self.position);
         self.flush_large(FLUSH_BYTES_MIN, elapsed / 4)
     }
-    /// Whether a commit of `bytes` fits into the log, which goes on in another file while a checkpoint is running.
+    /// Whether a commit of `bytes` fits into the log, which continues in another file while a checkpoint is running.
     pub(super) fn has_log_room(&mut self, bytes: usize) -> bool {
         self.log.has_room(bytes) || self.log.begin_part().is_some()
     }
-    /// Makes the commit under way durable as part of a checkpoint, when the log is full and the one that is running
-    /// takes longer than filling two parts of the log did.
+    /// Makes the current commit durable as part of a checkpoint, if the log is full and the running checkpoint takes
+    /// longer than filling two parts of the log.
     pub(super) fn commit_by_checkpoint(&mut self) -> Result<()> {
         self.finish_checkpoint()?;
         let frame = self.frame.number;
@@ -226,7 +226,7 @@ fn write_bucket(slot: u32, bucket: &Bucket, bytes: &mut AlignedBytes) {
     let dead = bucket.dead.as_ref().map_or(0, |dead| dead.len());
     let extents = bucket.extents.len() + bucket.spent.len();
     put_words(bytes, &[word(extents), word(dead), bucket.chain.records(), word(bucket.chain.bytes())]);
-    // What an open bucket has handed out comes after the rest: opening plans all of it again.
+    // What an open bucket has delivered comes last: opening plans all of it again.
     for extent in bucket.all_extents() {
         put_words(
             bytes,

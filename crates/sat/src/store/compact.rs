@@ -1,8 +1,8 @@
 //! Frees space while the store is in use, by copying live records away from dead ones.
 //!
-//! Three things keep dead bytes: records that were updated or deleted out of turn, records that were handed out and are
-//! written back late, and data files of which only a little is needed. Each is looked after before a checkpoint, which
-//! then makes the space free.
+//! Three things keep dead bytes: records that were updated or deleted out of turn, records that were delivered and are
+//! written back late, and data files of which only a little is needed. Each is handled before a checkpoint, which then
+//! frees the space.
 
 use super::Store;
 use crate::bucket::{Bucket, Kind};
@@ -16,7 +16,7 @@ use std::collections::HashSet;
 /// A bucket is rewritten when more than one in this many of its copies is dead (or, once it was handed out, when
 /// fewer than one in this many is alive).
 const DEAD_SHARE: u64 = 4;
-/// Fewer dead copies than this are left alone.
+/// Fewer dead copies than this are ignored.
 const DEAD_MIN: u64 = 64;
 /// Data files cleaned before one checkpoint.
 const CLEANED_SEGMENTS_MAX: usize = 2;
@@ -64,7 +64,7 @@ impl Store {
         };
         for extent in &extents {
             let read = self.read_extent(extent);
-            // It was whole a moment ago: half a bucket cannot be gone on with.
+            // It was whole before: a half-moved bucket cannot be used, so the store stops.
             self.is_stopped |= read.is_err();
             self.rewrite_some(slot, uid, to, &read?[extent.body(0)])?;
         }
@@ -87,7 +87,7 @@ impl Store {
         }
         Ok(())
     }
-    /// The bucket for handed-out records; a new one if `slot` is that itself.
+    /// The bucket for delivered records; a new one if `slot` is that itself.
     fn held_bucket(&mut self, slot: u32) -> u32 {
         if self.held == slots::NONE || self.held == slot {
             self.held = self.buckets.add(Kind::Held, 0);
@@ -155,7 +155,7 @@ fn is_wasteful(bucket: &Bucket) -> bool {
         Kind::Pending => false,
         _ if dead < DEAD_MIN => false,
         Kind::Due if !bucket.is_open => bucket.spent.is_empty() && dead * DEAD_SHARE > bucket.copies,
-        // Only what was handed out completely: the rest of an open bucket will be read in its time.
+        // Only if it was delivered completely: the rest of an open bucket will be read in its time.
         _ => {
             bucket.extents.is_empty() && !bucket.spent.is_empty() && bucket.live * DEAD_SHARE < bucket.copies
         }

@@ -1,10 +1,10 @@
-//! Handing out what is due, minute by minute.
+//! Delivers what is due, minute by minute.
 //!
-//! *Opening* a minute lets nothing more be written to its bucket and hands out what was planned for it ([`super::plan`]),
-//! what came after the planning, and what is still in the write buffer.
+//! *Opening* a minute ends writing to its bucket and delivers what was planned for it ([`super::plan`]), what came
+//! after the planning, and what is still in the write buffer.
 //!
-//! **Invariant:** a copy is handed out only if the record's slot names the bucket it was read for and no later copy
-//! replaced it there. With strict timing it is not handed out before its own minute.
+//! **Invariant:** a copy is delivered only if the record's slot names the bucket it was read for and no later copy
+//! replaced it there. With strict timing it is not delivered before its own minute.
 
 use super::Store;
 use super::plan::{Item, ReadExtents, Rest, Source};
@@ -16,15 +16,14 @@ use crate::record::{self, DueRecord};
 use crate::work::ReadDone;
 use base::disk::AlignedBytes;
 
-/// The most bytes of records in one batch.
+/// Maximum bytes of records in one batch.
 const BATCH_BYTES_MAX: usize = 1 << 20;
 impl Store {
     /// Fills `batch` with records that are due by the minute given to [`Store::advance`], and returns whether there
-    /// were any. Every one is handed out once; it is due again after a crash until it was written back by
-    /// [`Store::update`] or deleted (D5).
+    /// were any. Each is delivered once; after a crash it is due again unless it was written back by [`Store::update`]
+    /// or deleted (D5).
     ///
-    /// An extent that fails its checksum is reported once, as [`Error::Damaged`], and set aside; call again for the
-    /// rest.
+    /// An extent that fails its checksum is reported once, as [`Error::Damaged`], and skipped; call again for the rest.
     pub fn next_due(&mut self, batch: &mut Batch) -> Result<bool> {
         self.check_running()?;
         batch.offsets.clear();
@@ -39,7 +38,7 @@ impl Store {
             self.plan_overdue();
             while self.plan.queue.front().is_some_and(|item| item.minute <= self.position) {
                 self.begin_reads();
-                let item = self.plan.queue.pop_front().expect("looked at just now");
+                let item = self.plan.queue.pop_front().expect("checked above");
                 self.plan.begun -= 1;
                 let (slot, uid) = (item.slot, item.uid);
                 self.hand_out(item, batch)?;
@@ -70,8 +69,8 @@ impl Store {
     fn batch_bytes_max(&self) -> usize {
         BATCH_BYTES_MAX.min(self.options.commit_bytes_max() / 4)
     }
-    /// Hands out some of what was too much for one batch; `false` if there is nothing. What was written back or deleted
-    /// meanwhile is left out.
+    /// Delivers some of what was too much for one batch; `false` if there is nothing. Records written back or deleted
+    /// meanwhile are left out.
     fn hand_out_rest(&mut self, batch: &mut Batch) -> bool {
         let bytes_max = self.batch_bytes_max();
         let Some(mut rest) = self.plan.rest.take() else { return false };
@@ -185,7 +184,7 @@ impl Store {
     }
     fn hand_out_memory(&mut self, slot: u32, batch: &mut Batch) -> Result<()> {
         if self.buckets.at(slot).flushing > 0 {
-            // What is on its way to the disk is not spent: it comes again as extents.
+            // What is on its way to the disk is not spent: it will be read as extents.
             self.wait_for_all_flushes()?;
         }
         let Some(bucket) = self.buckets.get_mut(slot) else { return Ok(()) };
@@ -199,7 +198,7 @@ impl Store {
         self.statistics.from_memory += batch.len() as u64;
         Ok(())
     }
-    /// Hands out the extents of a read whose minute has come, and lets the others wait.
+    /// Delivers the extents of a read whose minute has come; the others wait.
     fn hand_out_read(&mut self, slot: u32, uid: u64, read: ReadExtents, batch: &mut Batch) -> Result<()> {
         let ReadExtents { extents, done } = read;
         let latest = if self.options.strict { self.position } else { u32::MAX };
@@ -209,7 +208,7 @@ impl Store {
             self.let_wait(slot, uid, &extent, first, &done);
         }
         for (extent, first) in due {
-            // Moving the last record on lets the bucket go, and another may have its slot.
+            // Moving the last record removes the bucket, and another may have its slot.
             if self.buckets.get(slot).is_none_or(|bucket| bucket.uid != uid) {
                 break;
             }
@@ -222,7 +221,7 @@ impl Store {
         self.reads.spare_offsets.push(done.offsets);
         Ok(())
     }
-    /// Copies an extent out of a read, to be handed out at its own minute: the buffer is wanted for other reads.
+    /// Copies an extent out of a read until its own minute, because the buffer is needed for other reads.
     fn let_wait(&mut self, slot: u32, uid: u64, extent: &Extent, first: usize, done: &ReadDone) {
         let start = usize::try_from(u64::from(extent.offset) - done.offset).expect("inside the read");
         let mut buffer = AlignedBytes::with_capacity(extent.bytes());
@@ -237,8 +236,8 @@ impl Store {
         self.plan.waiting_bytes += extent.bytes();
         self.plan.waiting.entry(minute).or_default().push(Item { minute, slot, uid, source });
     }
-    /// Puts those of the records at some offsets into the batch that are the bucket's and due, and moves on those that
-    /// are not due yet. None is due after `last_due`.
+    /// Adds the records at some offsets to the batch if they belong to the bucket and are due, and moves those that are
+    /// not due yet. None is due after `last_due`.
     fn sift(
         &mut self,
         slot: u32,
@@ -249,7 +248,7 @@ impl Store {
     ) -> Result<()> {
         let bucket = self.buckets.at(slot);
         let before = batch.offsets.len();
-        // Numbers alone are looked at first: many look-ups of slots are under way at once then.
+        // The numbers are checked first, so that many look-ups of slots overlap.
         batch
             .offsets
             .extend(copies.filter(|(_, number)| self.slots.get(*number) == slot).map(|(offset, _)| offset));
@@ -280,7 +279,7 @@ impl Store {
         }
         Ok(())
     }
-    /// Puts a record that was met too early at the place that its distance asks for now.
+    /// Moves a record that was read too early to the bucket for its distance.
     fn move_on(&mut self, record: &DueRecord<'_>) -> Result<()> {
         let bucket = self.options.resolution.bucket(Minute(self.position), record.due);
         let to = self.buckets.of_minute(bucket.0);

@@ -1,5 +1,5 @@
-//! Making room in the pool: large buffers are written together, in time order; small ones and those that are due
-//! soon are spared (S2).
+//! Makes room in the pool: large buffers are written together, in time order; small ones and those due soon are kept
+//! (S2).
 
 use super::Store;
 use crate::bucket::Kind;
@@ -16,20 +16,20 @@ use crate::work::{Piece, RunDone, RunJob};
 const EXTENT_BYTES_MIN: usize = 4 << 10;
 /// … and this many if it is far: its records will move to nearer buckets in any case, and more extents cost memory.
 const FAR_EXTENT_BYTES_MIN: usize = 32 << 10;
-/// From which τ on a bucket is far.
+/// The τ from which a bucket counts as far.
 const FAR_TAU_MINUTES: u32 = 64;
-/// The most bytes of an extent, so that what is read ahead stays bounded.
+/// Maximum bytes of an extent, so that reading ahead stays bounded.
 const EXTENT_BYTES_MAX: usize = 256 << 10;
 /// About how many bytes are written by one job.
 const RUN_BYTES: usize = 2 << 20;
 
-/// How many blocks one flush writes. As many are still free when it begins: filling them takes about as long as
-/// writing.
+/// Number of blocks that one flush writes. The same number is still free when it begins: filling them takes about as
+/// long as writing.
 fn flushed_at_once(pool: &Pool) -> usize {
     pool.blocks() / 8 * 3
 }
 
-/// What is remembered from one flush to the next.
+/// State between two flushes.
 #[derive(Debug, Default)]
 pub(super) struct Flush {
     /// The minute of the last flush.
@@ -37,7 +37,7 @@ pub(super) struct Flush {
 }
 
 impl Store {
-    /// Makes sure that the pool has the blocks for `bytes` more in the buffer of `slot`.
+    /// Ensures that the pool has the blocks for `bytes` more in the buffer of `slot`.
     ///
     /// A flush is started early, while a part of the pool is still free, so that the caller rarely waits for it.
     pub(super) fn make_room(&mut self, needed: usize, slot: u32, bytes: usize) -> Result<()> {
@@ -69,7 +69,7 @@ impl Store {
         let elapsed = self.position - self.flush.minute.min(self.position);
         self.flush.minute = self.position;
         let target = flushed_at_once(&self.pool);
-        // What comes up before the next flush will be handed out from memory.
+        // What is due before the next flush will be delivered from memory.
         let soon = self.position.saturating_add(elapsed);
         let mut chosen: Vec<(bool, usize, u32)> = Vec::with_capacity(self.buckets.chained().len());
         for slot in self.buckets.chained() {
@@ -86,7 +86,7 @@ impl Store {
         chosen.truncate(enough.map_or(chosen.len(), |place| place + 1));
         self.flush_buckets(chosen.into_iter().map(|(_, _, slot)| slot).collect())
     }
-    /// Begins to write every buffer of at least `bytes_min`, but for those that are due within `minutes`.
+    /// Begins to write every buffer of at least `bytes_min`, except those due within `minutes`.
     pub(super) fn flush_large(&mut self, bytes_min: usize, minutes: u32) -> Result<()> {
         let elapsed = self.position - self.flush.minute.min(self.position);
         let soon = self.position.saturating_add(elapsed.clamp(1, minutes.max(1)));
@@ -164,7 +164,7 @@ impl Store {
         });
         Ok(())
     }
-    /// Takes out of an open bucket's buffer what was written elsewhere since. Whether anything is left.
+    /// Removes from an open bucket's buffer what was written elsewhere since. Returns whether anything is left.
     fn trim(&mut self, slot: u32) -> bool {
         let chain = self.buckets.take_chain(slot);
         let bytes = pool::gathered(&chain);
@@ -184,7 +184,7 @@ impl Store {
         }
         is_left
     }
-    /// Takes in what was written, without waiting.
+    /// Collects finished flushes, without waiting.
     pub(super) fn collect_flushed(&mut self) -> Result<()> {
         while let Some(done) = self.flusher.poll() {
             self.note_flushed(done)?;
@@ -215,7 +215,7 @@ impl Store {
             assert_eq!(bucket.uid, uid, "a bucket stays while it is written");
             bucket.flushing -= 1;
             if bucket.is_open && bucket.is_chain_spent {
-                // It was handed out from memory.
+                // It was delivered from memory.
                 bucket.spent.extend(extents);
             } else {
                 bucket.extents.extend(extents);

@@ -1,7 +1,7 @@
-//! What the fuzz targets need of the decoders of a store's files, which are private otherwise.
+//! Gives the fuzz targets access to the private decoders of a store's files.
 //!
-//! What a commit holds is checked when it is replayed, so commits are tried with right checksums. What a checkpoint and the
-//! data files hold is believed once it passes its checksum, so these are tried as they are damaged.
+//! Commits are validated when they are replayed, so they are tried with right checksums. Checkpoints and data files are
+//! trusted after their checksum matches, so they are tried with damage.
 
 use super::Store;
 use crate::checksum::{Kind, Place};
@@ -17,7 +17,7 @@ use std::sync::{Arc, LazyLock};
 const DIRECTORY: &str = "/store";
 const KEYS: u32 = 20;
 
-/// A small store that everything starts from.
+/// A small store as the start of every run.
 struct Start {
     disk: Arc<dyn Disk>,
     superblock: Superblock,
@@ -56,7 +56,7 @@ fn key(number: u32) -> Vec<u8> {
 /// Reads `bytes` as operations of a commit.
 ///
 /// # Panics
-/// When an operation is not read again as it is written.
+/// When a written operation is not read back the same.
 pub fn read_operations(mut bytes: &[u8]) {
     while let Some(operation) = operation::read(&mut bytes) {
         let mut written = AlignedBytes::new();
@@ -65,7 +65,7 @@ pub fn read_operations(mut bytes: &[u8]) {
     }
 }
 
-/// Opens a store whose log ends with these commits. Each is the minute that it ends with and then its operations.
+/// Opens a store whose log ends with these commits. Each is its last minute, then its operations.
 pub fn open_log<'a>(commits: impl Iterator<Item = &'a [u8]>) {
     let disk: Arc<dyn Disk> = Arc::new(OverlayDisk::new(Arc::clone(&START.disk)));
     let files = Files { disk: Arc::clone(&disk), directory: DIRECTORY.into() };
@@ -91,11 +91,11 @@ pub fn open_log<'a>(commits: impl Iterator<Item = &'a [u8]>) {
     use_store(&disk);
 }
 
-/// Opens a store some of whose files are damaged. Each damage is the number of a file, an offset of two bytes, and what is
-/// written there.
+/// Opens a store some of whose files are damaged. Each damage is the number of a file, an offset in two bytes, and the
+/// bytes to write there.
 ///
 /// # Panics
-/// When the store opens and is not what it was.
+/// When the store opens with other contents.
 pub fn open_damaged<'a>(damages: impl Iterator<Item = &'a [u8]>) {
     let disk: Arc<dyn Disk> = Arc::new(OverlayDisk::new(Arc::clone(&START.disk)));
     let files = Files { disk: Arc::clone(&disk), directory: DIRECTORY.into() };
@@ -116,7 +116,7 @@ pub fn open_damaged<'a>(damages: impl Iterator<Item = &'a [u8]>) {
     assert!((0..KEYS).all(|number| is_read(&mut store, number)), "no damaged byte is believed");
 }
 
-/// Opens the store and, if that is possible, does a little of everything with it. What it says afterwards must open again.
+/// Opens the store and, if that succeeds, uses every operation once. Afterwards it must open again.
 fn use_store(disk: &Arc<dyn Disk>) {
     let open = || Store::open(Arc::clone(disk), Path::new(DIRECTORY), options());
     let Ok(mut store) = open() else { return };
@@ -135,7 +135,7 @@ fn use_store(disk: &Arc<dyn Disk>) {
     assert!(!is_closed || open().is_ok(), "a store that was closed in order opens");
 }
 
-/// A commit as the store writes it: something to start from.
+/// A commit as the store writes it: a start for the fuzzer.
 #[must_use]
 pub fn some_commit() -> Vec<u8> {
     let mut operations = AlignedBytes::new();

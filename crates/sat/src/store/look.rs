@@ -48,8 +48,8 @@ impl Store {
     }
     /// The record with a number, as it was last written.
     ///
-    /// The buckets are known by number, the places in them are not: the numbers in every extent of the bucket are
-    /// read, a few bytes a record, and then one extent.
+    /// The bucket of a number is known, the position in it is not: the numbers in every extent of the bucket are read,
+    /// a few bytes per record, and then one extent.
     pub fn get_number(&mut self, number: Number) -> Result<Option<OwnedRecord>> {
         self.check_running()?;
         self.wait_for_all_flushes()?;
@@ -84,8 +84,7 @@ impl Store {
         }
         Ok(())
     }
-    /// Calls `visit` with the records of the next minute: among them those that were written when they were due
-    /// already.
+    /// Calls `visit` with the records of the next minute: including those that were overdue when written.
     pub fn for_each_of_next_minute<E: From<Error>>(
         &mut self,
         mut visit: impl FnMut(DueRecord<'_>) -> Result<(), E>,
@@ -97,8 +96,8 @@ impl Store {
             None => Ok(()),
         }
     }
-    /// The buckets that there are now. With [`Store::for_each_in_bucket`] all records can be gone through in parts, and
-    /// written in between; what is written may be met again in another bucket.
+    /// The buckets that there are now. With [`Store::for_each_in_bucket`] all records can be visited in parts, with
+    /// writes in between; a written record may be met again in another bucket.
     #[must_use]
     pub fn buckets(&self) -> Vec<BucketSlot> {
         self.buckets.iter().map(|(slot, _)| BucketSlot(slot)).collect()

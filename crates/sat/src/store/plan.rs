@@ -1,10 +1,10 @@
-//! Plans what will be handed out and in which order, and starts the reads for it ahead of time.
+//! Plans what will be delivered and in which order, and starts its reads ahead of time.
 //!
-//! *Planning* a minute takes the extents whose first record is due then out of their buckets and sets them in a queue;
-//! reads are started from the front of the queue as memory allows.
+//! *Planning* a minute moves the extents whose first record is due then from their buckets to a queue; reads are
+//! started from the front of the queue as memory allows.
 //!
-//! **Invariant:** the queue is in order of minutes. What was planned stays in the list of spent extents of its bucket,
-//! so that a checkpoint names it.
+//! **Invariant:** the queue is in order of minutes. Planned extents stay in the list of spent extents of their bucket,
+//! so that a checkpoint names them.
 
 use super::Store;
 use super::reads::READ_BYTES_MAX;
@@ -19,13 +19,13 @@ use std::collections::{BTreeMap, HashSet, VecDeque};
 const AHEAD_MINUTES_MAX: u32 = 64;
 /// Extents this close together are read at once.
 const GAP_BYTES_MAX: u32 = 8 << 10;
-/// With strict timing, extents that follow one on the disk and are due soon after it are read with it, and wait in
-/// memory for their minute. This bounds how long: bytes times minutes of each.
+/// With strict timing, extents that follow another on the disk and are due soon after it are read with it, and wait in
+/// memory. This bounds the wait of each: bytes times minutes.
 const WAIT_BYTE_MINUTES_MAX: usize = 64 << 10;
-/// And this how many are read together.
+/// Maximum bytes that are read together.
 const TOGETHER_BYTES_MAX: usize = 128 << 10;
 
-/// What will be handed out, in order.
+/// What will be delivered, in order.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
     pub(super) queue: VecDeque<Item>,
@@ -45,7 +45,7 @@ pub(super) struct Plan {
     pub(super) rest: Option<Rest>,
 }
 
-/// Records of one bucket of which some were handed out already.
+/// Records of one bucket, some of them delivered already.
 #[derive(Debug)]
 pub(super) struct Rest {
     pub(super) slot: u32,
@@ -55,7 +55,7 @@ pub(super) struct Rest {
     pub(super) next: usize,
 }
 
-/// Something of one bucket, to be handed out in one minute.
+/// A part of one bucket, delivered in one minute.
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) minute: u32,
@@ -75,7 +75,7 @@ pub(super) enum Source {
     Read(ReadExtents),
 }
 
-/// What a read brought.
+/// The extents of a read.
 #[derive(Debug)]
 pub(super) struct ReadExtents {
     /// Each with the place of its first record among the offsets; those that were handed out or are damaged are gone.
@@ -94,14 +94,14 @@ impl Plan {
             Source::Memory | Source::Read(_) => Vec::new(),
         })
     }
-    /// Has `slot` looked at again in the present minute.
+    /// Schedules `slot` again in the present minute.
     pub(super) fn note_overdue(&mut self, position: u32, slot: u32, uid: u64) {
         self.agenda.entry(position).or_default().push((slot, uid));
     }
     pub(super) fn is_overdue(&self, position: u32) -> bool {
         self.agenda.first_key_value().is_some_and(|(minute, _)| *minute <= position)
     }
-    /// The buckets of which something is planned and not handed out yet.
+    /// The buckets with something planned and not delivered yet.
     pub(super) fn uids(&self) -> HashSet<u64> {
         let items = self.queue.iter().chain(self.waiting.values().flatten());
         items.map(|item| item.uid).chain(self.rest.as_ref().map(|rest| rest.uid)).collect()
@@ -109,7 +109,7 @@ impl Plan {
 }
 
 impl Store {
-    /// Plans what a flush brought to a bucket after the minute in which it is due was planned.
+    /// Plans what a flush added to a bucket after its minute was planned.
     pub(super) fn plan_overdue(&mut self) {
         while let Some(entry) = self.plan.agenda.first_entry().filter(|entry| *entry.key() <= self.position) {
             for (slot, uid) in entry.remove() {
@@ -159,8 +159,8 @@ impl Store {
             }
         }
     }
-    /// Takes the extents of a bucket that are due at `minute`, grouped into reads. Those that are due before are taken
-    /// too when the minute has come, and left alone when it is only planned: their own minute is yet to come.
+    /// Takes the extents of a bucket that are due at `minute`, grouped into reads. Those due before are taken too when
+    /// the minute has come, but not when it is only planned, because their own minute is still to come.
     fn due_items(&mut self, minute: u32, slot: u32, uid: u64) -> Vec<Item> {
         let from = if minute <= self.position { 0 } else { minute };
         let bucket = self.buckets.at_mut(slot);
@@ -221,7 +221,7 @@ impl Store {
     }
     fn begin_read(&mut self, item: &mut Item) {
         let Source::Disk { extents, ticket } = &mut item.source else { return };
-        // A bucket that is gone has given its extents back.
+        // A removed bucket has freed its extents.
         if ticket.is_some() || self.buckets.get(item.slot).is_none_or(|bucket| bucket.uid != item.uid) {
             return;
         }

@@ -1,4 +1,4 @@
-//! Opening a store that somebody else may be writing to, without writing to it.
+//! Opens a store read-only, even beside a writer.
 //!
 //! The log is replayed over an [`OverlayDisk`], so this store has everything that was committed when it was opened.
 //!
@@ -17,8 +17,8 @@ use std::time::Duration;
 
 /// How often a store is opened again because its writer finished a checkpoint meanwhile.
 const ATTEMPTS_MAX: u32 = 64;
-/// How often the same error is met before it is believed. A commit that is being written looks like damage, so the writer
-/// is given time to finish it: this, then twice as long, and so on.
+/// How often the same error must occur before it is reported. A commit that is being written looks like damage, so the
+/// reader waits for the writer to finish it: this long, then twice as long, and so on.
 const SAME_ERRORS_MAX: u32 = 8;
 const ERROR_WAIT: Duration = Duration::from_millis(1);
 

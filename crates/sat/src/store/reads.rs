@@ -1,14 +1,13 @@
 //! Reads under way, and the buffers that they fill.
 //!
-//! **Invariant:** all buffers but one have one size, and their number is fixed, wherever they are: that bounds what is
-//! read ahead.
+//! **Invariant:** all buffers but one have one size, and their number is fixed, which bounds reading ahead.
 
 use super::Reader;
 use crate::work::ReadDone;
 use base::disk::{AlignedBytes, BLOCK_BYTES};
 use std::collections::HashMap;
 
-/// The most bytes that are read at once.
+/// Maximum bytes that are read at once.
 pub(super) const READ_BYTES_MAX: usize = 512 << 10;
 /// What one buffer holds: a read and the blocks around it. One extent may be a little longer than the rest.
 const BUFFER_BYTES: usize = READ_BYTES_MAX + 16 * BLOCK_BYTES;
@@ -73,14 +72,14 @@ impl Reads {
     pub(super) fn has_buffer(&self) -> bool {
         !self.spare.is_empty() || self.buffers < self.buffers_max
     }
-    /// A buffer with anything in it; one more than there should be if it is wanted at once and all are in use.
+    /// A buffer with any contents; one above the maximum if it is needed at once and all are in use.
     pub(super) fn buffer(&mut self) -> AlignedBytes {
         self.spare.pop().unwrap_or_else(|| {
             self.buffers += 1;
             AlignedBytes::with_capacity(BUFFER_BYTES)
         })
     }
-    /// What the read with `ticket` brought.
+    /// The result of the read with `ticket`.
     pub(super) fn wait(&mut self, ticket: u64) -> ReadDone {
         loop {
             if let Some(done) = self.done.remove(&ticket) {

@@ -1,7 +1,7 @@
 //! Opening a store: superblock, checkpoint, log (M1, M2).
 //!
 //! **Invariant:** until its own checkpoint is durable, opening writes only where neither the last checkpoint nor the
-//! log refers to, but for the superblock, whose content it makes durable once more. A crash on the way repeats it.
+//! log refers to, except the superblock, which it writes again unchanged. After a crash it is repeated.
 
 use super::checkpoint::{Checkpoints, kind_number};
 use super::flush::Flush;
@@ -34,8 +34,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 impl Store {
-    /// Opens the store in `directory`, or makes one if there is none. What was committed is there; what was handed
-    /// out and not written back is due again.
+    /// Opens the store in `directory`, or makes one if there is none. What was committed is there; what was delivered
+    /// and not written back is due again.
     pub fn open(disk: Arc<dyn Disk>, directory: &Path, mut options: Options) -> Result<Self> {
         options.raise_to_minima();
         let files = Files { disk, directory: directory.to_owned() };
@@ -48,8 +48,8 @@ impl Store {
         }
         let superblock_file = files.open(&files.superblock(), Open::Write)?;
         let superblock = Superblock::read(&files, &*superblock_file)?;
-        // What a crash or a failed sync left may be visible and yet not durable. Both copies, and the names of all
-        // files, are made so before anything is done on the strength of them (M3).
+        // What a crash or a failed sync left may be visible but not durable. Both copies, and the names of all files,
+        // are made durable before they are relied on (M3).
         superblock.write(&files, &*superblock_file)?;
         files.sync_directory()?;
         let mut store = Self::empty(&files, &superblock, superblock_file, options)?;
@@ -59,7 +59,7 @@ impl Store {
         store.plan_again();
         Ok(store)
     }
-    /// A store with nothing in it, which a checkpoint is loaded into.
+    /// An empty store, into which a checkpoint is loaded.
     fn empty(
         files: &Files,
         superblock: &Superblock,
@@ -112,7 +112,7 @@ impl Store {
             options,
         })
     }
-    /// Takes the checkpoint in. The part of the log that follows, and its last frame.
+    /// Loads the checkpoint. Returns the part of the log that follows, and the last frame.
     fn load(&mut self, superblock: &Superblock) -> Result<(u64, u64)> {
         let path = self.files.checkpoint(superblock.generation);
         let file = self.files.open(&path, Open::Read)?;
@@ -137,7 +137,7 @@ impl Store {
                 },
                 _ => None,
             };
-            loaded.ok_or_else(|| reader.damaged("a chunk of the checkpoint makes no sense"))?;
+            loaded.ok_or_else(|| reader.damaged("a chunk of the checkpoint is invalid"))?;
         }
         if self.slots.len() != numbers {
             return Err(reader.damaged("the checkpoint lacks slots"));
@@ -232,7 +232,7 @@ impl Store {
         }
         Some(self.index.restore(generation, entries, fences))
     }
-    /// Does again what was committed after the checkpoint, and checkpoints if there was anything.
+    /// Replays what was committed after the checkpoint, and checkpoints if there was anything.
     fn replay(&mut self, part: u64, last_frame: u64) -> Result<()> {
         self.restore_pending()?;
         let mut replay =
@@ -245,7 +245,7 @@ impl Store {
             while !bytes.is_empty() {
                 let applied = operation::read(&mut bytes).map(|operation| self.apply(&operation));
                 applied.unwrap_or(Ok(false)).and_then(|is_sound| {
-                    let what = "an operation in the log makes no sense";
+                    let what = "an operation in the log is invalid";
                     let (path, offset) = replay.here();
                     if is_sound { Ok(()) } else { Err(Error::Damaged { path, offset, what }) }
                 })?;
@@ -256,7 +256,7 @@ impl Store {
         let tail = replay.tail(self.options.commit_bytes_max(), super::write::FRAMES_IN_FLIGHT_MAX + 1)?;
         self.recovery.bytes_cut = tail.cut_bytes;
         let is_clean = self.recovery == StoreRecovery::default();
-        // A part that was started is never continued: what is left in it must not follow what comes now.
+        // A started part is never continued: its old frames must not follow new ones.
         let next_part = if is_clean { part } else { part + PARTS_MAX };
         self.log =
             Log::open(&self.files, self.store, Begin { part: next_part, durable: frame }, &self.options)?;
@@ -269,7 +269,7 @@ impl Store {
         }
         Ok(())
     }
-    /// Whether the operation made sense.
+    /// Applies an operation. Returns whether it was valid.
     fn apply(&mut self, operation: &Operation<'_>) -> Result<bool> {
         match *operation {
             Operation::Update { number, bucket, due, key, value } => {
@@ -306,7 +306,7 @@ impl Store {
         self.position = self.position.max(minute);
         self.logged_minute = self.position;
     }
-    /// Removes files that a crash left and nothing needs.
+    /// Removes files left by a crash that nothing needs.
     fn remove_strays(&mut self) -> Result<()> {
         for path in self.files.list()? {
             let is_old = Files::number_of(&path, "checkpoint-")

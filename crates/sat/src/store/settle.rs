@@ -1,8 +1,8 @@
-//! Insert-if-new in batches (S4): keys are offered, made durable with the commit, and judged together later.
+//! Insert-if-new in batches (S4): keys are offered, become durable with the commit, and are judged together later.
 //!
-//! Judging one key costs a read; judging a million costs one pass over the index. So offers wait in a bucket of their
-//! own, in order of arrival, until they are settled: sorted by fingerprint, compared with the index, the new ones
-//! numbered in order of arrival and put where their due minute asks for. Of equal keys the first offer wins.
+//! Judging one key costs a read; judging a million costs one pass over the index. So offers wait in their own bucket,
+//! in order of arrival, until they are settled: sorted by fingerprint, compared with the index, the new ones numbered
+//! in order of arrival and put into the buckets of their due minutes. Of equal keys the first offer wins.
 //!
 //! **Invariant:** settling is one step: its checkpoint names the new index run, the new slots and the emptied bucket
 //! together. After a crash before that the offers still wait.
@@ -15,12 +15,12 @@ use crate::log::operation::Operation;
 use crate::record::{self, DueRecord, RECORD_BYTES_MAX};
 use crate::{Minute, Number, pool, slots};
 
-/// What became of an offered key. Outcomes come in the order of the offers.
+/// The result of an offered key. Outcomes come in the order of the offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OfferOutcome {
     /// The record's number.
     pub number: Number,
-    /// Whether the offer made the record. If not, what was offered with the key is dropped.
+    /// Whether the offer created the record. If not, the offered value is dropped.
     pub is_new: bool,
 }
 
@@ -82,7 +82,7 @@ impl Store {
     }
     /// An answer for each offer, and the entries of the new ones.
     fn judge(&mut self, fingerprints: &[u128]) -> Result<(Vec<OfferOutcome>, Vec<Entry>)> {
-        // Fingerprint above, place in the order of arrival below: of equal keys the first comes first.
+        // Fingerprint in the upper bits, order of arrival in the lower: of equal keys the first comes first.
         let mut order: Vec<Entry> = fingerprints
             .iter()
             .enumerate()
@@ -94,7 +94,7 @@ impl Store {
         let mut known: Vec<Option<u32>> = vec![None; distinct.len()];
         self.index.find_all(&distinct, |place, number| known[place] = Some(number))?;
         drop(distinct);
-        // What is known of each offer: a number, or the place of the first offer of the same new key.
+        // What is known about each offer: a number, or the index of the first offer of the same new key.
         let mut verdicts: Vec<(bool, u32)> = vec![(false, 0); fingerprints.len()];
         let mut groups = known.into_iter();
         for group in order.chunk_by(|one, next| index::fingerprint_of(*one) == index::fingerprint_of(*next)) {
@@ -114,7 +114,7 @@ impl Store {
                 OfferOutcome { number: answers[*value as usize].number, is_new: false }
             };
             if answer.is_new {
-                // Claimed: a later offer of the same key finds it taken.
+                // Marks the number, so that a later offer of the same key is not new.
                 self.slots.set(answer.number.0, self.pending.slot);
             }
             answers.push(answer);

@@ -9,12 +9,12 @@ use crate::{Frame, Minute, Number, slots};
 
 /// Commits that may be on their way to the disk at once.
 pub(super) const FRAMES_IN_FLIGHT_MAX: usize = 4;
-/// What name and value of an entry in the caller's table may have together.
+/// Maximum bytes of name and value of an entry in the caller's table.
 const ENTRY_BYTES_MAX: usize = 1 << 20;
 
 impl Store {
-    /// Writes a record's next state: its value, and when it is due. The record is known by the number that it was
-    /// handed out with. What is due already becomes due in the next minute (D5).
+    /// Writes a record's next state: its value, and when it is due. The number is the one with which the record was
+    /// delivered. An overdue record becomes due in the next minute (D5).
     pub fn update(&mut self, number: Number, key: &[u8], due: Minute, value: &[u8]) -> Result<()> {
         self.begin_operation(key.len() + value.len(), RECORD_BYTES_MAX)?;
         if self.slots.get(number.0) == slots::NONE {
@@ -57,13 +57,13 @@ impl Store {
         self.table.remove(name);
         Ok(())
     }
-    /// How many more bytes of operations fit into the commit under way, about.
+    /// Approximate bytes of operations that still fit into the current commit.
     #[must_use]
     pub fn commit_room(&self) -> usize {
         self.options.commit_bytes_max().saturating_sub(self.frame.bytes.len())
     }
-    /// Lets records be handed out that are due up to `now`. Time never goes back: an earlier minute changes nothing, and
-    /// neither does one after [`Minute::MAX`].
+    /// Allows delivery of records due up to `now`. Time never goes back: an earlier minute changes nothing, and neither
+    /// does one after [`Minute::MAX`].
     pub fn advance(&mut self, now: Minute) {
         self.now = self.now.max(now.0.min(Minute::MAX.0));
     }
@@ -73,7 +73,7 @@ impl Store {
         self.wait(frame)?;
         Ok(frame)
     }
-    /// Sends all changes since the last commit on their way, together, and does not wait: they are durable when
+    /// Starts writing all changes since the last commit, together, without waiting: they are durable when
     /// [`Store::wait`] returns, or [`Store::durable`] returns this frame or a later one. Later commits may be started
     /// before that.
     pub fn begin_commit(&mut self) -> Result<Frame> {
@@ -117,7 +117,7 @@ impl Store {
         };
         self.stop_on_error(polled)
     }
-    /// Ends the frame under way and begins the next.
+    /// Ends the current frame and begins the next.
     pub(super) fn begin_next_frame(&mut self) -> FrameUnderWay {
         self.logged_minute = self.position;
         let next = FrameUnderWay {
@@ -127,7 +127,7 @@ impl Store {
         };
         std::mem::replace(&mut self.frame, next)
     }
-    /// What every operation passes first. After it the operation cannot fail but for the disk.
+    /// Checks that every operation makes first. After it only the disk can make the operation fail.
     pub(super) fn begin_operation(&mut self, content_bytes: usize, bytes_max: usize) -> Result<()> {
         self.check_running()?;
         if content_bytes > bytes_max {
@@ -207,7 +207,7 @@ impl Store {
         }
         Ok(())
     }
-    /// Lets a bucket go that holds no record any more.
+    /// Removes a bucket without records.
     pub(super) fn drop_if_empty(&mut self, slot: u32) {
         let bucket = self.buckets.at(slot);
         if bucket.live > 0 || bucket.flushing > 0 || bucket.kind == crate::bucket::Kind::Pending {

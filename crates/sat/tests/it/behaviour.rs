@@ -1,4 +1,4 @@
-//! What the store says and does when it is used as it should be, and when it is not.
+//! The store used correctly and incorrectly.
 
 use crate::model::Entry;
 use crate::player::Player;
@@ -55,7 +55,7 @@ fn a_record_that_is_too_long_is_refused_and_the_longest_is_kept() {
 }
 
 #[test]
-fn a_number_that_nobody_has_is_refused() {
+fn an_unknown_number_is_refused() {
     let (_disk, mut store) = with_one();
     let message = |number: u32| format!("no record has the number `{number}`; offer its key again");
     check_error(store.update(Number(1), b"one", Minute(9), b""), &message(1));
@@ -67,7 +67,7 @@ fn a_number_that_nobody_has_is_refused() {
 }
 
 #[test]
-fn a_commit_that_is_full_is_told_and_nothing_is_lost() {
+fn a_full_commit_is_reported_and_nothing_is_lost() {
     let (disk, mut store) = with_one();
     let full = (0..).find_map(|number: u32| store.set(&number.to_le_bytes(), &[7; 10_000]).err());
     let Some(Error::CommitFull { bytes, bytes_max }) = full else { panic!("{full:?}") };
@@ -83,7 +83,7 @@ fn a_commit_that_is_full_is_told_and_nothing_is_lost() {
 fn too_many_offers_are_refused_until_they_are_settled() {
     let (_disk, mut store) = with_one();
     let full = (0..).find_map(|number: u32| store.offer(&number.to_le_bytes(), Minute(1), b"").err());
-    assert_eq!(full.unwrap().to_string(), "`400` offered keys wait to be judged; settle them, then go on");
+    assert_eq!(full.unwrap().to_string(), "`400` offered keys wait to be judged; settle them, then continue");
     assert!(store.should_settle());
     assert_eq!(store.settle().unwrap().len(), 400);
     store.offer(b"again", Minute(1), b"").unwrap();
@@ -118,7 +118,7 @@ fn of_equal_keys_the_first_offer_wins_and_a_deleted_key_keeps_its_number() {
 }
 
 #[test]
-fn what_is_due_already_is_due_in_the_next_minute() {
+fn an_overdue_record_is_due_in_the_next_minute() {
     let (_disk, mut store) = with_one();
     assert_eq!(due_until(&mut store, 100), [("one".to_owned(), 5)]);
     store.update(Number(0), b"one", Minute(3), b"").unwrap();
@@ -205,9 +205,9 @@ fn an_empty_commit_writes_nothing() {
     assert_eq!(disk.points(), points);
 }
 
-/// Records of an earlier session that wait in `held` must not draw in what this session has handed out.
+/// Delivered records of an earlier session must not cause a second delivery of this session's.
 #[test]
-fn what_was_handed_out_is_not_handed_out_again_by_way_of_the_held() {
+fn a_delivered_record_is_not_delivered_again_with_the_held_ones() {
     let mut player = player(4);
     for number in 0..300_u32 {
         player.offer(entry(&format!("a{number}"), 10, &[1; 1_500])).unwrap();

@@ -1,8 +1,8 @@
-//! Bytes that are not what was written are told, never served (M5): one bit flips anywhere, or the hardware loses or
-//! misplaces a write.
+//! Bytes that are not what was written are reported, never returned (M5): one bit flips anywhere, or the hardware loses
+//! or misplaces a write.
 
 use crate::driver::{Driver, Habits};
-use crate::examine::{Verdict, build, examine, told};
+use crate::examine::{Verdict, build, examine, reported};
 use crate::player::{Failure, Played, Player};
 use crate::setup::{DIRECTORY, options, torture};
 use base::Chance;
@@ -38,7 +38,10 @@ fn detects_a_bit_that_flips_anywhere() {
     }
     println!("{verdicts:?}");
     for kind in ["checkpoint", "data", "index", "log"] {
-        assert!(verdicts.contains_key(&(kind, Verdict::Told)), "no flip in {kind} was told: {verdicts:?}");
+        assert!(
+            verdicts.contains_key(&(kind, Verdict::Reported)),
+            "no flip in {kind} was reported: {verdicts:?}"
+        );
     }
 }
 
@@ -60,7 +63,7 @@ fn detects_a_flip_in_the_last_commit_or_reports_it_as_cut() {
 }
 
 #[test]
-fn detects_a_flip_in_the_superblock_or_is_right_by_its_other_copy() {
+fn detects_a_flip_in_the_superblock_or_uses_the_other_copy() {
     let built = build(4);
     for byte in (0..64).chain((4_096..4_160).step_by(3)) {
         let disk = built.image.disk(1);
@@ -70,20 +73,20 @@ fn detects_a_flip_in_the_superblock_or_is_right_by_its_other_copy() {
     }
 }
 
-/// A workload on hardware that lies once. Whether the lie was told.
-fn work_on_lying_hardware(seed: u64, point: u64, fault: Fault) -> Result<Verdict, String> {
+/// A workload on hardware that fails silently once. Returns whether the fault was reported.
+fn work_on_faulty_hardware(seed: u64, point: u64, fault: Fault) -> Result<Verdict, String> {
     let disk = SimulatedDisk::new(seed);
     disk.fail_at(point, fault);
     let mut player = Player::new(Arc::new(disk.clone()), options());
     match use_and_reopen(&disk, &mut player, seed).1 {
         Ok(()) => Ok(Verdict::Right),
-        Err(Failure::Store(error)) => told(&error),
+        Err(Failure::Store(error)) => reported(&error),
         Err(Failure::Wrong(what)) => Err(what),
     }
 }
 
-/// Uses a store, lets it go, opens it again, some times. Also at which points the last commit before each opening was
-/// written: that one may be lost without a trace.
+/// Uses a store, drops it and opens it again, several times. Also returns the points at which the last commit before
+/// each opening was written: that one may be lost without a trace.
 fn use_and_reopen(disk: &SimulatedDisk, player: &mut Player, seed: u64) -> (Vec<u64>, Played) {
     let habits = Habits { keys: 1_500, value_bytes_max: 1_500, gathered_minutes: 60, ..Habits::DEFAULT };
     let mut driver = Driver::new(seed, habits);
@@ -125,11 +128,11 @@ fn check_lies(fault: Fault) {
         if last_writes.contains(&point) {
             continue;
         }
-        let verdict = work_on_lying_hardware(seed, point, fault);
+        let verdict = work_on_faulty_hardware(seed, point, fault);
         assert!(verdict.is_ok(), "{}: {fault:?} at point {point} of {points}", verdict.unwrap_err());
-        told += u64::from(verdict == Ok(Verdict::Told));
+        told += u64::from(verdict == Ok(Verdict::Reported));
     }
-    assert!(told > 0, "no lie of {count} was told");
+    assert!(told > 0, "none of {count} faults was reported");
 }
 
 #[test]

@@ -51,11 +51,11 @@ fn model_agrees_on_the_machine_s_disk_through_the_page_cache() {
 }
 
 #[test]
-fn model_agrees_on_the_machine_s_disk_around_the_page_cache() {
+fn model_agrees_on_the_machine_s_disk_without_the_page_cache() {
     play_on_the_machine(Arc::new(DirectDisk), 2);
 }
 
-/// What the threads do when differs from run to run; what must hold does not.
+/// The order of the threads differs from run to run; the invariants hold anyway.
 #[test]
 fn model_agrees_with_threads_and_faults() {
     let (calls, seed) = torture(30_000, 3);
@@ -96,7 +96,7 @@ fn play_with_faults(disk: &SimulatedDisk, mut player: Player, seed: u64, calls: 
     }
 }
 
-/// Now and then many commits that nobody waits for, small or large.
+/// Sometimes many commits without waiting, small or large.
 fn extra(player: &mut Player, driver: &mut Driver, chance: &mut Chance) -> Played {
     match chance.below(100) {
         0 => {

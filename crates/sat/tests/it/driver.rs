@@ -1,4 +1,4 @@
-//! Random use of a store: what is done next is a function of the seed.
+//! Random use of a store: every step is a function of the seed.
 
 use crate::model::Entry;
 use crate::player::{Played, Player};
@@ -147,7 +147,7 @@ impl Driver {
         let number = self.written.to_le_bytes();
         number.iter().copied().cycle().take(length).collect()
     }
-    /// A key; its length says nothing of it, and the first is empty.
+    /// A key of random length; the first is empty.
     fn key(&mut self) -> Vec<u8> {
         let number = self.chance.below(self.habits.keys);
         let mut key = if number == 0 { Vec::new() } else { format!("key {number} ").into_bytes() };

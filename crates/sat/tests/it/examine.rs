@@ -1,6 +1,6 @@
-//! A store with a bit of everything, and a look at all of it.
+//! A store with something of everything, and a check of all of it.
 //!
-//! Whatever was done to its files: what is shown must be right, and what is not shown must be told.
+//! Whatever was done to its files: what is returned must be right, and what is missing must be reported.
 
 use crate::driver::{Driver, Habits};
 use crate::image::Image;
@@ -53,24 +53,24 @@ pub(crate) fn build(seed: u64) -> Built {
     Built { image: Image::of(&disk), last, previous }
 }
 
-/// What came of looking at everything.
+/// The result of checking everything.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Verdict {
     /// All is right.
     Right,
     /// The last commit is missing, and reported as cut.
     Cut,
-    /// An error says what is wrong; what was shown is right.
-    Told,
+    /// An error says what is wrong; what was returned is right.
+    Reported,
 }
 
 /// An error must name a file, or the directory if one is missing from it.
-pub(crate) fn told(error: &Error) -> Result<Verdict, String> {
+pub(crate) fn reported(error: &Error) -> Result<Verdict, String> {
     match error {
         Error::Damaged { .. } | Error::NotAStore { .. } | Error::Version { .. } | Error::Io { .. }
             if error.to_string().contains(DIRECTORY) =>
         {
-            Ok(Verdict::Told)
+            Ok(Verdict::Reported)
         }
         _ => Err(format!("an unclear error: {error}")),
     }
@@ -80,7 +80,7 @@ pub(crate) fn told(error: &Error) -> Result<Verdict, String> {
 pub(crate) fn examine(disk: &SimulatedDisk, built: &Built) -> Result<Verdict, String> {
     let mut store = match open(disk, options()) {
         Ok(store) => store,
-        Err(error) => return told(&error),
+        Err(error) => return reported(&error),
     };
     let is_cut = store.recovery().bytes_cut > 0;
     let model = if is_cut { &built.previous } else { &built.last };
@@ -91,7 +91,7 @@ pub(crate) fn examine(disk: &SimulatedDisk, built: &Built) -> Result<Verdict, St
         return Err(format!("{found:?} instead of {expected:?} ({:?})", store.recovery()));
     }
     for error in store.verify().map_err(|error| error.to_string())? {
-        verdict = verdict.max(told(&error)?);
+        verdict = verdict.max(reported(&error)?);
     }
     verdict = verdict.max(look_at_all(&mut store, model)?);
     verdict = verdict.max(look_at_some(&mut store, model)?);
@@ -117,7 +117,7 @@ fn look_at_all(store: &mut Store, model: &Model) -> Result<Verdict, String> {
     match visited {
         Ok(()) if seen.len() == model.records.len() => Ok(Verdict::Right),
         Ok(()) => Err(format!("{} records instead of {}", seen.len(), model.records.len())),
-        Err(Failure::Store(error)) => told(&error),
+        Err(Failure::Store(error)) => reported(&error),
         Err(Failure::Wrong(what)) => Err(what),
     }
 }
@@ -129,7 +129,7 @@ fn look_at_some(store: &mut Store, model: &Model) -> Result<Verdict, String> {
             Ok(Some(one))
                 if one.number.0 == *number && one.value == expected.value && one.due.0 == expected.due => {}
             Ok(found) => return Err(format!("{found:?} instead of {expected:?}")),
-            Err(error) => verdict = verdict.max(told(&error)?),
+            Err(error) => verdict = verdict.max(reported(&error)?),
         }
     }
     Ok(verdict)
@@ -150,7 +150,7 @@ fn take_all(store: &mut Store, model: &Model) -> Result<Verdict, String> {
                 }
             }
             Ok(false) => break,
-            Err(error) => verdict = verdict.max(told(&error)?),
+            Err(error) => verdict = verdict.max(reported(&error)?),
         }
     }
     if let Some((number, _)) = seen.iter().find(|(_, times)| **times > 1) {
@@ -170,6 +170,6 @@ fn settle(store: &mut Store, model: &Model) -> Result<Verdict, String> {
             Ok(Verdict::Right)
         }
         Ok(answers) => Err(format!("{answers:?} instead of {expected:?}")),
-        Err(error) => told(&error),
+        Err(error) => reported(&error),
     }
 }

@@ -26,10 +26,10 @@ fn detects_that_a_file_is_missing() {
         let mut image = built.image.clone();
         image.0.remove(&path);
         let verdict = examine(&image.disk(1), &built);
-        // A data file may be one that nothing is in.
+        // A data file may be empty.
         let is_spare = path.display().to_string().contains("data-") && verdict == Ok(Verdict::Right);
-        assert!(is_spare || verdict == Ok(Verdict::Told), "{verdict:?} without {}", path.display());
-        if verdict == Ok(Verdict::Told) {
+        assert!(is_spare || verdict == Ok(Verdict::Reported), "{verdict:?} without {}", path.display());
+        if verdict == Ok(Verdict::Reported) {
             let message = refused(&image, options()).to_string();
             assert!(message.contains(DIRECTORY), "{message}");
         }
@@ -97,9 +97,9 @@ fn detects_a_superblock_that_is_none() {
     assert!(matches!(error, Error::NotAStore { .. }), "{error}");
 }
 
-/// Files that are not ours are left alone, and are no hindrance.
+/// Foreign files are not touched, and do not interfere.
 #[test]
-fn other_files_in_the_directory_are_left_alone() {
+fn other_files_in_the_directory_are_not_touched() {
     let built = build(17);
     let mut image = built.image.clone();
     for name in ["notes.txt", "data-old", "checkpoint-", "index-x", "log-9"] {

@@ -1,5 +1,5 @@
-//! A process at work is killed (`kill -9`), again and again; the next one goes on. What a process had said before it was
-//! killed is there, and table and records are of one commit.
+//! A working process is killed (`kill -9`), again and again; the next one continues. What a process had confirmed is
+//! there, and table and records are of one commit.
 
 use base::disk::{DirectDisk, Disk, RealDisk};
 use sat::{Batch, Minute, Options, Store};
@@ -8,9 +8,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 
-/// The variable that tells a process of this test that it is the one to be killed: where it works.
+/// The variable that marks the process to be killed; its value is the directory.
 const DIRECTORY: &str = "SAT_TEST_KILLED_IN";
-/// The variable that has it go around the page cache.
+/// The variable that makes it bypass the page cache.
 const DIRECT: &str = "SAT_TEST_KILLED_DIRECT";
 const RECORDS: u64 = 3_000;
 const KILLS: u32 = 4;
@@ -33,7 +33,7 @@ fn sum(store: &Store) -> u64 {
     store.table().get(&b"sum"[..]).map_or(0, |sum| number(sum))
 }
 
-/// Not a fact of its own: the process that the other tests start and kill. Started by nobody, it has nothing to do.
+/// Not a test: the process that the other tests start and kill. Otherwise it does nothing.
 #[test]
 fn the_process_that_is_killed() {
     let Some(directory) = std::env::var_os(DIRECTORY).map(PathBuf::from) else { return };
@@ -114,6 +114,6 @@ fn survives_kill_9_through_the_page_cache() {
 }
 
 #[test]
-fn survives_kill_9_around_the_page_cache() {
+fn survives_kill_9_without_the_page_cache() {
     check(true);
 }

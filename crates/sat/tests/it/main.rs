@@ -1,4 +1,4 @@
-//! The store as its users meet it: what it promises, what a crash leaves, what damage does.
+//! The store from outside: its guarantees, crashes, and damage.
 
 #![expect(
     clippy::unwrap_used,

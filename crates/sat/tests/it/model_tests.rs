@@ -28,7 +28,7 @@ fn some_options(chance: &mut Chance) -> Options {
     options
 }
 
-/// Plays until so many calls were made.
+/// Runs until `calls` calls were made.
 fn play(seed: u64, calls: u64, habits: Habits) -> Played {
     let disk = SimulatedDisk::new(seed);
     let shared: Arc<dyn Disk> = Arc::new(disk.clone());
@@ -51,7 +51,7 @@ fn play(seed: u64, calls: u64, habits: Habits) -> Played {
                     done => done?,
                 }
             }
-            // Some time later, in the middle of whatever is done then.
+            // Some time later, in the middle of any operation.
             1..6 => disk.fail_at(disk.points() + chance.below(60), Fault::Cut),
             7 | 8 => {
                 let ahead = *chance.pick(&[30, 5_000]);
@@ -94,7 +94,7 @@ fn must_agree(seed: u64, calls: u64, habits: Habits) {
 }
 
 #[test]
-fn model_agrees_whatever_chance_brings() {
+fn model_agrees_under_random_use_and_crashes() {
     let (calls, seed) = torture(100_000, 1);
     let habits = [
         Habits::default(),

@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-/// Why playing cannot go on.
+/// Why the run cannot continue.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The store says that it cannot.
@@ -129,7 +129,7 @@ impl Player {
         self.session = Session { begin: self.model.minute, handed: BTreeSet::new(), waiting };
         Ok(())
     }
-    /// Lets the store go without a word.
+    /// Drops the store without closing it.
     pub(crate) fn drop_store(&mut self) {
         self.store = None;
     }
@@ -225,7 +225,7 @@ impl Player {
         self.model.apply(&change);
         self.changes.push(change);
     }
-    /// A record is neither handed out nor waiting.
+    /// Removes a record from those delivered and those waiting.
     fn forget(&mut self, number: u32) {
         self.session.handed.remove(&number);
         self.session.waiting.remove(&(self.model.records[&number].due, number));

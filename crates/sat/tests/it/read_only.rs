@@ -58,7 +58,7 @@ fn what_was_committed_is_read_and_nothing_is_written() {
 }
 
 #[test]
-fn where_there_is_no_store_there_is_nothing_in_it() {
+fn a_missing_store_is_empty() {
     let disk = SimulatedDisk::new(1);
     let points = disk.points();
     let mut view = to_read(&disk);
@@ -128,8 +128,8 @@ fn a_reader_beside_a_busy_writer_sees_one_commit() {
         let mut tries = 0;
         while seen.len() < 30 && !writer.is_finished() && tries < 1_000 {
             tries += 1;
-            // This writer makes a checkpoint after every few commits, so it may be faster than the reader; and it may use the
-            // space of old records again, which are told to be damaged then. What can be read is of one commit.
+            // This writer makes a checkpoint after every few commits, so it may be faster than the reader; and it may
+            // reuse the space of old records, which are then reported as damaged. What can be read is of one commit.
             let Ok(mut view) = Store::open_to_read(&disk, &directory, &options) else { continue };
             let Ok(found) = records(&mut view) else { continue };
             assert_eq!(found.len(), KEYS as usize);

@@ -28,7 +28,7 @@ impl SlowDisk {
     }
     /// Waits for some commits, a different number each time; not forever, since the store may wait for the
     /// checkpoint in turn.
-    fn dawdle(&self) {
+    fn delay(&self) {
         let commits = self.written.commits.lock().unwrap();
         let enough = *commits + base::chance::hash(&[*commits]) % 900;
         let patience = Duration::from_millis(20);
@@ -43,7 +43,7 @@ fn has_prefix(path: &Path, prefix: &str) -> bool {
 impl Disk for SlowDisk {
     fn open(&self, path: &Path, how: Open) -> io::Result<Arc<dyn DiskFile>> {
         if how == Open::CreateNew && has_prefix(path, "checkpoint-") {
-            self.dawdle();
+            self.delay();
         }
         let file = self.disk.open(path, how)?;
         let counts = has_prefix(path, "log-");

@@ -1,4 +1,4 @@
-//! Space is given back (S5): however long a store is used, its data files stay in proportion to what is in them.
+//! Space is freed (S5): however long a store is used, its data files stay in proportion to what is in them.
 
 use crate::model::Entry;
 use crate::player::Player;
@@ -55,7 +55,7 @@ fn check_space(player: &mut Player) {
 }
 
 #[test]
-fn after_many_cycles_the_data_files_are_no_larger_than_a_few_times_what_is_alive() {
+fn after_many_cycles_the_data_files_are_in_proportion_to_live_records() {
     let mut player = filled(1);
     let mut chance = Chance::new(1);
     for _ in 0..8 {
@@ -71,7 +71,7 @@ fn after_many_cycles_the_data_files_are_no_larger_than_a_few_times_what_is_alive
 }
 
 #[test]
-fn updates_out_of_turn_give_their_space_back() {
+fn updates_out_of_turn_free_their_space() {
     let mut player = filled(2);
     let mut chance = Chance::new(2);
     for _ in 0..12 {
@@ -88,7 +88,7 @@ fn updates_out_of_turn_give_their_space_back() {
 
 /// A day-long queue: one record in twenty is handed out and not written back for a day.
 #[test]
-fn records_held_for_a_day_pin_no_space_and_come_again_after_reopening() {
+fn records_held_for_a_day_block_no_space_and_come_again_after_reopening() {
     let mut player = filled(3);
     let mut chance = Chance::new(3);
     cycle(&mut player, 1_440, |number, now| {

@@ -1,6 +1,7 @@
 //! Every change of the disk fails, or finds the disk full, or is the last before a power cut, in turn (M1–M4). The
 //! store is opened again, also with a further cut while it recovers. It must be at one commit, from the last
-//! acknowledged one on: every record once, at its state of that commit, with the table of that commit. Then it works on.
+//! acknowledged one on: every record once, at its state of that commit, with the table of that commit. Then it
+//! continues to work.
 
 use crate::driver::{Driver, Habits};
 use crate::player::{Failure, Played, Player, ensure};
@@ -23,7 +24,7 @@ const STEPS: u64 = 600;
 /// Steps after recovery.
 const STEPS_AFTER: u64 = 40;
 
-/// One life and death of a store.
+/// One trial of a store: use, failure, recovery.
 #[derive(Clone, Copy, Debug)]
 struct Trial {
     seed: u64,
@@ -61,8 +62,8 @@ fn work(player: &mut Player, driver: &mut Driver, steps: u64) -> Played {
     Ok(())
 }
 
-fn live_and_die(trial: &Trial) -> Result<(), String> {
-    let played = std::panic::catch_unwind(AssertUnwindSafe(|| try_to_live(trial)));
+fn run_trial(trial: &Trial) -> Result<(), String> {
+    let played = std::panic::catch_unwind(AssertUnwindSafe(|| try_trial(trial)));
     let played = played.map_err(|_| "panicked".to_owned())?;
     played.map_err(|failure| match failure {
         Failure::Store(error) => format!("failed by itself: {error}"),
@@ -70,7 +71,7 @@ fn live_and_die(trial: &Trial) -> Result<(), String> {
     })
 }
 
-fn try_to_live(trial: &Trial) -> Played {
+fn try_trial(trial: &Trial) -> Played {
     let disk = SimulatedDisk::new(trial.seed);
     disk.set_survival(trial.survival);
     disk.ignore_syncs(trial.ignores_syncs);
@@ -79,7 +80,7 @@ fn try_to_live(trial: &Trial) -> Played {
     let mut player = Player::new(shared, options());
     let mut driver = Driver::new(trial.seed, HABITS);
     match work(&mut player, &mut driver, STEPS) {
-        // Without power nothing can be said.
+        // Without power there is nothing to check.
         Err(Failure::Store(_)) if disk.is_cut() => {}
         Err(Failure::Store(error)) => check_stopped(&mut player, &error)?,
         Err(wrong) => return Err(wrong),
@@ -109,7 +110,7 @@ fn work_on(disk: &SimulatedDisk, player: &mut Player, driver: &mut Driver, may_f
     player.check_all()
 }
 
-/// After a failure the store says so, and goes on saying so (M3).
+/// After a failure the store reports it, at every call (M3).
 fn check_stopped(player: &mut Player, error: &Error) -> Played {
     ensure!(matches!(error, Error::Io { .. }), "not an error of the disk: {error}");
     if player.is_open() {
@@ -154,7 +155,7 @@ fn workload(seed: u64) -> (u64, Statistics, usize) {
 
 #[track_caller]
 fn must_survive(trial: &Trial) {
-    let result = live_and_die(trial);
+    let result = run_trial(trial);
     assert!(result.is_ok(), "{}: {trial:?}", result.unwrap_err());
 }
 
@@ -208,7 +209,7 @@ fn survives_a_full_disk_at_every_point() {
     survive_everywhere(Fault::Full, count, seed);
 }
 
-/// A read that fails is told and loses nothing: the store is opened again and is whole.
+/// A failing read is reported and loses nothing: after reopening the store is whole.
 #[test]
 fn survives_a_failing_read_anywhere() {
     let (count, seed) = torture(30, 4);
@@ -226,7 +227,7 @@ fn survives_a_failing_read_anywhere() {
     assert!(told > count.min(reads) / 4, "only {told} were told");
 }
 
-/// Whether the read that failed was told.
+/// Returns whether the failed read was reported.
 fn fail_a_read(seed: u64, read: u64) -> Played<bool> {
     let disk = SimulatedDisk::new(seed);
     disk.fail_read_at(read);
@@ -244,10 +245,10 @@ fn fail_a_read(seed: u64, read: u64) -> Played<bool> {
 
 /// The negative control: on a disk whose syncs do nothing, the same check must fail.
 #[test]
-fn does_not_survive_a_disk_that_lies() {
+fn does_not_survive_a_disk_that_ignores_syncs() {
     let (points, ..) = workload(1);
     let lying = |point| Trial { point, survival: Survival::None, ignores_syncs: true, ..TRIAL };
     let chosen = (0..10).map(|place| points / 2 + place * points / 25);
-    let failures = chosen.filter(|point| live_and_die(&lying(*point)).is_err()).count();
+    let failures = chosen.filter(|point| run_trial(&lying(*point)).is_err()).count();
     assert!(failures > 5, "only {failures}");
 }

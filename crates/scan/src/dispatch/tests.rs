@@ -148,7 +148,7 @@ fn a_worker_that_was_killed_before_the_first_answer_is_no_fault_of_the_program()
     assert_eq!(quarantined(dispatch.ended(0, false)), [0]);
 }
 
-/// Quarantines documents one after the other until the job fails; returns their number.
+/// Quarantines documents until the job fails; returns their number.
 fn set_aside_in_a_row(dispatch: &mut Dispatch) -> usize {
     let mut count = 0;
     loop {

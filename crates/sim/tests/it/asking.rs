@@ -74,7 +74,7 @@ fn find(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(wanted.len()).any(|window| window == wanted)
 }
 
-/// What stands between the first `before` and the `after` that follows it.
+/// The text between the first `before` and the `after` that follows it.
 pub(crate) fn between<'a>(text: &'a str, before: &str, after: &str) -> &'a str {
     let start = text.find(before).unwrap_or_else(|| panic!("no {before}")) + before.len();
     let length = text[start..].find(after).unwrap_or_else(|| panic!("no {after}"));

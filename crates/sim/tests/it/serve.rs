@@ -14,7 +14,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A web that is being served, at a moment that stands still.
+/// A web that is served at a fixed moment.
 struct Rig {
     web: Arc<Web>,
     clock: Arc<SimulatedClock>,

@@ -132,7 +132,7 @@ fn a_takedown_removes_what_was_derived() {
     let mut archive = open_archive(&disk);
     archive.takedown(&target, "asked for", START, &mut |_, _| {}).unwrap();
     archive.close().unwrap();
-    stage::take_down(&mut [&mut table], &target).unwrap();
+    assert_eq!(stage::take_down(&mut [&mut table], &target).unwrap(), 1);
     let mut table = servers(&disk);
     assert_eq!((table.software("a.example"), table.software("c.example")), (Some("apache"), None));
     // A rebuild does not bring it back.

@@ -4,22 +4,20 @@ mod summary;
 
 use super::kept::{Shown, Teller};
 use super::{Context, seeds};
-use crate::exit::{Advised, Exit};
+use crate::exit::Exit;
 use crate::signals::{self, Stop};
-use crate::words::count_of;
-use ::crawl::{Added, CrawlReport, Event, Settings};
+use ::crawl::{CrawlReport, Event};
 use anyhow::Context as _;
+use base::Interval;
 use base::clock::{Clock as _, RealClock};
-use base::{Interval, PageUrl};
-use fetch::{AddressRange, Proxy, WebDoor};
+use fetch::{AddressRange, Proxy};
 use frontier::{Mode, RevisitPolicy};
 use node::config::LanguageCode;
-use node::crawling::{self, CrawlStart, FinishedCrawl};
-use node::schedule::OpenSchedule;
-use node::{Config, DirectoryWriter, WebKind, door};
+use node::crawling::{self, CrawlPlan, FinishedCrawl, PreparedCrawl};
+use node::{Config, door};
 use serde_json::json;
 use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use summary::Summary;
@@ -30,6 +28,7 @@ Examples:
   utsushi --data ~/web crawl --seeds seeds.txt --scope domain --for 8h
   utsushi --data ~/web crawl                              continue where it stopped
   utsushi --data ~/web crawl http://127.0.0.1:8080/ --allow-address 127.0.0.0/8 --once
+  utsushi --data ~/test crawl http://127.0.0.1:8080/ --allow-address 127.0.0.0/8 --accelerate 1000
   utsushi --data ~/web --json crawl --pages 100 | jq -r 'select(.status == 200) | .url'
 
 What defines the crawl (seeds, --scope, --pause, --allow-address, --policy, --every, --contact, --proxy, --requisites,
@@ -38,10 +37,6 @@ shows what is stored, and `utsushi config --forget SETTING` removes it. A known 
 
 While it runs, `utsushi add`, `remove`, `pause`, `resume`, `status`, `servers` and `explain` reach it. Ctrl-C ends it;
 acknowledged data is never lost, however it ends.";
-
-/// Maximum number of captures between their visit and their sync, and of bytes of their bodies.
-pub(super) const CAPTURES_MAX: usize = 1_024;
-pub(super) const BYTES_MAX: u64 = 128 * 1024 * 1024;
 
 /// Without a terminal, the time between two lines of progress.
 const LINE_PAUSE: Duration = Duration::from_secs(5);
@@ -86,6 +81,10 @@ pub(crate) struct Args {
     /// Delay between two requests to one server; default: the setting `crawl.pause`
     #[arg(long, value_name = "TIME", value_parser = door::pause)]
     pause: Option<Interval>,
+    /// Let the schedule and the delays run this many times as fast as real time, up to 1000000; network time-outs do not. Only
+    /// for servers of this machine, in a data directory of its own; give it again to continue as fast
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    accelerate: Option<u32>,
     /// Forward proxy; default: the setting `fetch.proxy`
     #[arg(long, value_name = "URL")]
     proxy: Option<Proxy>,
@@ -162,19 +161,24 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     seeds.tell_bad(&given.output);
     let mut context = given.clone();
     context.node.config = args.config(given.node.config.clone());
-    check_contact(&context)?;
-    crawling::listen(&context.node)?;
+    context.node.check_crawl()?;
     let stop = signals::listen(&context.output).context("cannot listen for signals")?;
     let real = RealClock::start();
-    let writer = Arc::new(context.node.lock(WebKind::Public, "crawl", real.now())?);
-    let (door, opened, settings) = prepare(args, &context, &writer, seeds.pages.clone())?;
+    let web = context.node.crawled_web(args.accelerate)?;
+    let writer = Arc::new(context.node.lock(web, "crawl", real.now())?);
     let (pages, time, is_verbose) = (args.pages, args.time, args.verbose);
+    let plan = CrawlPlan {
+        seeds: seeds.pages.clone(),
+        pages_max: pages,
+        once: args.once,
+        accelerate: args.accelerate,
+        config_file: context.config_file.clone(),
+    };
+    let PreparedCrawl { start, settings, damaged } = context.node.prepare_crawl(&writer, &plan)?;
     let shown = Shown { pages, time, line_pause: LINE_PAUSE, is_verbose };
     let teller = Teller::new(&context.output, shown);
     let left = args.time.map(|time| Duration::from(time).saturating_sub(real.real_elapsed()));
-    let damaged = opened.damaged;
     let on_event = |event: &Event<'_>, report: &CrawlReport| teller.tell(event, report);
-    let start = CrawlStart { writer: Arc::clone(&writer), door, opened, pace: 1 };
     let finished = crawling::run(&context.node, start, settings, ended(stop, left), on_event).await?;
     drop(teller);
     let FinishedCrawl { report, remains } = &finished;
@@ -182,98 +186,6 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     context.output.result(&json!({ "summary": summary.to_json() }), || summary.to_text());
     let exit = if damaged > 0 { Exit::Found } else { exit_of(&finished, args.once) };
     Ok(seeds.exit(exit))
-}
-
-/// Without a contact only this machine and explicitly allowed addresses can be visited (D18).
-fn check_contact(context: &Context) -> anyhow::Result<()> {
-    let fetch = &context.node.config.fetch;
-    if fetch.contact.is_some() || !fetch.allow_addresses.is_empty() {
-        return Ok(());
-    }
-    let why = anyhow::anyhow!("public addresses are not visited without a contact");
-    Err(Advised::new("cannot crawl", door::no_contact_advice(), why).into())
-}
-
-/// Stores the settings of this run in the data directory, and reports it.
-fn keep(context: &Context) -> anyhow::Result<()> {
-    let (config, named) = (&context.node.config, context.config_file.as_deref());
-    let kept = config.keep(&context.node.data, named);
-    let kept =
-        kept.with_context(|| format!("cannot store the settings in `{}`", context.node.data.display()))?;
-    if let Some(path) = kept {
-        context.output.note(format!("the settings of this crawl are stored in `{}`", path.display()));
-    }
-    for (key, origin) in config.overridden() {
-        context.output.complaint(format!(
-            "`{key}` of {origin} is overridden by an earlier run; `utsushi config --forget {key}` removes the stored value"
-        ));
-    }
-    Ok(())
-}
-
-/// Checks refused pages again whose reason may no longer hold, and links that were out of scope.
-fn judge_again(context: &Context, data: &Path, opened: &mut OpenSchedule) -> anyhow::Result<()> {
-    let (frontier, now) = (&mut opened.frontier, opened.clock.now());
-    let access = door::access(&context.node.config, data);
-    let again = frontier.judge_again(&access, now).context("cannot check refused pages again")?;
-    if again > 0 {
-        context.output.note(format!("judged again: {} refused before", count_of(again, "page")));
-    }
-    if frontier.widens_scope().context("cannot store the scope")? {
-        let progress = context.output.progress("captures searched for links", None);
-        let told = |learning: &::crawl::Progress| progress.set(learning.captures, "");
-        let found = ::crawl::rediscover(frontier, &opened.reader, &opened.reads, now, told);
-        found.context("cannot add links that are now in scope")?;
-    }
-    Ok(())
-}
-
-fn prepare(
-    args: &Args,
-    context: &Context,
-    writer: &DirectoryWriter,
-    seeds: Vec<PageUrl>,
-) -> anyhow::Result<(WebDoor, OpenSchedule, Settings)> {
-    let config = &context.node.config;
-    let data = writer.directory().path().to_owned();
-    let door = WebDoor::new(door::settings(config, Some(data.clone()))?).map_err(node::Error::Door)?;
-    let mut opened = context.node.open_schedule(writer, 1)?;
-    let clock = Arc::clone(&opened.clock);
-    if seeds.is_empty() && opened.frontier.pages() == 0 {
-        let why = anyhow::anyhow!("no page is known yet, and no page given");
-        return Err(Advised::new("cannot crawl", "give a seed: `utsushi crawl URL`", why).into());
-    }
-    keep(context)?;
-    context.node.note_settings(
-        &mut opened.archive,
-        &opened.reader,
-        writer.directory().format().web,
-        clock.now(),
-    )?;
-    judge_again(context, &data, &mut opened)?;
-    introduce(context, &opened.frontier.overview(), seeds.len());
-    let settings = Settings {
-        reads: opened.reads.clone(),
-        seeds: seeds.into_iter().map(Added::page).collect(),
-        connections_max: config.crawl.connections_max,
-        captures_max: CAPTURES_MAX.max(2 * config.crawl.connections_max),
-        bytes_max: BYTES_MAX,
-        pages_max: args.pages,
-        once: args.once,
-    };
-    Ok((door, opened, settings))
-}
-
-fn introduce(context: &Context, overview: &frontier::Overview, seeds: usize) {
-    let known = count_of(overview.pages, "page");
-    let seeds = count_of(seeds as u64, "seed");
-    context.output.note(format!(
-        "crawling: {known} known, {seeds} given; the first request follows after a delay of {}",
-        context.node.config.crawl.pause
-    ));
-    if overview.paused {
-        context.output.complaint("the crawl is paused; `utsushi resume` continues it");
-    }
 }
 
 /// Waits until a stop is requested or the time is over.

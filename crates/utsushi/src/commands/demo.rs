@@ -9,21 +9,20 @@ mod middle;
 mod scanned;
 mod summary;
 
-use super::crawl::{BYTES_MAX, CAPTURES_MAX};
 use super::kept::{Shown, Teller};
 use super::{Context, status};
 use crate::exit::{Advised, Exit};
 use crate::output::Output;
 use crate::signals;
 use crate::words::grouped;
-use ::crawl::{Added, CrawlReport, Event};
+use ::crawl::{CrawlReport, Event};
 use anyhow::Context as _;
 use base::clock::{Clock, CrawlClock, RealClock};
 use base::disk::RealDisk;
 use base::{Interval, PageUrl};
 use fetch::{AddressPolicy, AddressRange, ExchangeLimits, Resolver, WebDoor};
 use node::control::ControlRequest;
-use node::crawling::CrawlStart;
+use node::crawling::{CrawlPlan, CrawlStart};
 use node::schedule::OpenSchedule;
 use node::views::ScheduleView;
 use node::{DirectoryWriter, Steering, WebKind, crawling};
@@ -112,7 +111,7 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
     let politeness = scene.serving.politeness();
     let pause = context.node.config.crawl.pause;
     let (took, simulated) = (real.real_elapsed(), clock.now().since(began));
-    let told = summary::Told {
+    let results = summary::DemoResults {
         report,
         politeness,
         findings,
@@ -124,10 +123,10 @@ pub(crate) async fn run(args: &Args, given: &Context) -> anyhow::Result<Exit> {
         writer: &writer,
     };
     if context.output.json() {
-        context.output.object(&json!({ "summary": told.to_json() }));
+        context.output.object(&json!({ "summary": results.to_json() }));
     } else {
-        told.to_text().lines().for_each(|line| context.output.line(line));
-        let hints = told.hints(&context.node.data);
+        results.to_text().lines().for_each(|line| context.output.line(line));
+        let hints = results.hints(&context.node.data);
         let writer = Arc::into_inner(writer).expect("the crawl has ended");
         show_schedule(&context, writer).await?;
         hints.iter().for_each(|line| context.output.line(line));
@@ -191,17 +190,9 @@ impl Scene {
         (writer, opened): (Arc<DirectoryWriter>, OpenSchedule),
         stop: impl Future<Output = ()>,
     ) -> anyhow::Result<CrawlReport> {
-        let config = &context.node.config;
         let seed = PageUrl::parse(&format!("http://{}/", self.web.host(0)))?;
-        let settings = ::crawl::Settings {
-            reads: opened.reads.clone(),
-            seeds: vec![Added::page(seed)],
-            connections_max: config.crawl.connections_max,
-            captures_max: CAPTURES_MAX.max(2 * config.crawl.connections_max),
-            bytes_max: BYTES_MAX,
-            pages_max: args.pages,
-            once: false,
-        };
+        let plan = CrawlPlan { seeds: vec![seed], pages_max: args.pages, ..CrawlPlan::default() };
+        let settings = plan.settings(&context.node, opened.reads.clone());
         let (pages, time, is_verbose) = (args.pages, Some(args.time), args.verbose);
         let teller = Teller::new(&context.output, Shown { pages, time, line_pause: LINE_PAUSE, is_verbose });
         let on_event = |event: &Event<'_>, report: &CrawlReport| teller.tell(event, report);

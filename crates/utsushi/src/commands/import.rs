@@ -43,7 +43,12 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
         None => {
             let writer = context.node.lock(WebKind::Public, "import", RealClock::start().now())?;
             let should_stop = || stop.is_asked();
-            importer.run(&context.node, &writer, &should_stop, &mut |event| tell(event, context))?
+            let summary =
+                importer.run(&context.node, &writer, &should_stop, &mut |event| tell(event, context))?;
+            if !stop.is_asked() {
+                context.node.catch_up_stages(&writer)?;
+            }
+            summary
         }
     };
     context.output.result(&json!({ "summary": summary }), || words::summary(&summary));

@@ -11,12 +11,15 @@ impl Context {
         Ok(self.node.present()?)
     }
 
-    /// Reports that times are those of the simulated web if the directory contains it.
+    /// Reports that times are not those of this machine if the directory has a time of its own.
     pub(crate) fn tell_simulated(&self) -> anyhow::Result<()> {
-        if self.node.web()? == WebKind::Simulated {
-            let present = self.node.present()?;
-            self.output.note(format!("times are those of the simulated web, where it is now {present}"));
-        }
+        let whose = match self.node.web()? {
+            WebKind::Public => return Ok(()),
+            WebKind::Simulated => "the simulated web",
+            WebKind::Accelerated => "the accelerated crawl",
+        };
+        let present = self.node.present()?;
+        self.output.note(format!("times are those of {whose}, where it is now {present}"));
         Ok(())
     }
 }

@@ -5,21 +5,19 @@ mod svg;
 mod visits;
 
 use super::{Context, told};
-use crate::exit::{Advised, Exit};
+use crate::exit::Exit;
 use crate::words::{bytes, count_of, grouped};
 use anyhow::Context as _;
-use archive::{Reader, Summary};
-use base::disk::RealDisk;
-use base::{Interval, Timestamp};
+use archive::Summary;
+use base::Interval;
 use figures::Numbers;
 use node::Steering;
 use node::control::ControlRequest;
-use node::directory::{DataDirectory, LockOwner, WebKind};
 use node::held_back;
+use node::stages::StageView;
 use node::views::{FailedPage, FiguresView, ScheduleView};
-use serde_json::{Value, json};
+use node::{NodeStatus, WebKind};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -48,28 +46,15 @@ pub(crate) async fn run(args: &Args, context: &Context) -> anyhow::Result<Exit> 
     if args.failed {
         return list_failed(context).await;
     }
-    let mut held = Held::read(context)?;
-    let steering = steering(&held, context, args.figures.is_some()).await?;
-    if let Some(steering) = steering {
-        let asked = steering.ask_for::<ScheduleView>(ControlRequest::Status {}).await;
-        held.schedule = match asked {
-            Ok(mut told) => told.pop(),
-            // The writer may be importing.
-            Err(error) if args.figures.is_none() => {
-                let error = anyhow::Error::from(error);
-                context.output.note(format!("the schedule cannot be read now: {error:#}"));
-                None
-            }
-            Err(error) => return Err(error.into()),
-        };
-        if let Some(place) = &args.figures {
-            let drawn =
-                steering.ask_for::<FiguresView>(ControlRequest::Figures {}).await?.pop().unwrap_or_default();
+    let status = match &args.figures {
+        None => context.node.status().await?,
+        Some(place) => {
+            let (status, drawn) = context.node.status_with_figures().await?;
             draw(drawn, place, context)?;
+            status
         }
-        steering.close().await?;
-    }
-    context.output.result(&held.to_json(), || held.to_text());
+    };
+    context.output.result(&status.to_json(), || to_text(&status));
     Ok(Exit::Done)
 }
 
@@ -103,115 +88,56 @@ fn draw(drawn: FiguresView, place: &Path, context: &Context) -> anyhow::Result<(
     Ok(())
 }
 
-/// Access to the schedule, if there is one.
-async fn steering(held: &Held, context: &Context, is_needed: bool) -> anyhow::Result<Option<Steering>> {
-    let is_there = held.directory.path().join(::crawl::FRONTIER).is_dir();
-    let is_empty = held.archive.captures() == 0;
-    if !is_there && is_empty && is_needed {
-        let why = anyhow::anyhow!("nothing has been crawled yet");
-        return Err(Advised::new("cannot draw figures", "start with `utsushi crawl URL`", why).into());
-    }
-    // For figures a schedule is built from imported captures.
-    if !is_there && !is_needed {
-        return Ok(None);
-    }
-    match Steering::find_to_read(&context.node).await {
-        Ok(steering) => Ok(Some(steering)),
-        Err(error) if !is_needed => {
-            let error = anyhow::Error::from(error);
-            context.output.note(format!("the schedule cannot be read: {error:#}"));
-            Ok(None)
+/// The text for a clock of its own; the public web has that of the machine.
+fn own_time(status: &NodeStatus) -> String {
+    match (status.directory.format().web, status.archive.last) {
+        (WebKind::Simulated | WebKind::Accelerated, Some(last)) => {
+            format!(": all times, loads and delays are in its own time\nnow             {last}")
         }
-        Err(error) => Err(error.into()),
+        _ => String::new(),
     }
 }
 
-struct Held {
-    directory: DataDirectory,
-    owner: Option<LockOwner>,
-    archive: Summary,
-    schedule: Option<ScheduleView>,
-    /// The daily limits of requests and bytes; 0 for no limit.
-    a_day_max: (u64, u64),
+fn to_text(status: &NodeStatus) -> String {
+    let (format, archive) = (status.directory.format(), &status.archive);
+    let writer = status.owner.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
+    let mut lines = vec![
+        format!("data directory  {}", status.directory.path().display()),
+        format!("format          {}, created {}", format.version, format.created),
+        format!("web             {}{}", format.web, own_time(status)),
+        format!("writer          {writer}"),
+        format!("archive         {} files, {} bytes", archive.files, archive.bytes),
+        format!("captures        {}", captures(archive)),
+        format!("pages           {}", archive.pages),
+    ];
+    if let (Some(first), Some(last)) = (archive.first, archive.last) {
+        lines.push(format!("from            {first}\nto              {last}"));
+    }
+    match &status.schedule {
+        Some(schedule) => {
+            let limits = (status.requests_per_day_max, status.bytes_per_day_max);
+            lines.push(schedule_text(schedule, limits));
+        }
+        None => lines.push("schedule        none yet; `utsushi crawl` creates one".to_owned()),
+    }
+    lines.extend(status.stages.iter().map(stage_text));
+    lines.join("\n")
 }
 
-impl Held {
-    fn read(context: &Context) -> anyhow::Result<Self> {
-        let directory = DataDirectory::open_reader(&context.node.data)?;
-        let owner = directory.owner().context("cannot find the process that writes to the data directory")?;
-        let _progress = context.output.progress("reading the archive", None);
-        let archive = match directory.archive_path() {
-            path if path.is_dir() => {
-                let reader = Reader::open(Arc::new(RealDisk), &path);
-                reader.and_then(|reader| reader.summary()).context("cannot read the archive")?
-            }
-            // An interrupted start may have left none.
-            _ => Summary::default(),
-        };
-        let crawl = &context.node.config.crawl;
-        let a_day_max = (crawl.requests_per_day_max, crawl.bytes_per_day_max);
-        Ok(Self { directory, owner, archive, schedule: None, a_day_max })
-    }
-
-    fn to_json(&self) -> Value {
-        let (format, archive) = (self.directory.format(), &self.archive);
-        json!({
-            "data": self.directory.path().to_string_lossy(),
-            "format": format.version,
-            "created": format.created.to_rfc3339(),
-            "web": format.web,
-            "writer": self.owner,
-            "archive": {
-                "files": archive.files,
-                "bytes": archive.bytes,
-                "captures": archive.captures(),
-                "responses": archive.responses,
-                "revisits": archive.revisits,
-                "unchanged": archive.unchanged,
-                "duplicates": archive.revisits - archive.unchanged,
-                "unanswered": archive.unanswered,
-                "resources": archive.resources,
-                "others": archive.others,
-                "pages": archive.pages,
-                "index_bytes": archive.index_bytes,
-                "first": archive.first.map(Timestamp::to_rfc3339),
-                "last": archive.last.map(Timestamp::to_rfc3339),
-            },
-            "schedule": self.schedule,
-        })
-    }
-
-    /// The text for the clock of the simulated web; the public web has ours.
-    fn own_time(&self) -> String {
-        match (self.directory.format().web, self.archive.last) {
-            (WebKind::Simulated, Some(last)) => {
-                format!(": all times, loads and delays are in its own time\nnow             {last}")
-            }
-            _ => String::new(),
+/// How far a stage is behind the archive, and why.
+fn stage_text(stage: &StageView) -> String {
+    let lag = match stage.lag {
+        Some(0) => "up to date".to_owned(),
+        Some(lag) => {
+            let more = if stage.lag_is_more { "more than " } else { "" };
+            format!("{more}{} behind", count_of(lag, "capture"))
         }
-    }
-
-    fn to_text(&self) -> String {
-        let (format, archive) = (self.directory.format(), &self.archive);
-        let writer = self.owner.as_ref().map_or_else(|| "none".to_owned(), ToString::to_string);
-        let mut lines = vec![
-            format!("data directory  {}", self.directory.path().display()),
-            format!("format          {}, created {}", format.version, format.created),
-            format!("web             {}{}", format.web, self.own_time()),
-            format!("writer          {writer}"),
-            format!("archive         {} files, {} bytes", archive.files, archive.bytes),
-            format!("captures        {}", captures(archive)),
-            format!("pages           {}", archive.pages),
-        ];
-        if let (Some(first), Some(last)) = (archive.first, archive.last) {
-            lines.push(format!("from            {first}\nto              {last}"));
-        }
-        match &self.schedule {
-            Some(schedule) => lines.push(schedule_text(schedule, self.a_day_max)),
-            None => lines.push("schedule        none yet; `utsushi crawl` creates one".to_owned()),
-        }
-        lines.join("\n")
-    }
+        None => "unknown".to_owned(),
+    };
+    let paused = if stage.is_paused { ", paused while the disk is full" } else { "" };
+    let waiting = if stage.is_running || stage.lag == Some(0) { "" } else { "; a running crawl updates it" };
+    let failure = stage.failure.as_deref().map(|failure| format!("\n  failed        {}", base::printable(failure)));
+    format!("{:<15} {lag}{paused}{waiting}{}", stage.stage, failure.unwrap_or_default())
 }
 
 fn schedule_text(told: &ScheduleView, (requests_max, bytes_max): (u64, u64)) -> String {

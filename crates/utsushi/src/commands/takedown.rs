@@ -108,6 +108,10 @@ async fn take_down(args: &Args, target: &Target, context: &Context) -> anyhow::R
         let what = "it is taken down, but a scan may still contain parts of it: run the command again when no scan is running";
         return Err(anyhow::anyhow!("{failure}").context(what));
     }
+    if let Some(failure) = &receipt.stages_incomplete {
+        let what = "it is taken down, but data derived from it may still contain parts of it: the next command that writes tries again";
+        return Err(anyhow::anyhow!("{failure}").context(what));
+    }
     let is_nothing = receipt.captures + receipt.scan_results + receipt.set_aside == 0;
     Ok(if is_nothing { Exit::Found } else { Exit::Done })
 }

@@ -16,8 +16,8 @@ const BEYOND: [&str; 8] = [
     "64:ff9b::/32",
     "fe00::/9",
 ];
-/// Where the crawler is the stricter one: anycast services that the registries call globally reachable, at which nobody
-/// has a web page. The guard, which cannot know what is wanted there, opens them.
+/// Where the crawler is the stricter one: anycast services that the registries call globally reachable, which have no
+/// web pages. The guard, which cannot know their use, allows them.
 const ONLY_THE_GUARD_OPENS: [&str; 4] =
     ["192.31.196.0/24", "192.52.193.0/24", "192.175.48.0/24", "2620:4f:8000::/48"];
 
@@ -40,7 +40,7 @@ fn compare(address: IpAddr) -> Option<&'static str> {
     known
 }
 
-/// What stands in the last four bytes.
+/// The last four bytes.
 fn tail(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
@@ -59,7 +59,7 @@ fn ends(block: &str) -> (IpAddr, IpAddr) {
     (first, last)
 }
 
-/// An address, its neighbours, and the forms in which one of IPv4 stands inside one of IPv6.
+/// An address, its neighbours, and the forms of an IPv4 address inside an IPv6 one.
 fn around(address: IpAddr) -> Vec<IpAddr> {
     match address {
         IpAddr::V4(v4) => {

@@ -6,10 +6,11 @@ use crate::made::{Made, PAGE, small_web};
 use crate::program::{objects, on, utsushi};
 use crate::site::Site;
 use serde_json::Value;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use tempfile::TempDir;
 
 /// A site that is crawled slowly enough to be interrupted.
@@ -73,27 +74,66 @@ fn a_running_crawl_imports_what_another_process_asks_for_and_goes_on() {
     on(&data, &["verify"]).done();
 }
 
-#[test]
-fn survives_m1_a_crawl_killed_in_the_middle_of_a_takedown() {
+/// A stored scan whose description is a pipe: a takedown, which reads it before the archive decides and again afterwards,
+/// waits there for the test.
+fn obstacle(data: &Path) -> PathBuf {
+    let scan = data.join("scans").join("obstacle");
+    fs::create_dir_all(&scan).unwrap();
+    let pipe = scan.join("job.json");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    pipe
+}
+
+/// Waits until the takedown reads the pipe; it waits until the result is dropped.
+fn held(pipe: &Path) -> File {
+    let mut held = None;
+    eventually("the takedown looks at the scans", || {
+        let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+        held = File::options().write(true).custom_flags(nonblocking).open(pipe).ok();
+        held.is_some()
+    });
+    held.unwrap()
+}
+
+fn kill_a_takedown(is_decided: bool) {
     let (site, _place, data) = slow();
     let mut crawl = Running::start(&data, &[&site.url("/")]);
     let page = archived(&mut crawl, 6).pop().unwrap();
-    let listed = || fs::read_dir(data.join("archive")).unwrap().count();
-    let before = listed();
+    let pipe = obstacle(&data);
     let mut command = utsushi();
     command.arg("--data").arg(&data).args(["takedown", "--yes", "--url", &page]);
     let mut asking = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-    eventually("the takedown begins", || listed() != before || asking.try_wait().unwrap().is_some());
+    let mut holding = held(&pipe);
+    if is_decided {
+        drop(holding);
+        eventually("the archive decides", || on(&data, &["takedown", "--list"]).stdout.contains(&page));
+        holding = held(&pipe);
+    }
     crawl.signal("KILL");
     assert_eq!(crawl.end().1, None);
-    let code = asking.wait().unwrap().code();
-    assert!([Some(0), Some(2)].contains(&code), "{code:?}");
-    // Whoever writes next finishes what was decided; what was not is asked for again.
-    let ended = on(&data, &["takedown", "--yes", "--url", &page]);
-    assert!([Some(0), Some(1)].contains(&ended.code), "{ended:?}");
+    drop(holding);
+    assert_eq!(asking.wait().unwrap().code(), Some(2), "it was not done");
+    assert!(data.join("takedown.pending").exists());
+    fs::remove_dir_all(pipe.parent().unwrap()).unwrap();
+    // The next writer finishes what was decided; the rest is requested again.
+    let history = on(&data, &["history", &page]);
+    assert_eq!(history.stderr.contains("is not archived"), is_decided, "{history:?}");
+    let again = on(&data, &["takedown", "--yes", "--url", &page]);
+    assert_eq!(again.code, Some(i32::from(is_decided)), "{again:?}");
+    assert!(!data.join("takedown.pending").exists());
     on(&data, &["history", &page]).found(&["is not archived"]);
     on(&data, &["verify"]).done();
     assert_eq!(state(&data, &page), "taken down");
+}
+
+#[test]
+fn survives_m1_a_crawl_killed_before_a_takedown_is_decided() {
+    kill_a_takedown(false);
+}
+
+#[test]
+fn survives_m1_a_crawl_killed_after_a_takedown_was_decided() {
+    kill_a_takedown(true);
 }
 
 #[test]

@@ -93,7 +93,7 @@ fn a_site_is_crawled_until_nothing_new_is_left_and_can_be_explained() {
         (&summary["refused"], &summary["gone"], &summary["robots"]),
         (&1.into(), &1.into(), &1.into())
     );
-    // The front page, those below it and a lost one; the refused one is no page archived.
+    // The front page, those below it and a missing one; the refused one does not count as archived.
     assert_eq!((&summary["pages"], &summary["unchanged"]), (&(PAGES + 2).into(), &0.into()), "{summary}");
     assert_eq!(summary["requests"], PAGES + 3, "pages and the robots file: {summary}");
     let asked = site.asked();
@@ -138,7 +138,7 @@ fn a_site_is_crawled_until_nothing_new_is_left_and_can_be_explained() {
     made_anew(&data, &page, &told);
 }
 
-/// The schedule can be thrown away: it is made anew with the same times.
+/// The schedule can be deleted: it is rebuilt with the same times.
 fn made_anew(data: &Path, page: &str, before: &Value) {
     let said = on(data, &["--json", "rebuild", "frontier"]).done();
     assert_eq!(objects(&said)[0]["frontier"]["pages"], PAGES + 3, "{said}");

@@ -1,4 +1,4 @@
-//! Damage in the archive stops no rebuild: it is passed over, counted and reported, and the crawl goes on (M5).
+//! Damage in the archive does not stop a rebuild: it is skipped, counted and reported, and the crawl continues (M5).
 
 use crate::program::{objects, on};
 use crate::site::Site;
@@ -48,7 +48,7 @@ fn survives_m5_a_damaged_record_and_a_lost_schedule_end_in_a_working_crawl() {
         assert_ne!(objects(&said)[0]["state"], "unknown", "{said}");
     }
     fs::remove_dir_all(data.join("frontier")).unwrap();
-    // The crawl does the same at its start, and then goes on.
+    // The crawl does the same at its start, and then continues.
     let crawled = on(&data, &["crawl", "--once", "--for", "60s"]);
     assert_eq!(crawled.code, Some(1), "{crawled:?}");
     advice.iter().for_each(|part| assert!(crawled.stderr.contains(part), "{crawled:?}"));

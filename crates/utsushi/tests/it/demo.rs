@@ -61,7 +61,7 @@ fn the_demo_ends_by_itself_and_what_it_says_is_in_the_archive() {
     looks_back(&data, &summary);
 }
 
-/// What the demo shows at its end can be had from the archive: a page's history and bytes, and the web in the middle.
+/// What the demo shows at its end is in the archive: a page's history and bytes, and the web in the middle of the run.
 fn looks_back(data: &Path, summary: &Value) {
     let (page, at) = (summary["page"].as_str().unwrap(), summary["snapshot"]["at"].as_str().unwrap());
     let history = on(data, &["--json", "history", page]).done();

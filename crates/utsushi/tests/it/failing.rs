@@ -96,7 +96,7 @@ fn linking(title: &str, links: &[String]) -> String {
 fn redirect(to: &str) -> String {
     page(302, &format!("Location: {to}\r\n"), "")
 }
-/// An error after which the server wants to be left alone for a second.
+/// An error with which the server asks to wait for a second.
 fn error(status: u16) -> String {
     page(status, "Retry-After: 1\r\n", "")
 }
@@ -235,15 +235,18 @@ fn seeds_that_lead_nowhere_are_named() {
     assert!(said.contains(&format!("seed {lost}: gone (status 404)")), "{said}");
     assert!(!said.contains(fine), "{said}");
 
-    // A seed that does not exist is something to tell; if other pages came, it is no reason to fail.
+    // A missing seed is reported; if other pages were fetched, it is not a failure.
     let (_place, data) = directory(&[&site]);
     let said = on(&data, &["crawl", fine, lost, "--once", "--for", "60s"]).done();
     assert!(said.contains(&format!("seed {lost}: gone (status 404)")), "{said}");
     let (_place, data) = directory(&[&site]);
     on(&data, &["crawl", lost, "--once", "--for", "60s"]).found(&[]);
 
-    // Port 1 is reserved, and nobody listens there.
+    // Port 1 is reserved, and nothing listens there.
     let (_place, data) = directory(&[&site]);
     let said = on(&data, &["crawl", "http://127.0.0.3:1/", "--once", "--for", "60s"]).found(&[]);
-    assert!(said.contains("seed http://127.0.0.3:1/: refused while the robots file cannot be had"), "{said}");
+    assert!(
+        said.contains("seed http://127.0.0.3:1/: refused while the robots file cannot be fetched"),
+        "{said}"
+    );
 }

@@ -1,4 +1,4 @@
-//! The figures of paper 003, from directories that nobody crawls, that somebody crawls, and that nobody ever crawled.
+//! The figures of paper 003, from directories without a running crawl, with one, and never crawled.
 
 use crate::made::{imported, small_web};
 use crate::program::{on, utsushi};

@@ -54,7 +54,7 @@ impl Guarding {
     }
 }
 
-/// A test that failed leaves no process behind.
+/// A failed test leaves no process.
 impl Drop for Guarding {
     fn drop(&mut self) {
         let _ = self.process.kill();

@@ -1,4 +1,4 @@
-//! Pages that are held back are counted and named wherever a crawl is told of, and can be had all the same (H10).
+//! Held-back pages are counted and named in every report on a crawl, and can still be added (H10).
 
 use crate::program::{objects, on};
 use crate::site::Site;

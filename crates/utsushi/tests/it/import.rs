@@ -173,7 +173,7 @@ fn the_summary_accounts_for_every_record_that_was_read() {
     fs::write(&file, records.concat()).unwrap();
     let said = import(&data, &file).found(&[]);
     let accounted = summary(&said)["accounted"].clone();
-    let digest = "its block is not the one its digest was made of";
+    let digest = "its block does not match its digest";
     let left_out = &accounted["left_out"];
     assert_eq!((&accounted["read"], &accounted["imported"]), (&7.into(), &3.into()), "{accounted}");
     assert_eq!(left_out[digest], 3, "a request alone, and an answer with its request: {accounted}");

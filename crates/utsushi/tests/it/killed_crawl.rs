@@ -1,4 +1,4 @@
-//! A crawl that is killed at random moments and started again, over a simulated web in a process of its own.
+//! A crawl that is killed at random moments and restarted, over a simulated web in its own process.
 //!
 //! After every kill: whatever was acknowledged is in the archive where it was said to be; no page was archived twice for one
 //! due time; and the servers, who know nothing of any crash, saw no pause shortened, no `Crawl-delay` forgotten, nothing
@@ -67,7 +67,7 @@ impl Rig {
         std::fs::write(self.settings(), text).unwrap();
     }
 
-    /// Begins to crawl, or goes on.
+    /// Starts or continues the crawl.
     fn crawl(&self, is_first: bool) -> Child {
         let mut command = utsushi();
         command
@@ -151,7 +151,7 @@ fn lines(child: &mut Child) -> Receiver<String> {
     told
 }
 
-/// Lets a crawl go on until some moment, kills it, and gives the lines it printed before: they were acknowledged.
+/// Lets a crawl run until some moment, kills it, and returns the lines it printed: they were acknowledged.
 #[expect(clippy::disallowed_methods, reason = "a process is killed at a moment of real time")]
 fn run_and_kill(mut child: Child, chance: &mut Chance) -> Vec<String> {
     let told = lines(&mut child);

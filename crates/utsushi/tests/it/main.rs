@@ -5,6 +5,7 @@
     reason = "clippy knows test functions by their mark; here the functions they call are tests too"
 )]
 
+mod accelerate;
 mod addresses;
 mod beside;
 mod config;

@@ -79,7 +79,7 @@ pub(crate) fn objects(said: &str) -> Vec<serde_json::Value> {
     said.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
-/// Says that something is not tested. Not by `eprintln!`, which is heard only from tests that fail.
+/// Reports that something is not tested. Not by `eprintln!`, whose output is shown only for failed tests.
 pub(crate) fn not_tested(what: &str) {
     let notice = format!("NOT TESTED: {what}\n");
     std::io::Write::write_all(&mut std::io::stderr(), notice.as_bytes()).unwrap();

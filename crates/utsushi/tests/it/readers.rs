@@ -1,4 +1,4 @@
-//! Reading needs no permission to write and no lock: not when nobody writes, not beside a crawl, not after a `kill -9`.
+//! Reading needs no write permission and no lock: without a writer, beside a crawl, and after a `kill -9`.
 
 use crate::program::{Ended, objects, on, run, utsushi};
 use crate::site::Site;
@@ -84,7 +84,7 @@ fn schedule(data: &Path) -> Value {
     objects(&read(data, &["--json", "status"]).done()).remove(0)["schedule"].take()
 }
 
-/// The servers. How long each is left alone counts from the moment of opening.
+/// The servers. Their delays count from the moment of opening.
 fn servers(data: &Path) -> Vec<Value> {
     let mut told = objects(&read(data, &["--json", "servers"]).done());
     told.iter_mut().for_each(|server| server["resting_until"] = Value::Null);

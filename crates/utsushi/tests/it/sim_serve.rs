@@ -46,7 +46,7 @@ impl Serving {
     }
 }
 
-/// A test that failed leaves no process behind.
+/// A failed test leaves no process.
 impl Drop for Serving {
     fn drop(&mut self) {
         let _ = self.process.kill();

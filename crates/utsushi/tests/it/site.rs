@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 
-/// So many pages lie behind the front page, each linked from the one before it and from the front page.
+/// Number of pages below the front page, each linked from the one before it and from the front page.
 pub(crate) const PAGES: usize = 30;
 
 /// A site that runs until the process ends.

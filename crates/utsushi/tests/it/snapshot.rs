@@ -146,7 +146,7 @@ fn versions_are_chosen_by_language_once_they_were_read() {
     read(&data, languages, "");
     let during = ["--during", ".."];
     let of = |flags: &[&str]| chosen(&data, &[&during, flags].concat());
-    // The other site has the words of the news: what is known of bytes is known of whoever sent them.
+    // The other site has the same words: facts about a content apply to every page that has it.
     let news = ["example.org/news 01", "example.org/news 03", "example.org/news 05", "other.test/ 03"];
     assert_eq!(of(&["--language", "ja"]), news);
     let style = "www.example.org/style 02";

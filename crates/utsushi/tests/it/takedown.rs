@@ -1,4 +1,4 @@
-//! What is taken down is gone: from what is handed out, from the files, after a rebuild and after a new import.
+//! What is taken down is gone: from results, from the files, after a rebuild and after a new import.
 
 use crate::made::{PAGE, imported, small_web};
 use crate::program::{contents, objects, on};
@@ -12,6 +12,13 @@ fn take_down(data: &Path, which: &[&str]) -> Value {
 }
 
 #[test]
+fn what_is_not_the_url_of_a_page_is_refused_as_such() {
+    let wrong = on(Path::new("unused"), &["takedown", "--url", "not a url"]);
+    wrong.wrong(&["it is not the URL of a page"]);
+    assert!(!wrong.stderr.contains("prefix; write"), "{wrong:?}");
+}
+
+#[test]
 fn a_page_is_gone_for_good_and_what_others_need_of_it_is_kept() {
     let made = small_web();
     let (place, data) = imported(&made);
@@ -20,6 +27,7 @@ fn a_page_is_gone_for_good_and_what_others_need_of_it_is_kept() {
     assert_eq!(receipt["reason"], "it was asked for");
     assert_eq!(receipt["moved"][0]["url"], "http://other.test/", "{receipt}");
     assert!(receipt["out_of_reach"].as_str().unwrap().contains("exported"));
+    assert_eq!(receipt["stages"], serde_json::json!({ "derived": 0, "frontier": 0 }), "{receipt}");
 
     let is_gone = || {
         on(&data, &["history", PAGE]).found(&["is not archived"]);

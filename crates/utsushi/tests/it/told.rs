@@ -1,5 +1,4 @@
-//! What a crawl was told is kept, and what its operator orders is done: visit now, remove, take up again. What is due is
-//! visited at once.
+//! Settings of a crawl are kept, and orders are carried out: visit now, remove, restore. Due pages are visited at once.
 
 use crate::crawl::{Running, directory, eventually, summary};
 use crate::program::{objects, on};
@@ -45,7 +44,7 @@ fn a_crawl_goes_on_as_it_was_told() {
     for (key, value) in [("crawl.scope", "prefix"), ("crawl.pause", "2s"), ("crawl.every", "9d")] {
         assert_eq!(setting(&data, key), (value.into(), "kept".into()));
     }
-    // Said again it changes, and what was left as too far away is taken up.
+    // A new value replaces the old one, and pages outside the old scope are added.
     let wider = summary(
         &on(&data, &["--json", "crawl", &site.url("/"), "--scope", "server", "--once", "--for", "60s"])
             .done(),
@@ -113,12 +112,12 @@ fn known_pages_are_visited_now_when_that_is_asked_for() {
     // A seed that is named again.
     on(&data, &["crawl", &front, "--once", "--for", "60s"]).done();
     assert_eq!((count("/"), count("/page/7")), (2, 1));
-    // While nobody crawls.
+    // Without a running crawl.
     let told = on(&data, &["add", "--now", &page]).done();
     assert!(told.contains("was asked for"), "{told}");
     on(&data, &["crawl", "--once", "--for", "60s"]).done();
     assert_eq!(count("/page/7"), 2);
-    // While one crawls; the schedule is the same when it is made anew.
+    // With a running crawl; the schedule is the same after a rebuild.
     let mut crawl = Running::start(&data, &[&front]);
     crawl.captures(1);
     let said = objects(&on(&data, &["--json", "add", "--now", "--prefix", &site.url("/page/2")]).done());

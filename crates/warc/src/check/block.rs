@@ -22,7 +22,7 @@ pub(super) struct Block {
 
 #[derive(Debug)]
 enum Payload {
-    /// There is nothing to prove: no digest, or one of content that is not in this block.
+    /// There is nothing to check: no digest, or one of content outside this block.
     Elsewhere,
     /// The block itself.
     Whole(Vec<u8>, Hasher),
@@ -30,7 +30,7 @@ enum Payload {
     Body(Direction, Option<Vec<u8>>, Message),
 }
 
-/// Of named fields, this much is looked at.
+/// Maximum bytes of named fields that are checked.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 
 impl Block {
@@ -81,12 +81,12 @@ impl Block {
     pub(super) fn length(&self) -> u64 {
         self.length
     }
-    /// Where in the block something begins that looks like a record.
+    /// Where in the block something that looks like a record begins.
     pub(super) fn record_inside(&self) -> Option<u64> {
         self.record_inside.found
     }
 
-    /// Tells what is wrong with a block that was read to its end.
+    /// Reports what is wrong with a block that was read to its end.
     pub(super) fn finish(self, report: &mut Report) {
         if let Some((claimed, hasher)) = self.digest {
             let computed = hasher.finish();
@@ -149,7 +149,7 @@ fn mismatch(what: &str, claimed: &[u8], computed: &[u8]) -> String {
     format!("the digest of the {what} is `{}`, but the record says `{}`", hex(computed), hex(claimed))
 }
 
-/// Named fields as a block. Writers are free with them, so that what is wrong is advice.
+/// Named fields as a block. Writers vary them, so faults are advice.
 fn check_fields(text: &[u8], is_cut: bool, report: &mut Report) {
     let whole = if is_cut {
         text.get(..text.iter().rposition(|b| *b == b'\n').unwrap_or_default())
@@ -173,12 +173,12 @@ fn check_fields(text: &[u8], is_cut: bool, report: &mut Report) {
     if wrong > 0 {
         report.advice(
             clause,
-            format!("`{wrong}` lines of the block are no named fields; expected `name: value`"),
+            format!("`{wrong}` lines of the block are not named fields; expected `name: value`"),
         );
     }
 }
 
-/// Looks for the beginning of a record inside a block: what a wrong length has swallowed.
+/// Looks for the beginning of a record inside a block, swallowed by a wrong length.
 #[derive(Debug, Default)]
 struct Inside {
     found: Option<u64>,

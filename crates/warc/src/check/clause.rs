@@ -1,7 +1,7 @@
 //! The clauses of the standard that a finding can name, and the named fields they define.
 //!
-//! The two editions number their fields differently from 5.12 on, so that a number is asked for with the edition
-//! that the record claims to follow.
+//! The two editions number their fields differently from 5.12 on, so a number depends on the edition that the record
+//! claims to follow.
 
 use std::fmt;
 
@@ -24,13 +24,13 @@ impl fmt::Display for Edition {
     }
 }
 
-/// What a finding rests on.
+/// The clause that a finding refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Clause {
     /// What a file, a record, and the head of a record consist of.
     Model,
-    /// A named field stands once in a record.
+    /// A named field occurs once in a record.
     Repeated,
     /// One named field: its syntax, and which records have it.
     Field(Field),
@@ -42,7 +42,7 @@ pub enum Clause {
     DnsResource,
     /// A request over HTTP.
     HttpRequest,
-    /// What was learned beside an answer.
+    /// Metadata about an answer.
     Metadata,
     /// A revisit whose content has the same digest.
     IdenticalDigest,
@@ -123,7 +123,7 @@ macro_rules! fields {
             pub const fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name,)* }
             }
-            /// The clause that defines it. What 1.0 does not know yet is known by its clause in 1.1.
+            /// The clause that defines it. A field that 1.0 lacks has its clause of 1.1.
             #[must_use]
             pub const fn clause(self, edition: Edition) -> &'static str {
                 match (self, edition) {

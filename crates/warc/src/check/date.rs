@@ -4,7 +4,7 @@
 use super::clause::Edition;
 use super::report::Severity;
 
-/// Whether `value` is a date; else how much that weighs, and what is wrong.
+/// Checks that `value` is a date; otherwise returns severity and reason.
 pub(super) fn check(value: &str, edition: Edition) -> Result<(), (Severity, &'static str)> {
     let date = Date::read(value)
         .ok_or((Severity::Error, "is not a date; expected the form `2026-03-31T09:00:00Z`"))?;
@@ -12,7 +12,7 @@ pub(super) fn check(value: &str, edition: Edition) -> Result<(), (Severity, &'st
     match (date.zone, date.precision) {
         (Zone::Other, _) => Err((Severity::Error, "is not in UTC; expected `Z` at its end")),
         (_, Precision::Day | Precision::Minute) if edition == Edition::V1_0 => {
-            Err((Severity::Error, "is not given to the second, as 1.0 demands"))
+            Err((Severity::Error, "is not given to the second, as 1.0 requires"))
         }
         (Zone::Offset, _) => Err((Severity::Advice, "writes UTC as an offset; expected `Z`")),
         (_, Precision::Fraction) if edition == Edition::V1_0 => {
@@ -89,10 +89,10 @@ impl Date {
     fn check_ranges(&self) -> Result<(), &'static str> {
         let [hour, minute, second] = self.time;
         if !(1..=12).contains(&self.month) || !(1..=days(self.year, self.month)).contains(&self.day) {
-            return Err("is a day that no calendar has");
+            return Err("is not a day of the calendar");
         }
         if hour > 23 || minute > 59 || second > 59 {
-            return Err("is a time that no clock shows; expected `00:00:00` to `23:59:59`");
+            return Err("is not a time of day; expected `00:00:00` to `23:59:59`");
         }
         Ok(())
     }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_are_no_dates() {
+    fn other_forms_are_not_dates() {
         for wrong in [
             "",
             "yesterday",

@@ -1,7 +1,7 @@
 //! Labelled digests, `algorithm:value`, and the algorithms that can be computed again.
 //!
-//! The standard recommends no algorithm and no way to write the value. The community's labels are known here, and
-//! base 16, base 32 and base 64 are told apart by length and letters.
+//! The standard recommends no algorithm and no way to write the value. The community's labels are known here, and base
+//! 16, base 32 and base 64 are distinguished by length and letters.
 
 use super::head::is_token;
 use super::report::shown;
@@ -26,7 +26,7 @@ impl Claim {
         if label.is_empty() || !label.bytes().all(is_token) {
             return refuse("names no algorithm");
         }
-        // Padding of base 32 and letters of base 64 are no token characters, but everybody writes them.
+        // Padding of base 32 and letters of base 64 are not token characters, but common writers use them.
         if digest.is_empty() || !digest.bytes().all(|b| is_token(b) || b"=/".contains(&b)) {
             return refuse("has no value that is one word");
         }
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn digests_of_nothing_in_every_dress() {
+    fn digests_of_nothing_in_every_encoding() {
         check("sha1:3I42H3S6NNFQ2MSVX7XZKYAYSCX5QBYJ");
         check("SHA-1:3i42h3s6nnfq2msvx7xzkyayscx5qbyj");
         check("sha1:da39a3ee5e6b4b0d3255bfef95601890afd80709");
@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_digest_is_refused() {
+    fn other_texts_are_not_digests() {
         for wrong in [
             "",
             "sha1",

@@ -1,8 +1,7 @@
 //! The named fields of one record (clauses 5 and 6): which are there, how often, and how they are written.
 //!
 //! Severities follow one rule: what the standard says with *shall* is an error, what it says with *should* or
-//! *recommended* is advice. Where writers that everybody uses break a *shall*, it is advice as well, and the reason
-//! stands beside it.
+//! *recommended* is advice. Where common writers break a *shall*, it is advice as well, with the reason in a comment.
 
 use super::clause::{Clause, Edition, Field};
 use super::date;
@@ -13,7 +12,7 @@ use super::uri::{self, Flaw};
 use crate::Kind;
 use std::net::IpAddr;
 
-/// Looks at every field of `head`.
+/// Checks every field of `head`.
 pub(super) fn check(head: &Head, kind: &Kind, report: &mut Report) {
     check_presence(head, kind, report);
     check_repetition(head, report);
@@ -92,7 +91,7 @@ fn check_repetition(head: &Head, report: &mut Report) {
     for field in Field::ALL.iter().copied().filter(|field| *field != Field::ConcurrentTo) {
         let times = head.all(field).count();
         if times > 1 {
-            let what = format!("`{}` stands there `{times}` times; it may stand there once", field.name());
+            let what = format!("`{}` occurs `{times}` times; it may occur once", field.name());
             report.error(Clause::Repeated, what);
         }
     }
@@ -130,7 +129,7 @@ fn check_value(field: Field, value: &str, edition: Edition, report: &mut Report)
 fn check_id(field: Field, value: &str, report: &mut Report) {
     let inner = value.strip_prefix('<').and_then(|value| value.strip_suffix('>'));
     let Some(inner) = inner else {
-        let what = format!("`{}` does not stand in angle brackets; expected `<urn:uuid:…>`", shown(value));
+        let what = format!("`{}` is not in angle brackets; expected `<urn:uuid:…>`", shown(value));
         report.wrong(field, what);
         return;
     };
@@ -167,7 +166,7 @@ fn check_media_type(field: Field, value: &str, report: &mut Report) {
     if !is_type {
         report.wrong(field, format!("`{}` is not a media type; expected `type/subtype`", shown(value)));
     } else if parameters.is_some_and(|parameters| !are_parameters(parameters)) {
-        // What a server said of a resource is copied as it is.
+        // The media type of a resource is copied from the server unchanged.
         let what = format!("`{}` has malformed parameters; expected `; name=value`", shown(value));
         report.advice(Clause::Field(field), what);
     }
@@ -211,10 +210,8 @@ fn check_digest(field: Field, value: &str, report: &mut Report) {
     match Claim::read(value) {
         Ok(Claim::Known(..)) => {}
         Ok(Claim::Unknown(label)) => {
-            let what = format!(
-                "the algorithm `{}` is not known here, so that the digest is not proved",
-                shown(&label)
-            );
+            let what =
+                format!("the algorithm `{}` is not known here, so the digest is not checked", shown(&label));
             report.advice(Clause::Field(field), what);
         }
         Err(what) => report.wrong(field, what),
@@ -231,13 +228,13 @@ fn check_address(value: &str, report: &mut Report) {
     }
 }
 
-/// The grammar of 1.0 has every URI in angle brackets, its examples do not, and writers do either. 1.1 has none.
+/// The grammar of 1.0 puts every URI in angle brackets, its examples do not, and writers do both. 1.1 has none.
 fn check_uri(field: Field, value: &str, edition: Edition, report: &mut Report) {
     let bracketed = value.strip_prefix('<').and_then(|value| value.strip_suffix('>'));
     let uri = match bracketed {
         Some(_) if edition == Edition::V1_1 => {
             let what =
-                format!("`{}` stands in angle brackets, which 1.1 has around record ids alone", shown(value));
+                format!("`{}` is in angle brackets, which 1.1 has only around record ids", shown(value));
             report.wrong(field, what);
             return;
         }
@@ -245,7 +242,7 @@ fn check_uri(field: Field, value: &str, edition: Edition, report: &mut Report) {
         None => value,
     };
     let Err(flaw) = uri::check(uri) else { return };
-    // URLs are written as browsers and crawlers know them, which is not always as RFC 3986 wants them.
+    // URLs are written as browsers accept them, which is not always as RFC 3986 requires.
     let is_usual = flaw.is_usual() && field != Field::Profile;
     let severity = if is_usual { Severity::Advice } else { Severity::Error };
     report.add(severity, Clause::Field(field), told(uri, flaw));
@@ -276,7 +273,7 @@ fn check_type(kind: &Kind, report: &mut Report) {
         return;
     }
     if word.bytes().all(is_token) {
-        let what = format!("`{}` is not a type of the standard; readers pass over the record", shown(word));
+        let what = format!("`{}` is not a type of the standard; readers skip the record", shown(word));
         report.advice(Clause::Field(Field::Type), what);
     } else {
         report.wrong(Field::Type, format!("`{}` is not one word", shown(word)));
@@ -372,7 +369,7 @@ fn check_revisit(head: &Head, report: &mut Report) {
     let is_defined = matches!(name, "identical-payload-digest" | "server-not-modified");
     if !profile.is_empty() && (!is_defined || edition != expected_edition) {
         let what = format!(
-            "`{}` is no profile of this edition; it defines `http://netpreserve.org/warc/{expected_edition}/revisit/` with `identical-payload-digest` and `server-not-modified`",
+            "`{}` is not a profile of this edition; it defines `http://netpreserve.org/warc/{expected_edition}/revisit/` with `identical-payload-digest` and `server-not-modified`",
             shown(profile)
         );
         report.advice(Clause::OtherProfile, what);
@@ -382,7 +379,7 @@ fn check_revisit(head: &Head, report: &mut Report) {
     }
     if head.get(Field::PayloadDigest).is_none() {
         report
-            .error(Clause::IdenticalDigest, "there is no `WARC-Payload-Digest`, on which this profile rests");
+            .error(Clause::IdenticalDigest, "there is no `WARC-Payload-Digest`, which this profile requires");
     }
     let length = head.get(Field::ContentLength).and_then(number).unwrap_or_default();
     if length > 0 && !head.get(Field::Truncated).is_some_and(|reason| reason.eq_ignore_ascii_case("length")) {

@@ -1,4 +1,4 @@
-//! What the check hands out.
+//! The results of a check.
 
 use super::clause::{Clause, Edition};
 use super::report::Severity;
@@ -12,13 +12,13 @@ pub struct Finding {
     pub offset: u64,
     /// The number of the record, from 1; one more than the last when no record can be named.
     pub record: u64,
-    /// What the record is called, if it says so.
+    /// The id of the record, if it states one.
     pub id: Option<String>,
-    /// How much it weighs.
+    /// Its severity.
     pub severity: Severity,
     /// The edition that the record follows.
     pub edition: Edition,
-    /// What it rests on.
+    /// The clause that it refers to.
     pub clause: Clause,
     /// What is wrong and what is expected.
     pub what: String,
@@ -71,7 +71,7 @@ pub struct CheckSummary {
 }
 
 impl CheckSummary {
-    /// Whether the file breaks nothing that the standard demands.
+    /// Whether the file breaks no requirement of the standard.
     #[must_use]
     pub fn is_valid(&self) -> bool {
         self.errors == 0

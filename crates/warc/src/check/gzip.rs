@@ -71,7 +71,7 @@ impl Gunzip {
         Ok(())
     }
 
-    /// Fills `window`; how much, and whether the member is over.
+    /// Fills `window`; returns how much, and whether the member has ended.
     pub(super) fn advance<R: Read>(
         &mut self,
         input: &mut Input<R>,
@@ -84,7 +84,7 @@ impl Gunzip {
         let status = self.raw.decompress(compressed, window, FlushDecompress::None);
         let difference = |after: u64, before: u64| usize::try_from(after - before).unwrap_or(usize::MAX);
         input.consume(difference(self.raw.total_in(), taken_before));
-        let status = status.map_err(|_| gzip_damage("the compressed bytes of the member make no sense"))?;
+        let status = status.map_err(|_| gzip_damage("the compressed bytes of the member are invalid"))?;
         let made = difference(self.raw.total_out(), made_before);
         self.crc.update(window.get(..made).unwrap_or_default());
         self.length = self.length.wrapping_add(u32::try_from(made).unwrap_or(u32::MAX));

@@ -3,7 +3,7 @@
 use super::clause::{Clause, Edition, Field};
 use super::report::{Report, shown};
 
-/// A head as far as it could be understood.
+/// A head, as far as it could be parsed.
 #[derive(Debug, Default)]
 pub(super) struct Head {
     pub(super) edition: Edition,
@@ -33,8 +33,7 @@ impl Head {
                     value.extend_from_slice(line.trim_ascii());
                 }
                 (Some(b' ' | b'\t'), None) => {
-                    report
-                        .error(Clause::Model, "a line that continues a field stands before the first field");
+                    report.error(Clause::Model, "a line that continues a field comes before the first field");
                 }
                 _ => {
                     head.close(current.take(), report);
@@ -134,11 +133,12 @@ fn split_field(line: &[u8], report: &mut Report) -> Option<(Vec<u8>, Vec<u8>)> {
         return None;
     }
     if token.len() != name.len() {
-        report.error(Clause::Model, format!("white space stands before the colon in `{}`", text()));
+        report.error(Clause::Model, format!("there is white space before the colon in `{}`", text()));
     }
     if !token.iter().all(|b| is_token(*b)) {
         let name = shown(&String::from_utf8_lossy(token));
-        report.error(Clause::Model, format!("the field name `{name}` has characters that no name has"));
+        report
+            .error(Clause::Model, format!("the field name `{name}` has characters that names must not have"));
     }
     Some((token.to_vec(), value.get(1..).unwrap_or_default().trim_ascii().to_vec()))
 }

@@ -1,8 +1,8 @@
 //! The payload of an HTTP message while it streams by: what follows its head, with and without chunk framing.
 //!
-//! The standard means the entity body, without the transfer coding. The commonest writers digest what follows the
-//! head, chunk framing included (D8), so that either is right here. When interim answers (1xx) were kept, what
-//! follows the first head and what follows the last one are both possible readings.
+//! The standard means the entity body, without the transfer coding. The most common writers digest what follows the
+//! head, including chunk framing (D8), so both are accepted. When interim answers (1xx) were kept, what follows the
+//! first head and what follows the last one are both possible readings.
 //!
 //! **Invariant:** at most [`HEAD_BYTES_MAX`] of a message are held.
 
@@ -68,7 +68,7 @@ impl Message {
             let before = self.head.len();
             self.head.extend_from_slice(bytes.get(..room).unwrap_or_default());
             let Some(end) = head_end(&self.head, looked_at) else {
-                // Bodies of earlier, interim heads go on.
+                // Bodies of earlier, interim heads continue.
                 self.bodies.iter_mut().for_each(|body| body.update(bytes.get(..room).unwrap_or_default()));
                 bytes = bytes.get(room..).unwrap_or_default();
                 continue;
@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_message_is_told() {
+    fn other_blocks_are_reported() {
         check(Direction::Response, "<html>", (false, false), &[""]);
         check(Direction::Response, "HTTP/1.1 200 OK\r\nA: b\r\n", (true, false), &[""]);
         check(Direction::Response, "SSH-2.0\r\n\r\nx", (false, true), &["x"]);

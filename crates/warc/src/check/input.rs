@@ -1,12 +1,12 @@
-//! A file read through one buffer that can step back cheaply, and that will not be made to read itself over and over.
+//! A file read through one buffer that can step back cheaply, with a limit on reading again.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
 const BUFFER_BYTES: usize = 128 * 1024;
-/// Going back to look for what damage has hidden may cost a few times the file, and this much more.
+/// Reading again after damage may cost a few times the file, and this much more.
 const AGAIN_BYTES_FREE: u64 = 16 * 1024 * 1024;
 
-/// Buffered input that knows where in the file it stands.
+/// Buffered input that knows its position in the file.
 #[derive(Debug)]
 pub(super) struct Input<R> {
     read: R,

@@ -46,7 +46,7 @@ impl Known {
         Self { ids, ids_max, has_more_ids: false, dates, segments }
     }
 
-    /// Takes note of a record and tells what does not fit those before it.
+    /// Adds a record and reports what contradicts earlier ones.
     pub(super) fn learn(&mut self, head: &Head, kind: &Kind, report: &mut Report) {
         if let Some(id) = head.get(Field::RecordId).map(short) {
             self.check_id(id, report);
@@ -75,7 +75,7 @@ impl Known {
         let others: Vec<u64> = head.all(Field::ConcurrentTo).map(short).collect();
         let differs = |(other, other_date): &(u64, String)| others.contains(other) && other_date != date;
         if self.dates.iter().any(differs) {
-            // wpull and others date every record by itself.
+            // wpull and others date every record separately.
             let what = "the date differs from that of a record of the same capture event; they should be one";
             report.advice(Clause::Field(Field::Date), what);
         }
@@ -104,7 +104,7 @@ impl Known {
             );
         }
         if segment != series.next {
-            // The segments between may stand in another file: nothing is known of the rest.
+            // The segments between may be in another file: nothing is known about the rest.
             self.segments.remove(&origin);
             return;
         }
@@ -120,7 +120,7 @@ impl Known {
     }
 }
 
-/// Enough of a hash to tell the ids of one file apart.
+/// A hash long enough to distinguish the ids of one file.
 fn short(text: &str) -> u64 {
     let digest = ContentDigest::of(text.as_bytes());
     digest.as_bytes().first_chunk().map_or(0, |first| u64::from_le_bytes(*first))

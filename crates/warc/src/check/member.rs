@@ -1,9 +1,8 @@
 //! The content of a file, plain or compressed, as one run of bytes that still knows its members.
 //!
-//! A lenient reader hides what a strict one must see, so this reads members by itself: every checksum, length and
-//! flag of gzip (RFC 1952) and zstandard (RFC 8878) is looked at. What is wrong without stopping the reading is
-//! kept as a note; what stops it is a [`Fault`], after which [`Source::recover`] goes on at the next member that
-//! holds a record.
+//! A lenient reader hides what a strict one must see, so this reads members itself: every checksum, length and flag of
+//! gzip (RFC 1952) and zstandard (RFC 8878) is checked. A defect that does not stop the reading is a note; one that
+//! does is a [`Fault`], after which [`Source::recover`] continues at the next member that holds a record.
 //!
 //! **Invariant:** one buffer of input, one window of output and the window of a zstandard frame (at most 128 MiB)
 //! are held, whatever the file claims.
@@ -17,7 +16,7 @@ use memchr::memmem;
 use std::io::{self, Read, Seek};
 use std::ops::Range;
 
-/// Why the content cannot be read on.
+/// Why the content cannot be read further.
 #[derive(Debug)]
 pub(crate) enum Fault {
     /// The bytes are wrong.
@@ -57,13 +56,12 @@ pub(crate) struct Source<R> {
     member: u64,
     members: u64,
     read_of_member: u64,
-    /// After this nothing need be looked at again: the last member that ended as it should ends here, or one that
-    /// did not begins just before.
+    /// Bytes before this need not be read again: the last good member ends here, or a bad one begins just before.
     trusted: u64,
     notes: Vec<Notes>,
 }
 
-/// What is wrong with a member that can be read all the same.
+/// A defect of a member that can still be read.
 pub(crate) type Note = (Severity, Clause, String);
 
 /// The notes on the member that begins at an offset.
@@ -247,7 +245,7 @@ impl<R: Read + Seek> Source<R> {
         loop {
             let bytes = self.input.ahead(4)?;
             if bytes.len() < 4 {
-                // They count as read: the summary tells the length of the file.
+                // They count as read: the summary has the length of the file.
                 let left = bytes.len();
                 self.input.consume(left);
                 return Ok(false);

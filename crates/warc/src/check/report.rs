@@ -1,17 +1,17 @@
-//! What is found while one record is looked at.
+//! The findings while one record is checked.
 
 use super::clause::{Clause, Field};
 
-/// How much a finding weighs.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Severity {
     /// The file departs from what the standard recommends, or in a way that readers are used to.
     Advice,
-    /// The file breaks what the standard demands.
+    /// The file breaks a requirement of the standard.
     Error,
 }
 
-/// The findings of one record, before it is known where it stands and what it is called.
+/// The findings of one record, before its position and id are known.
 #[derive(Debug, Default)]
 pub(super) struct Report(pub(super) Vec<(Severity, Clause, String)>);
 

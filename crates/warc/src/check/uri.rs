@@ -22,7 +22,7 @@ pub(super) enum Flaw {
 }
 
 impl Flaw {
-    /// Whether crawlers that take URLs as browsers do write such ones.
+    /// Whether crawlers that accept URLs like browsers write such ones.
     pub(super) fn is_usual(self) -> bool {
         matches!(self, Self::Unescaped(_) | Self::Escape | Self::Authority)
     }
@@ -32,7 +32,7 @@ impl fmt::Display for Flaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("is empty; expected a URI"),
-            Self::Blank => f.write_str("has white space inside, which a URI has not"),
+            Self::Blank => f.write_str("contains white space"),
             Self::NoScheme => f.write_str("has no scheme; expected a URI such as `https://example.org/`"),
             Self::OnlyScheme => f.write_str("is a scheme and nothing else; expected a URI"),
             Self::Unescaped(c) => write!(f, "has the character `{}` unescaped", c.escape_debug()),
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_uri_says_why() {
+    fn other_texts_give_the_flaw() {
         for (uri, flaw) in [
             ("", Flaw::Empty),
             ("http://example.org/a b", Flaw::Blank),

@@ -33,7 +33,7 @@ impl Unzstd {
         Self { decoder: None, dictionary: None }
     }
 
-    /// Begins the frame that `input` stands at; false when it is one without content, which is then skipped.
+    /// Begins the frame at the position of `input`; false if it has no content, and is skipped.
     pub(super) fn begin<R: Read>(
         &mut self,
         input: &mut Input<R>,
@@ -104,7 +104,7 @@ impl Unzstd {
         Err(damage(format!("the frame needs the dictionary `{wanted}`, which the file does not begin with")))
     }
 
-    /// Fills `window`; how much, and whether the frame is over.
+    /// Fills `window`; returns how much, and whether the frame has ended.
     pub(super) fn advance<R: Read>(
         &mut self,
         input: &mut Input<R>,

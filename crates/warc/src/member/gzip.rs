@@ -35,7 +35,7 @@ impl fmt::Debug for Deflate {
 const MAGIC: [u8; 3] = [0x1f, 0x8b, 8];
 const NAME_BYTES_MAX: usize = 64 * 1024;
 
-/// Decompresses one member after the other, step by step.
+/// Decompresses members, step by step.
 pub(super) struct Inflate {
     raw: Decompress,
     crc: Crc,
@@ -53,7 +53,7 @@ impl Inflate {
         Self { raw: Decompress::new(false), crc: Crc::new(), length: 0 }
     }
 
-    /// Begins the member that `input` stands at.
+    /// Begins the member at the position of `input`.
     pub(super) fn begin(&mut self, input: &mut impl BufRead) -> Result<(), Fault> {
         read_header(input)?;
         self.raw.reset(false);
@@ -65,7 +65,7 @@ impl Inflate {
     pub(super) fn step(&mut self, compressed: &[u8], window: &mut [u8]) -> Result<Step, Fault> {
         let (taken_before, made_before) = (self.raw.total_in(), self.raw.total_out());
         let status = self.raw.decompress(compressed, window, FlushDecompress::None);
-        let status = status.map_err(|_| Fault::Damaged("its compressed bytes make no sense"))?;
+        let status = status.map_err(|_| Fault::Damaged("its compressed bytes are invalid"))?;
         let difference = |after: u64, before: u64| usize::try_from(after - before).unwrap_or(usize::MAX);
         let taken = difference(self.raw.total_in(), taken_before);
         let made = difference(self.raw.total_out(), made_before);
@@ -75,7 +75,7 @@ impl Inflate {
         Ok(Step { taken, made, is_end: status == Status::StreamEnd })
     }
 
-    /// Proves the checksum and the length of a member whose last step was done.
+    /// Checks the checksum and the length of a member after its last step.
     pub(super) fn finish(&mut self, input: &mut impl BufRead) -> Result<(), Fault> {
         let mut trailer = [0; 8];
         input.read_exact(&mut trailer)?;
@@ -84,7 +84,7 @@ impl Inflate {
             return Err(Fault::Damaged("its checksum is wrong"));
         }
         if u32::from_le_bytes([l0, l1, l2, l3]) != self.length {
-            return Err(Fault::Damaged("its length is not the one it says"));
+            return Err(Fault::Damaged("its length is not the stated one"));
         }
         Ok(())
     }

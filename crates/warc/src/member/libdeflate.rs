@@ -1,8 +1,8 @@
 //! libdeflate with the one call that its safe wrapper lacks: where in the input a member ends.
 //!
-//! Members of a file follow each other without a table of their lengths, so a reader that decompresses a member
-//! whole must learn where the next one begins. libdeflate tells (`libdeflate_gzip_decompress_ex`), but the crate
-//! `libdeflater` does not pass it on.
+//! Members of a file follow each other without a table of their lengths, so a reader that decompresses a member whole
+//! must learn where the next one begins. libdeflate returns that (`libdeflate_gzip_decompress_ex`), but the crate
+//! `libdeflater` does not.
 #![expect(unsafe_code, reason = "the call exists only in C; it is wrapped here and nowhere else")]
 
 use libdeflate_sys::{
@@ -18,7 +18,7 @@ use std::ptr::NonNull;
 /// **Invariant:** the pointer came from libdeflate and has no other owner.
 pub(super) struct Decompressor(NonNull<libdeflate_decompressor>);
 
-/// What a member took and made.
+/// Compressed and uncompressed length of a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Unpacked {
     pub(super) taken: usize,
@@ -41,7 +41,7 @@ impl Decompressor {
         Self(NonNull::new(pointer).expect("there is memory for a decompressor"))
     }
 
-    /// Unpacks the gzip member that `input` begins with and proves its checksum and length.
+    /// Unpacks the gzip member at the beginning of `input` and checks its checksum and length.
     pub(super) fn gzip(&mut self, input: &[u8], room: &mut [u8]) -> Result<Unpacked, Failure> {
         let (mut taken, mut made) = (0, 0);
         // SAFETY: the decompressor is alive and ours alone (`&mut self`); libdeflate reads at most `input.len()` bytes

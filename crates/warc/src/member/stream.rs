@@ -1,7 +1,7 @@
 //! Members of any length, decompressed piece by piece.
 //!
-//! **Invariant:** decompressing takes one window and never more (for zstd also the window that the frame asks for,
-//! up to a limit); what is handed out last of a member comes after its checksum was proved.
+//! **Invariant:** decompressing takes one window (for zstd also the window that the frame asks for, up to a limit); the
+//! last bytes of a member are returned only after its checksum was checked.
 
 use super::gzip::Inflate;
 use super::zstandard::Zstd;
@@ -11,7 +11,7 @@ use std::ops::Range;
 
 const WINDOW_BYTES: usize = 64 * 1024;
 
-/// The content of one record or member after the other.
+/// The content of records or members, in order.
 #[derive(Debug)]
 pub(crate) struct Stream {
     form: Form,
@@ -30,7 +30,7 @@ impl Stream {
         self.form
     }
 
-    /// Begins the member that `input` stands at.
+    /// Begins the member at the position of `input`.
     pub(crate) fn begin(
         &mut self,
         form: Form,
@@ -86,7 +86,7 @@ impl Stream {
         if is_stuck { Err(Fault::Cut) } else { Ok(()) }
     }
 
-    /// The content is over too early: damage in a member, whose end is known, else a cut file.
+    /// The content ends too early: damage in a member, whose end is known, else a cut file.
     pub(crate) fn ended(&self, what: &'static str) -> Fault {
         match self.form {
             Form::Plain => Fault::Cut,

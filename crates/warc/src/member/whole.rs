@@ -1,7 +1,7 @@
 //! Members that fit into memory, decompressed in one go.
 //!
-//! **Invariant:** it takes at most the room it was given, and says nothing of what it cannot unpack: that is for
-//! [`super::stream`].
+//! **Invariant:** it takes at most the given room, and does not report why it cannot unpack a member: [`super::stream`]
+//! does.
 
 use super::Form;
 use super::libdeflate::{Decompressor, Failure};
@@ -9,12 +9,12 @@ use super::zstandard::Zstd;
 use crate::header::HEAD_BYTES_MAX;
 use zstd::zstd_safe::{find_frame_compressed_size, get_frame_content_size};
 
-/// The most that a member unpacked whole takes, however much of a block is to be kept.
+/// Maximum bytes of a member unpacked whole, whatever the block limit.
 const WHOLE_BYTES_MAX: usize = 4 * 1024 * 1024;
-/// The least that it may take, so that small blocks do not make a reader slow.
+/// Minimum of that limit, so that a small block limit does not make a reader slow.
 const WHOLE_BYTES_MIN: usize = 256 * 1024;
 
-/// How much room a member may take whole for a reader that keeps so much of a block.
+/// Maximum bytes of a member unpacked whole by a reader with this block limit.
 pub(crate) fn whole_bytes_max(block_bytes_max: usize) -> usize {
     block_bytes_max.saturating_add(HEAD_BYTES_MAX).clamp(WHOLE_BYTES_MIN, WHOLE_BYTES_MAX)
 }
@@ -22,7 +22,7 @@ pub(crate) fn whole_bytes_max(block_bytes_max: usize) -> usize {
 /// The room that every reader begins with: most pages fit.
 const ROOM_BYTES: usize = 128 * 1024;
 
-/// What came of trying.
+/// The result of trying.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tried {
     /// The member took this many bytes of the input.
@@ -51,12 +51,12 @@ impl Whole {
         let mut whole = Self::new(whole_bytes_max(block_bytes_max));
         if let (Form::Gzip, Some(length)) = (form, member.last_chunk()) {
             let length = usize::try_from(u32::from_le_bytes(*length)).unwrap_or(usize::MAX);
-            // A member of another writer may say little and hold much, or the other way round: it is only a hint.
+            // The stated length of a foreign member may be wrong: it is only a hint.
             whole.make_room(length.max(1));
         }
         whole
     }
-    /// What the last member held.
+    /// The content of the last member.
     pub(crate) fn content(&self) -> &[u8] {
         self.room.get(..self.made).unwrap_or_default()
     }
@@ -112,12 +112,12 @@ impl Whole {
         }
     }
 
-    /// Makes the room so large, up to the most that it may be; false when it is that large already.
+    /// Enlarges the room up to its maximum; false if it is that large already.
     fn make_room(&mut self, bytes: usize) -> bool {
         let bytes = bytes.min(self.room_bytes_max);
         let grows = bytes > self.room.len();
         if grows {
-            // The old one goes first: nothing in it is needed any more.
+            // The old one is freed first: it is no longer needed.
             self.room = Vec::new();
             self.room = vec![0; bytes];
         }

@@ -19,7 +19,7 @@ pub const DICTIONARY_BYTES_MAX: usize = 8 * 1024 * 1024;
 const WINDOW_LOG_MAX: u32 = 27;
 const DICTIONARY_FRAME: u32 = 0x184d_2a5d;
 const DICTIONARY_MAGIC: [u8; 4] = 0xec30_a437_u32.to_le_bytes();
-const NOT_A_FRAME: &str = "its compressed bytes make no sense";
+const NOT_A_FRAME: &str = "its compressed bytes are invalid";
 
 /// The length of the magic number and the size of a skippable frame.
 pub(crate) const SKIPPABLE_HEAD_BYTES: usize = 8;
@@ -70,7 +70,7 @@ pub(crate) fn append_skippable(length: usize, file: &mut Vec<u8>) {
     file.resize(file.len() + content, 0);
 }
 
-/// What all frames of a file may refer to.
+/// The dictionary that all frames of a file may refer to.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Dictionary(Arc<[u8]>);
 
@@ -117,7 +117,7 @@ fn unpack_dictionary(mut frame: &[u8]) -> Result<Vec<u8>, Fault> {
     }
 }
 
-/// What a step of decompression took and made.
+/// Input and output lengths of a step of decompression.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Step {
     pub(crate) taken: usize,
@@ -126,7 +126,7 @@ pub(crate) struct Step {
     pub(crate) is_end: bool,
 }
 
-/// Decompresses frames. What it needs is made when the first frame comes.
+/// Decompresses frames. Its state is created with the first frame.
 #[derive(Default)]
 pub(crate) struct Zstd {
     context: Option<DCtx<'static>>,
@@ -148,7 +148,7 @@ impl Zstd {
             set.map_err(|_| Fault::Damaged(NOT_A_FRAME))?;
             if let Some(dictionary) = &self.dictionary {
                 let loaded = context.load_dictionary(dictionary.as_bytes());
-                loaded.map_err(|_| Fault::Damaged("the dictionary of its file makes no sense"))?;
+                loaded.map_err(|_| Fault::Damaged("the dictionary of its file is invalid"))?;
             }
             self.context = Some(context);
         }

@@ -1,18 +1,18 @@
-//! Records that are read piece by piece into buffers of their own: those that do not fit into memory with their
-//! member, and those that are damaged.
+//! Records that are read piece by piece into separate buffers: those whose member does not fit into memory, and damaged
+//! ones.
 
 use super::{Found, Held, Inside, WarcReader, layout};
-use crate::head::{Head, behind_first_line, find_fields};
+use crate::head::{Head, after_first_line, find_fields};
 use crate::header::HEAD_BYTES_MAX;
 use crate::member::{Fault, Form};
 use memchr::memchr;
 use std::io::Read;
 
-/// The buffer of an exceptionally long block is given back.
+/// A larger buffer of a block is freed.
 const BLOCK_BYTES_KEPT: usize = 4 * 1024 * 1024;
 
 impl<R: Read> WarcReader<R> {
-    /// The record that the stream stands at.
+    /// The record at the position of the stream.
     pub(super) fn stream_record(&mut self) -> Result<Found, Fault> {
         let is_first = self.inside == Inside::Nothing;
         self.read_head()?;
@@ -36,7 +36,7 @@ impl<R: Read> WarcReader<R> {
                 return Err(Fault::Damaged(layout::NO_RECORD));
             }
         }
-        find_fields(behind_first_line(&self.head), &mut self.places).map_err(Fault::Damaged)
+        find_fields(after_first_line(&self.head), &mut self.places).map_err(Fault::Damaged)
     }
 
     /// Adds one more line to the head.
@@ -78,8 +78,8 @@ impl<R: Read> WarcReader<R> {
         Ok(())
     }
 
-    /// Steps over the two line ends after a block and, at the end of a member, proves its checksum. Says whether
-    /// another record follows in the member.
+    /// Skips the two line ends after a block and, at the end of a member, checks its checksum. Returns whether another
+    /// record follows in the member.
     fn read_end(&mut self) -> Result<Inside, Fault> {
         let mut line_ends = 0;
         loop {

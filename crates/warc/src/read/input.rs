@@ -1,6 +1,6 @@
-//! Buffered input that knows where in the file it stands, and can look far ahead.
+//! Buffered input that knows its position in the file, and can look far ahead.
 //!
-//! **Invariant:** it holds at most as many bytes as it was told to.
+//! **Invariant:** it holds at most the given number of bytes.
 
 use std::io::{self, BufRead, Read, Seek, SeekFrom};
 
@@ -23,7 +23,7 @@ impl<R: Read> Input<R> {
     pub(super) fn new(read: R, position: u64, bytes_max: usize) -> Self {
         Self { read, buffer: Vec::new(), start: 0, end: 0, position, bytes_max }
     }
-    /// Where the first byte that is not consumed stands in the file.
+    /// The position of the first unconsumed byte in the file.
     pub(super) fn position(&self) -> u64 {
         self.position
     }
@@ -40,8 +40,8 @@ impl<R: Read> Input<R> {
         &self.buffer
     }
 
-    /// Reads on until the buffer is full, which grows if it was full already. False when nothing came: the file is
-    /// over, or the buffer may not grow.
+    /// Reads until the buffer is full, which grows if it was full already. False if nothing was read: the file has
+    /// ended, or the buffer may not grow.
     pub(super) fn look_further(&mut self) -> io::Result<bool> {
         self.buffer.copy_within(self.start..self.end, 0);
         (self.start, self.end) = (0, self.end - self.start);

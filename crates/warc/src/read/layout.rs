@@ -1,6 +1,6 @@
-//! Where the parts of a record lie in bytes that hold all of it.
+//! Positions of the parts of a record in bytes that hold all of it.
 
-use crate::head::{Head, Place, behind_first_line, find_fields};
+use crate::head::{Head, Place, after_first_line, find_fields};
 use crate::header::HEAD_BYTES_MAX;
 use memchr::memchr_iter;
 use std::ops::Range;
@@ -12,7 +12,7 @@ pub(super) const ENDS_IN_HEAD: &str = "its member ends inside its head";
 pub(super) const ENDS_IN_BLOCK: &str = "its member ends inside its block";
 pub(super) const LONGER: &str = "it is longer than it says";
 pub(super) const NO_LINE_END: &str = "no line end follows its block: its length is wrong";
-/// The most line-end bytes that belong to a record: two lines.
+/// Maximum number of line-end bytes that belong to a record: two lines.
 pub(super) const LINE_END_BYTES_MAX: usize = 4;
 
 /// The parts of a record.
@@ -20,7 +20,7 @@ pub(super) const LINE_END_BYTES_MAX: usize = 4;
 pub(super) struct Layout {
     pub(super) head: Range<usize>,
     pub(super) block: Range<usize>,
-    /// Where the line ends after the block are over.
+    /// The end of the line ends after the block.
     pub(super) end: usize,
 }
 
@@ -35,10 +35,10 @@ impl Layout {
     }
 }
 
-/// Why bytes are no record.
+/// Why bytes are not a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Wrong {
-    /// They are over too early.
+    /// They end too early.
     Short(&'static str),
     /// More bytes would not help.
     Damaged(&'static str),
@@ -48,7 +48,7 @@ pub(super) enum Wrong {
 pub(super) fn find_record(content: &[u8], from: usize, places: &mut Vec<Place>) -> Result<Layout, Wrong> {
     let record = content.get(from..).unwrap_or_default();
     let head = find_head(record)?;
-    find_fields(behind_first_line(head), places).map_err(Wrong::Damaged)?;
+    find_fields(after_first_line(head), places).map_err(Wrong::Damaged)?;
     let block_bytes = Head::new(head, places).block_bytes().ok_or(Wrong::Damaged(NO_LENGTH))?;
     let start = from + head.len();
     let end = usize::try_from(block_bytes).ok().and_then(|bytes| start.checked_add(bytes));

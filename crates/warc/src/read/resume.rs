@@ -71,7 +71,7 @@ impl<R: Read + Seek> WarcReader<R> {
                 if last & 0xffff_ffff == u64::from(u32::from_be_bytes(zstandard::MAGIC)) {
                     return Ok(Some(place - 3));
                 }
-                // The letters may be capital or small.
+                // Case is ignored.
                 if (last | 0x20_2020_2000) & 0xff_ffff_ffff == u64::from_be_bytes(*b"\0\0\0warc/") {
                     return Ok(Some(place - 4));
                 }

@@ -1,4 +1,4 @@
-//! One record from the bytes of its member: how an archive reads what its index points at.
+//! One record from the bytes of its member: how an archive reads a record that its index refers to.
 
 use super::layout::{NO_RECORD, find_record};
 use super::{Error, WarcReader};
@@ -26,7 +26,7 @@ impl Record {
         if record.length == member.len() as u64 {
             return Ok(record);
         }
-        let what = if record.is_alone { "its member is not where it is looked for" } else { SHARES };
+        let what = if record.is_alone { "its member is not at this offset" } else { SHARES };
         Err(Error::Damaged { offset, what })
     }
 }

@@ -13,10 +13,9 @@ const OWN_BYTES_KEPT: usize = 1024 * 1024;
 
 /// Unpacks members that need no dictionary.
 ///
-/// **Invariant:** it holds room for members that are unpacked whole, at most 256 KiB or what it was told to keep of a
-/// block, and never more than 4 MiB; and the last record that did not fit there, until the next, with as much of its
-/// block as it was told to keep, which it holds twice while it unpacks it. A member whose checksum is wrong, or that
-/// holds anything but one whole record, is an error.
+/// **Invariant:** memory holds room for members unpacked whole (256 KiB or the block limit, at most 4 MiB), and the
+/// last record that did not fit there, cut to the block limit; twice while it is unpacked. A member with a wrong
+/// checksum, or with anything but one whole record, is an error.
 #[derive(Debug)]
 pub struct Unpacker {
     whole: Whole,
@@ -67,7 +66,7 @@ impl Unpacker {
         }
     }
 
-    /// A member that is long, plain or wrong, which the other reader judges.
+    /// Reads a member that is long, plain or wrong with the other reader.
     fn unpack_slowly(&mut self, member: &[u8], offset: u64) -> Result<RecordRef<'_>, Error> {
         let mut reader = WarcReader::starting_at(member, offset, self.block_bytes_max);
         let damaged = |what| Error::Damaged { offset, what };
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_and_company_are_refused() {
+    fn damaged_and_shared_members_are_refused() {
         let good = member(FORMS[0], b"one");
         let mut unpacker = Unpacker::new(1_000);
         for at in 0..good.len() {

@@ -1,4 +1,4 @@
-//! ARC files of every dress, and what is left of broken ones.
+//! ARC files of every form, and what can be read of broken ones.
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -167,7 +167,7 @@ fn check_damage(file: &[u8], expected: &[&str], damages: usize) {
 }
 
 #[test]
-fn reading_goes_on_behind_damage() {
+fn reading_continues_after_damage() {
     let (a, c) = (page("a"), page("c"));
     let around = |b: &str| format!("{a}{b}{c}").into_bytes();
     check_damage(&around(&page("b")), &["a", "b", "c"], 0);
@@ -186,7 +186,7 @@ fn reading_goes_on_behind_damage() {
     }
     let long = format!("http://example.org/{} 192.0.2.1 20260331090001 text/html #", "b".repeat(100_000));
     check_damage(&around(&record(&long, ANSWER)), &["a", "c"], 1);
-    // A length that is too short leaves the rest of the block over.
+    // A length that is too short leaves a rest of the block.
     check_damage(
         &around(&record("http://example.org/b 192.0.2.1 20260331090001 text/html 5", ANSWER)),
         &["a", "b", "c"],
@@ -201,7 +201,7 @@ fn reading_goes_on_behind_damage() {
 }
 
 #[test]
-fn damaged_members_are_not_handed_out() {
+fn damaged_members_are_not_returned() {
     let (a, b, c) = (gzip(&page("a")), gzip(&page("b")), gzip(&page("c")));
     let around = |b: &[u8]| [a.as_slice(), b, &c].concat();
     check_damage(&around(&b), &["a", "b", "c"], 0);
@@ -236,7 +236,7 @@ fn no_byte_makes_it_panic_or_run_on() {
                 let mut damaged = file.clone();
                 damaged[place] ^= flip;
                 let (records, errors) = read(&damaged);
-                // A description whose first letter is another one is a record like any.
+                // A description with another first letter is an ordinary record.
                 assert!(records.len() <= 3 && errors.len() <= 3, "{errors:?}");
             }
             read(&file[..place]);

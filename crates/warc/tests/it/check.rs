@@ -222,9 +222,9 @@ fn fields_stand_where_they_may() {
     }
     good("warcinfo").with(&format!("WARC-Payload-Digest: {NOTHING}")).check("!5.9");
     good("metadata").holding("").with(&format!("WARC-Payload-Digest: {NOTHING}")).check("?5.9");
-    // What 1.0 does not know is an extension there.
+    // A field that 1.0 lacks is an extension there.
     good("response").old().with("WARC-Refers-To-Date: 2026-03-30T09:00:00Z").check("");
-    // Nothing is known of the fields of unknown types.
+    // The fields of unknown types are not checked.
     good("resource").with("WARC-Type: own").with("WARC-Filename: a").check("?5.5");
 }
 
@@ -453,7 +453,7 @@ fn empty_values_are_no_values() {
 }
 
 #[test]
-fn revisits_say_what_they_rest_on() {
+fn revisits_state_what_their_profile_requires() {
     good("revisit").without("WARC-Payload-Digest").check("!6.7.2");
     good("revisit").without("WARC-Truncated").check("?6.7.2");
     good("revisit").without("WARC-Truncated").holding("").check("");
@@ -631,7 +631,7 @@ fn the_first_word_of_a_record_is_read_in_letters_of_any_case() {
     damaged.extend(small.bytes());
     let mut reader = warc::WarcReader::new(std::io::Cursor::new(&damaged), 100);
     assert!(reader.next().unwrap().is_ok() && reader.next().unwrap().is_err());
-    assert!(reader.resume().unwrap(), "it is found again behind damage");
+    assert!(reader.resume().unwrap(), "it is found again after damage");
     assert_eq!(reader.next().unwrap().unwrap().block, b"hi");
 }
 
@@ -717,7 +717,7 @@ fn a_file_has_records_and_nothing_else() {
 }
 
 #[test]
-fn ids_are_told_apart() {
+fn ids_are_distinguished() {
     let other = good("resource").with(&format!("WARC-Record-ID: {OTHER_ID}"));
     check(&[good("resource").bytes(), other.bytes()].concat(), "");
     check(&[good("resource").bytes(), good("request").bytes()].concat(), "!5.2");
@@ -797,7 +797,7 @@ fn gzip_members_are_whole() {
 }
 
 #[test]
-fn the_checksum_of_a_gzip_header_is_looked_at() {
+fn the_checksum_of_a_gzip_header_is_checked() {
     // FHCRC: the two bytes after the header are the lower half of its CRC32.
     let mut member = gzip(&good("resource").bytes());
     member[3] |= 2;

@@ -1,4 +1,4 @@
-//! Every compression: what is written is read, from the beginning and from its place alone.
+//! Every compression: what is written is read, from the beginning and from its offset alone.
 
 use crate::{COMPRESSIONS, file_in, read};
 use std::io::Cursor;
@@ -136,7 +136,7 @@ fn a_file_with_a_dictionary_is_read() {
 }
 
 #[test]
-fn a_dictionary_that_is_none_is_told() {
+fn an_invalid_dictionary_is_reported() {
     let record = zstd::bulk::compress(&plain("1.0", b"x"), 3).unwrap();
     let read_behind = |frame: &[u8]| read(&[skippable(DICTIONARY_FRAME, frame), record.clone()].concat(), 10);
     assert_eq!(read_behind(b"no dictionary").0.len(), 1, "it is padding");
@@ -202,7 +202,7 @@ fn records_that_share_a_member_are_read_and_say_so() {
 }
 
 #[test]
-fn damage_inside_a_shared_member_is_told_and_stepped_over() {
+fn damage_inside_a_shared_member_is_reported_and_skipped() {
     let member =
         crate::forms::member(&[plain("1.0", b"one"), b"WARC/1.0\r\nno length\r\n\r\n".to_vec()].concat());
     let (_, alone) = file_in(Compression::default(), &[b"alone"]);

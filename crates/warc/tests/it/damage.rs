@@ -1,4 +1,4 @@
-//! Damage at every byte: found, and stepped over.
+//! Damage at every byte: found, and skipped.
 
 use crate::{COMPRESSIONS, file_in};
 use std::io::Cursor;
@@ -47,7 +47,7 @@ fn a_flip_anywhere_costs_at_most_the_record_it_hits() {
             let hit = ends.iter().filter(|end| **end <= place as u64).count();
             let (records, lost) = salvage(&broken);
             for (number, record) in whole.iter().enumerate().filter(|(number, _)| *number != hit) {
-                // A plain record whose length is wrong may swallow the next one, which then is told to be lost.
+                // A plain record with a wrong length may swallow the next one, which is then reported as lost.
                 let is_told = || lost.iter().any(|lost| lost.from < ends[number] && lost.to > record.offset);
                 let is_excused = compression == Compression::Plain && is_told();
                 assert!(
@@ -60,7 +60,7 @@ fn a_flip_anywhere_costs_at_most_the_record_it_hits() {
             let found = records.iter().find(|record| record.offset == start);
             let is_digest_wrong = found.is_some_and(|record| record.digest_holds() == Some(false));
             if !is_noticed && !is_digest_wrong {
-                // A plain head has no checksum: there the flip is in the record that is handed out.
+                // A plain head has no checksum: there the flip is in the returned record.
                 let is_plain = compression == Compression::Plain;
                 assert!(
                     is_plain || found == Some(&whole[hit]),
@@ -74,7 +74,7 @@ fn a_flip_anywhere_costs_at_most_the_record_it_hits() {
 }
 
 #[test]
-fn what_is_lost_is_told_to_the_byte() {
+fn lost_bytes_are_reported_exactly() {
     for compression in COMPRESSIONS {
         let (ends, mut bytes) = file_in(compression, &[b"first", b"second", b"third"]);
         let (from, to) = (usize::try_from(ends[0]).unwrap(), usize::try_from(ends[1]).unwrap());
@@ -95,7 +95,7 @@ fn what_is_lost_is_told_to_the_byte() {
 }
 
 #[test]
-fn a_cut_anywhere_is_told_from_damage() {
+fn a_cut_anywhere_is_distinguished_from_damage() {
     for compression in COMPRESSIONS {
         let (ends, bytes) = file_in(compression, &[b"first", b"second"]);
         for length in 0..bytes.len() {

@@ -1,4 +1,4 @@
-//! Our own form, and those of others.
+//! Our own form, and forms of other writers.
 
 use crate::{file, read};
 use flate2::{Compression, GzBuilder};
@@ -47,7 +47,7 @@ fn a_block_is_kept_as_far_as_it_is_wanted() {
 }
 
 #[test]
-fn others_files_are_read() {
+fn files_of_other_writers_are_read() {
     let mixed =
         [plain("one"), b"\r\n".to_vec(), member(&plain("two")), plain(""), member(&plain("three"))].concat();
     let (records, error) = read(&mixed, 100);
@@ -93,7 +93,7 @@ fn check(bytes: &[u8], expected: &str) {
 }
 
 #[test]
-fn damage_is_told_with_its_place() {
+fn damage_is_reported_with_its_offset() {
     let (ends, mut bytes) = file(&[b"first", b"second", b"third"]);
     let middle = usize::try_from(ends[0]).unwrap();
     bytes[middle + 40] ^= 1;
@@ -112,7 +112,7 @@ fn damage_is_told_with_its_place() {
 }
 
 #[test]
-fn reading_goes_on_behind_damage_when_it_is_told_to() {
+fn reading_continues_after_damage_on_request() {
     let (ends, mut bytes) = file(&[b"first", b"second", b"third"]);
     bytes[30] ^= 1;
     let mut reader = WarcReader::new(Cursor::new(&bytes), 100);

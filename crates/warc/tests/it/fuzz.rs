@@ -1,4 +1,4 @@
-//! Broken files, by the thousand: the reader never panics, always ends, and never hands out more than it was asked.
+//! Broken files, by the thousand: the reader never panics, always ends, and never returns more than its maximum.
 
 use crate::{COMPRESSIONS, file_in};
 use base::Chance;
@@ -6,7 +6,7 @@ use std::io::Cursor;
 use warc::check::Check;
 use warc::{Compression, Fields, Joined, Record, RecordRef, WarcReader};
 
-/// Changes a file as accidents and enemies do: bits, bytes, pieces lost, repeated or moved.
+/// Changes a file: bits, bytes, pieces lost, repeated or moved.
 fn mutate(bytes: &mut Vec<u8>, chance: &mut Chance) {
     for _ in 0..=chance.below(4) {
         let place = chance.index(bytes.len());
@@ -68,7 +68,7 @@ fn look_at(record: &RecordRef<'_>, file: &[u8]) {
         let from = usize::try_from(record.offset).unwrap();
         let member = &file[from..from + usize::try_from(record.length).unwrap()];
         let alone = Record::from_member(member, record.offset, 1_000, None).unwrap();
-        assert_eq!(alone, record.to_record(), "what is read on the way is read from its place");
+        assert_eq!(alone, record.to_record(), "what is read in order is also read from its offset");
     }
 }
 
@@ -104,7 +104,7 @@ fn look_everywhere(bytes: &[u8]) {
 }
 
 #[test]
-fn four_thousand_broken_files_are_looked_at_to_their_end() {
+fn four_thousand_broken_files_are_checked_to_their_end() {
     let mut files = files();
     let line =
         b"http://example.org/ 192.0.2.1 20260331090001 text/html 24\nHTTP/1.0 200 OK\r\n\r\nhi\r\n\r\n\n";
@@ -117,7 +117,7 @@ fn four_thousand_broken_files_are_looked_at_to_their_end() {
 }
 
 #[test]
-fn what_looks_like_a_beginning_everywhere_takes_no_longer_than_its_length() {
+fn many_false_beginnings_take_linear_time() {
     let lines = b"http://example.org/ 192.0.2.1 20260331090001 text/html 99999999\n";
     for piece in [
         &b"WARC/1.1\r\nContent-Length: 99999999\r\n\r\n\r\n\r\n"[..],

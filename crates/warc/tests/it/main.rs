@@ -1,4 +1,4 @@
-//! What is written is read back; what others write is read; what is broken is said to be; and memory is bounded.
+//! Written files are read back, files of other writers are read, broken ones are reported, and memory is bounded.
 
 #![expect(
     clippy::unwrap_used,
@@ -57,7 +57,7 @@ fn read(bytes: &[u8], block_bytes_max: usize) -> (Vec<Record>, Option<warc::Erro
     (records, error)
 }
 
-/// Says that something is not tested. Not by `eprintln!`, which is heard only from tests that fail.
+/// Reports that something is not tested. Not by `eprintln!`, whose output is shown only for failed tests.
 fn say_skipped(what: &str, variable: &str) {
-    let _ = writeln!(std::io::stderr(), "NOT TESTED: {what}, for `{variable}` does not say where it is");
+    let _ = writeln!(std::io::stderr(), "NOT TESTED: {what}, because `{variable}` does not say where it is");
 }

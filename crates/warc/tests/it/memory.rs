@@ -1,4 +1,4 @@
-//! Memory: whatever a file claims or unfolds to, a reader takes its buffers, a head and the block it was told to keep.
+//! Memory: whatever a file claims or unpacks to, a reader takes its buffers, a head and a block of at most its maximum.
 #![expect(unsafe_code, reason = "an allocator that counts is the only way to see what is allocated")]
 
 use crate::file;
@@ -49,8 +49,8 @@ fn peak_bytes(work: impl FnOnce()) -> i64 {
 }
 
 const BLOCK_BYTES_MAX: usize = 100_000;
-/// Two buffers and a window, what inflating needs, a head as it is read and as fields, and the block; less than they
-/// all are, for they are not all needed at once.
+/// Two buffers and a window, what inflating needs, a head as it is read and as fields, and the block; less than their
+/// sum, because they are not all needed at once.
 const BYTES_MAX: i64 =
     128 * 1024 + 64 * 1024 + 4 * warc::header::HEAD_BYTES_MAX as i64 + BLOCK_BYTES_MAX as i64;
 

@@ -1,4 +1,4 @@
-//! What peers say of what is written. `UTSUSHI_WARCIO` and `UTSUSHI_FASTWARC` name their programs.
+//! Peers read what is written. `UTSUSHI_WARCIO` and `UTSUSHI_FASTWARC` name their programs.
 
 use crate::{file_in, say_skipped};
 use base::Timestamp;

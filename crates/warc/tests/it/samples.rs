@@ -1,5 +1,5 @@
-//! Archives that others wrote, from the source packages of pywb and Warcat. `UTSUSHI_SAMPLES` names the directory they
-//! lie below; `cargo xtask test` fetches them and sets it.
+//! Archives that others wrote, from the source packages of pywb and Warcat. `UTSUSHI_SAMPLES` names the directory above
+//! them; `cargo xtask test` fetches them and sets it.
 //!
 //! Some of them are broken, on purpose or by accident, and are listed with the clauses that they break. All others are
 //! valid, and an alarm on them is a false one.
@@ -13,7 +13,7 @@ use warc::check::{Check, Severity};
 /// Name, records that are read whole, clauses that are broken.
 const WARC: &[(&str, usize, &str)] = &[
     ("dupes.warc.gz", 25, ""),
-    // Bad for those who look records up: it was compressed as a whole, which the standard advises against.
+    // It was compressed as a whole, which the standard advises against.
     ("example-bad.warc.gz.bad", 6, ""),
     // Line ends were lost or doubled by hand, and records were copied.
     ("example-extra.warc", 6, "4 5.2 5.9"),
@@ -35,7 +35,7 @@ const WARC: &[(&str, usize, &str)] = &[
     // wget 1.14 gives its manifest and its arguments one id.
     ("at.warc", 8, "5.2"),
     ("at.warc.gz", 8, "5.2"),
-    // What is bad or not UTF-8 here is the answer, which is archived as it came.
+    // Only the answer is bad or not UTF-8, which is archived as received.
     ("bad_http_chunked_content.warc", 1, ""),
     ("c1_warcinfo.warc", 1, ""),
     ("long_url.warc", 1, ""),
@@ -45,7 +45,7 @@ const WARC: &[(&str, usize, &str)] = &[
 /// Name, records that are read, how often damage is told.
 const ARC: &[(&str, usize, usize)] = &[("example.arc", 1, 0), ("example.arc.gz", 1, 0), ("bad.arc", 1, 2)];
 
-/// Where the samples lie, if anyone says so.
+/// Where the samples are, if that is set.
 fn samples() -> Option<Vec<PathBuf>> {
     let Some(samples) = std::env::var_os("UTSUSHI_SAMPLES") else {
         say_skipped("archives of peers", "UTSUSHI_SAMPLES");
@@ -96,7 +96,7 @@ fn readable(path: &Path) -> usize {
 }
 
 #[test]
-fn samples_of_peers_are_read_whole() {
+fn samples_of_peers_are_read_completely() {
     let Some(samples) = samples() else { return };
     for (name, records, _) in WARC {
         assert_eq!(readable(called(&samples, name)), *records, "{name}");

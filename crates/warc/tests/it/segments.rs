@@ -77,7 +77,7 @@ fn a_long_one_is_kept_as_far_as_it_is_wanted() {
 }
 
 #[test]
-fn parts_that_do_not_fit_are_handed_out_and_say_so() {
+fn parts_that_do_not_fit_are_returned_as_incomplete() {
     check(&[first("a", "ab"), next("a", 3, "cd", Some(4))], &["cd/2:1?", "ab/2:1?"]);
     check(&[next("a", 2, "cd", Some(4)), first("a", "ab")], &["cd/2:1?", "ab/2:1?"]);
     check(&[first("a", "ab"), next("b", 2, "cd", Some(4))], &["cd/2:1?", "ab/2:1?"]);

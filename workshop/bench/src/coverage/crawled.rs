@@ -8,19 +8,19 @@ use serde_json::Value;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// What a crawl brought.
+/// The result of a crawl.
 #[derive(Debug)]
 pub(super) struct Crawled {
     /// The targets (path and query) of what the archive holds with status 200.
     pub(super) targets: Vec<String>,
-    /// Pages that the crawl knows and did not visit, as its summary says; nothing if it does not say.
+    /// Pages that the crawl knows and did not visit, by its summary; `None` if that is missing there.
     pub(super) held_back: Option<u64>,
-    /// Answers that the server wrote down.
+    /// Answers in the server's log.
     pub(super) requests: usize,
     pub(super) seconds: f64,
 }
 
-/// How many requests are made at once, as if the owner of the server had agreed to it.
+/// Concurrent requests, as if agreed with the owner of the server.
 const WIDTH: u32 = 4;
 
 /// Crawls a site once into a new data directory.
@@ -33,7 +33,7 @@ pub(super) fn run(directory: &Path, site: &Site, port: u16, server: &Server) -> 
     let agreed = format!("[crawl]\nagreed = [\"{}:{port} pause=0s width={WIDTH}\"]\n", site.address());
     write_file(&settings, agreed.as_bytes())?;
     server.forget()?;
-    // Requisites may lie on other hosts, and nothing but loopback is asked for here.
+    // Requisites may be on other hosts, and only loopback is used here.
     let crawl = ["crawl", &site.url(port), "--once", "--no-requisites", "--scope", "server"];
     let mut command = utsushi(&data)?;
     command.arg("--config").arg(&settings).args(crawl).args(["--allow-address", "127.0.0.0/8"]);

@@ -1,4 +1,4 @@
-//! The sites: which packages they come from, where their files lie, and how nginx serves them.
+//! The sites: their packages, their directories, and how nginx serves them.
 
 use anyhow::{Context, Result};
 use std::fmt::Write as _;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 #[derive(Debug)]
 pub(super) struct Site {
     pub(super) package: &'static str,
-    /// Its files lie in PARENT/NAME/BELOW, where NAME begins with [`Self::name`]: some names end with a version.
+    /// Its files are in PARENT/NAME/BELOW, where NAME begins with [`Self::name`]: some names end with a version.
     parent: &'static str,
     name: &'static str,
     below: &'static str,

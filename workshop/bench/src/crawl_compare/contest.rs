@@ -31,7 +31,7 @@ pub(super) struct Contest {
 /// The output of a crawler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kept {
-    /// WARC files in which the standard finds no fault.
+    /// WARC files without faults by the standard.
     Checked,
     /// WARC files.
     Records,
@@ -39,7 +39,7 @@ enum Kept {
     Files,
 }
 
-/// What one turn took and brought.
+/// The cost and result of one turn.
 #[derive(Clone, Debug)]
 pub(super) struct Turn {
     pub(super) used: Used,
@@ -61,7 +61,7 @@ const HERE: &str = ".";
 const WIDTH: &str = "32";
 const SCRAPY: &str = include_str!("scrapy.py");
 
-/// All crawlers that can be had.
+/// All available crawlers.
 pub(super) fn all(directory: &Path, port: u16) -> Result<Vec<Contest>> {
     let url = format!("http://127.0.0.1:{port}/");
     let url = OsStr::new(&url);
@@ -77,7 +77,7 @@ pub(super) fn all(directory: &Path, port: u16) -> Result<Vec<Contest>> {
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Ours, agreed with the server's owner: no pause, as many requests at once as the others make.
+/// Ours, as agreed with the server's owner: no delay, and as many concurrent requests as the others.
 fn utsushi(
     name: &'static str,
     compression: &str,
@@ -117,7 +117,7 @@ fn spider(directory: &Path, url: &OsStr) -> Option<Contest> {
     Some(contest.with([OsStr::new("walk"), url, OsStr::new(HERE)]))
 }
 
-/// wget2 knows no WARC: every page becomes a file.
+/// wget2 has no WARC output: every page becomes a file.
 fn wget2(directory: &Path, url: &OsStr) -> Option<Contest> {
     let contest = Contest::new("wget2, files", &peer("UTSUSHI_WGET2")?, directory, Kept::Files);
     let libraries = std::env::var_os("UTSUSHI_WGET2_LIBS");
@@ -162,12 +162,12 @@ impl Contest {
         let mut turn = self.walk(&directory)?;
         turn.count(server, tree)?;
         ensure!(turn.pages > 0, "it found nothing");
-        // What it wrote is looked at once: all turns are alike, and the server has counted.
+        // Its output is checked once: all turns are alike, and the server has counted.
         if self.turns.is_empty() {
             self.kept.check(&directory, turn.pages)?;
         }
         self.turns.push(turn);
-        // ext4 is slow to make files for minutes after many were removed, so those of wget2 stay until the end.
+        // ext4 creates files slowly for minutes after many were removed, so those of wget2 stay until the end.
         if self.kept == Kept::Files { Ok(()) } else { remove(&directory) }
     }
 
@@ -182,7 +182,7 @@ impl Contest {
         Ok(Turn { used, pages: 0, missing: Vec::new(), others: 0, repeats: 0 })
     }
 
-    /// Removes what it wrote, in this run or in one that was cut short.
+    /// Removes its output, of this run or of an interrupted one.
     pub(super) fn clean(&self) -> Result<()> {
         if self.directory.exists() { remove(&self.directory) } else { Ok(()) }
     }
@@ -227,7 +227,7 @@ impl Contest {
     }
 }
 
-/// How many missing pages are named.
+/// Maximum number of missing pages that are listed.
 pub(super) const MISSING_TOLD: usize = 5;
 
 impl Turn {

@@ -3,7 +3,8 @@
 //! The pages are served as they are in the packages, with the links they have. The start page leads to every page that
 //! those links alone do not lead to from another page of the start page, so a crawl from it that follows links finds all.
 //!
-//! **Invariant:** no two pages have the same content. Ours stores a body once, and would have less to do than the others.
+//! **Invariant:** no two pages have the same content. Ours stores a body once, and would otherwise have less work than
+//! the others.
 
 use crate::warc_pages::{cannot, find_html};
 use anyhow::{Context, Result, ensure};
@@ -24,7 +25,7 @@ const ORIGIN: &str = "http://127.0.0.1";
 pub(super) struct Tree {
     /// The targets of all pages, the start page's `/` among them.
     pub(super) targets: BTreeSet<String>,
-    /// How long all pages are together.
+    /// Total length of all pages.
     pub(super) bytes: u64,
     /// How many links the start page has.
     pub(super) entrances: usize,
@@ -91,7 +92,7 @@ fn followed(from: &PageUrl, links: Vec<html::Link>) -> Vec<String> {
     links.into_iter().filter(fits).map(|link| link.url.target().to_owned()).collect()
 }
 
-/// Pages from which all are reached: the index of every directory first, then whatever is left over.
+/// Pages from which all are reached: the index of every directory first, then the rest.
 fn entrances(pages: &BTreeMap<String, Vec<String>>) -> Vec<&str> {
     let mut reached: HashSet<&str> = HashSet::new();
     let mut entrances = Vec::new();

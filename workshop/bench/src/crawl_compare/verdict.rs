@@ -1,4 +1,4 @@
-//! What must come out.
+//! The demands on the results.
 
 use super::contest::{Contest, Turn};
 use crate::fetch_compare::contest::median;
@@ -18,7 +18,7 @@ pub(super) struct Verdict {
 enum Bound {
     Most(f64),
     Least(f64),
-    /// It is reported but not judged: the two do not do the same work.
+    /// It is reported but not judged, because the two do different work.
     None,
 }
 

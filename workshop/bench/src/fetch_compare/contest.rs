@@ -34,7 +34,7 @@ pub(super) struct Turn {
     connections: usize,
 }
 
-/// All clients that can be had. Over TLS spider is not among them.
+/// All available clients; over TLS without spider.
 pub(super) fn all(
     directory: &Path,
     list: &Path,
@@ -77,7 +77,7 @@ fn wget(directory: &Path, list: &OsStr) -> Option<Contest> {
     Some(Contest { libraries, ..contest })
 }
 
-/// wget2 knows no WARC: every page becomes a file.
+/// wget2 has no WARC output: every page becomes a file.
 fn wget2(directory: &Path, list: &OsStr) -> Option<Contest> {
     let contest = Contest::new("wget2, files", &peer("UTSUSHI_WGET2")?, directory, Kept::Files);
     let libraries = std::env::var_os("UTSUSHI_WGET2_LIBS");
@@ -91,7 +91,7 @@ fn spider(name: &'static str, how: &str, directory: &Path, list: &OsStr) -> Opti
     Some(contest.with([OsStr::new(how), list, OsStr::new(HERE)]))
 }
 
-/// What a variable leads to; without it the peer is left out, which is said.
+/// The path in a variable; without it the peer is left out with a note.
 pub(crate) fn peer(variable: &str) -> Option<OsString> {
     let found = std::env::var_os(variable);
     if found.is_none() {
@@ -120,7 +120,7 @@ impl Contest {
         }
     }
 
-    /// Fetches the list once, and makes sure that it did.
+    /// Fetches the list once, and checks the result.
     pub(super) fn take_turn(&mut self, server: &Server, list: &List) -> Result<()> {
         let directory = self.directory.join(self.turns.len().to_string());
         fs::create_dir_all(&directory).with_context(|| cannot("make", &directory))?;
@@ -133,17 +133,17 @@ impl Contest {
             "the server sent {seen:?}, not {} bytes",
             list.body_bytes
         );
-        // What it wrote is looked at once: all turns are alike, and the server has counted.
+        // Its output is checked once: all turns are alike, and the server has counted.
         if self.turns.is_empty() {
             self.kept.check(&directory, list)?;
         }
         let bytes_written = kept::bytes_below(&directory)?;
         self.turns.push(Turn { used, bytes_written, connections: seen.connections });
-        // ext4 is slow to make files for minutes after many were removed, so those of wget2 stay until the end.
+        // ext4 creates files slowly for minutes after many were removed, so those of wget2 stay until the end.
         if self.kept == Kept::Files { Ok(()) } else { remove(&directory) }
     }
 
-    /// Removes what it wrote, in this run or in one that was cut short.
+    /// Removes its output, of this run or of an interrupted one.
     pub(super) fn clean(&self) -> Result<()> {
         if self.directory.exists() { remove(&self.directory) } else { Ok(()) }
     }
@@ -193,7 +193,7 @@ impl Contest {
     }
 }
 
-/// The one in the middle; of two in the middle the greater one.
+/// The median; of two middle values the greater one.
 pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);

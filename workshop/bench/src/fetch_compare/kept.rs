@@ -1,4 +1,4 @@
-//! Whether what a client wrote is all that it fetched.
+//! Checks that a client wrote everything that it fetched.
 
 use crate::fetch_pages::List;
 use crate::warc_pages::cannot;
@@ -11,7 +11,7 @@ use warc::{Kind, WarcReader};
 /// The output of a client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kept {
-    /// WARC files in which the standard finds no fault, with a response for every page.
+    /// WARC files without faults by the standard, with a response for every page.
     Checked,
     /// WARC files with a response for every page.
     Records,
@@ -19,11 +19,11 @@ pub(super) enum Kept {
     Files,
 }
 
-/// No block here is longer.
+/// Maximum length of a block.
 const BLOCK_BYTES_MAX: usize = 64 << 20;
 
 impl Kept {
-    /// Makes sure that every page of the list is below `directory`.
+    /// Checks that every page of the list is below `directory`.
     pub(super) fn check(self, directory: &Path, list: &List) -> Result<()> {
         let mut files = Vec::new();
         files_below(directory, &mut files)?;
@@ -65,7 +65,7 @@ pub(crate) fn check(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// How many responses a file holds, and how long their blocks are.
+/// Number of responses in a file, and the length of their blocks.
 pub(crate) fn responses(file: &Path) -> Result<(usize, u64)> {
     let mut reader =
         WarcReader::new(File::open(file).with_context(|| cannot("open", file))?, BLOCK_BYTES_MAX);
@@ -80,7 +80,7 @@ pub(crate) fn responses(file: &Path) -> Result<(usize, u64)> {
     Ok((pages, bytes))
 }
 
-/// How long all files below `directory` are together.
+/// Total length of all files below `directory`.
 pub(crate) fn bytes_below(directory: &Path) -> Result<u64> {
     let mut files = Vec::new();
     files_below(directory, &mut files)?;

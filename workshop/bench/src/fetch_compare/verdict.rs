@@ -1,4 +1,4 @@
-//! What must come out, and what else is worth knowing.
+//! The demands on the results, and further ratios.
 
 use super::contest::Contest;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use std::fmt;
 pub(super) struct Verdict {
     what: String,
     ratio: f64,
-    /// What it may be at most; nothing where the two do not do the same.
+    /// Its maximum; `None` if the two do different work.
     most: Option<f64>,
 }
 

@@ -1,7 +1,8 @@
-//! The bare loop: reads and decompresses the same members with as many threads as there are workers, and nothing else.
+//! The bare loop: reads and decompresses the same members with as many threads as there are workers, without any other
+//! work.
 //!
-//! Where they are is known beforehand. A thread takes the next stretch of a file, reads it in one go and unpacks its members
-//! where they lie, so that all threads end together; nothing looks at what comes out.
+//! Their positions are known beforehand. A thread takes the next stretch of a file, reads it at once and unpacks its
+//! members in place, so that all threads end together; the contents are ignored.
 
 use crate::meter::Meter;
 use crate::warc_pages::cannot;
@@ -28,7 +29,7 @@ pub(crate) struct BareArgs {
     jobs: usize,
 }
 
-/// So much is read at once.
+/// Bytes read at once.
 const STRETCH_BYTES: u64 = 1 << 20;
 /// What the longest page here fits into.
 const ROOM_BYTES: usize = 16 << 20;

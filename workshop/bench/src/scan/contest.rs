@@ -104,7 +104,7 @@ pub(super) fn turn(command: &mut Command) -> Result<Turn> {
     Ok(Turn { seconds, cpu_seconds, resident_bytes_max, trace: None })
 }
 
-/// Whoever leaves documents out is fast.
+/// Checks the number of results: leaving documents out would be fast.
 fn ensure_results(output: &Path, documents: u64) -> Result<()> {
     let text = fs::read(output).context("cannot read the results")?;
     let lines = text.iter().filter(|byte| **byte == b'\n').count() as u64;

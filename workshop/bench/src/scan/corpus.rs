@@ -1,9 +1,9 @@
 //! The archive that is scanned: real pages, imported by our program, the longest ones last.
 //!
-//! The pages are those of `bench warc`, the HTML of documentation packages in several languages, each as often under other
-//! URLs as it takes to have as many as were asked for. They come in the order of their lengths. So the work is
-//! as uneven as it gets: equal parts of the bytes are unequal parts of the documents, and the end of the archive,
-//! where all workers should finish together, is where the longest documents stand.
+//! The pages are those of `bench warc`, the HTML of documentation packages in several languages, repeated under other
+//! URLs up to the requested number, ordered by length. So the work is as uneven as possible: equal parts of the bytes
+//! are unequal parts of the documents, and the longest documents come at the end, where all workers should finish
+//! together.
 
 use crate::warc_pages::{self, Layout, cannot};
 use anyhow::{Context, Result, ensure};
@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-/// The archive, and what is known of it.
+/// The archive, and what is known about it.
 #[derive(Debug)]
 pub(super) struct Corpus {
     /// Where results go.
@@ -27,10 +27,10 @@ pub(super) struct Corpus {
     pub(super) longest: String,
 }
 
-/// The variables that lead to our program and to the pages.
+/// The variables with the paths of our program and of the pages.
 const PROGRAM: &str = "UTSUSHI_PROGRAM";
 const PAGES: &str = "UTSUSHI_PAGES";
-/// So long is an archive file: short enough that who is handed whole files can be handed them evenly.
+/// Length of an archive file: short enough that whole files can be distributed evenly.
 const FILE_BYTES_MAX: &str = "16MiB";
 const SORTER_BYTES: usize = 64 << 20;
 

@@ -1,4 +1,4 @@
-//! The three ways of supply beside each other, as in figure 2 of paper 000.
+//! The three ways of supply compared, as in figure 2 of paper 000.
 
 use super::contest::{Side, busy_min, finish_spread, scan, speed};
 use super::corpus::Corpus;
@@ -8,9 +8,9 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 use std::path::Path;
 
-/// Workers must have a document in hand for so much of the run,
+/// Workers must be busy for this share of the run,
 const BUSY_MIN: f64 = 0.95;
-/// and finish so close together,
+/// and finish this close together,
 const SPREAD_MAX: f64 = 0.02;
 /// as long as no document takes more of it than this.
 const LONGEST_MAX: f64 = 0.01;

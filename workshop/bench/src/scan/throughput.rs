@@ -1,4 +1,4 @@
-//! Analyses that do next to nothing, built in and outside, beside a bare loop over the same members.
+//! Trivial analyses, built in and external, compared with a bare loop over the same members.
 
 use super::contest::{Side, scan, speed, turn};
 use super::corpus::Corpus;
@@ -18,7 +18,7 @@ pub(super) fn compare(corpus: &Corpus, rounds: usize) -> Result<(Vec<Value>, Vec
     let mut program = Side::new("throughput", "utsushi, a program that answers null");
     let noop = std::env::current_exe().context("cannot find this program")?;
     let noop = noop.to_str().context("this program has a name that is text")?;
-    // Once before, so that the page cache holds the files.
+    // One run before, so that the page cache holds the files.
     bare_turn(corpus)?;
     for _ in 0..rounds {
         bare.turns.push(bare_turn(corpus)?);
@@ -57,7 +57,7 @@ fn bare_turn(corpus: &Corpus) -> Result<super::contest::Turn> {
     turn(command.stdout(Stdio::null()))
 }
 
-/// A program that says nothing of any document.
+/// A program that answers `null` to every document.
 pub(crate) fn noop() -> Result<()> {
     Ok(scan::protocol::serve(std::io::stdin(), std::io::stdout(), |_, _| "null".to_owned())?)
 }

@@ -1,8 +1,8 @@
-//! Which versions a requirement such as `>=1.2.4, <2` holds.
+//! Which versions satisfy a requirement such as `>=1.2.4, <2`.
 //!
-//! Cargo's own rule, by which `>=1.2.4` does not hold `1.3.0-beta.1`, is made for choosing versions. Here every version
-//! has its place in one order. Where the end of a range leaves open whether it means a pre-release (`<2.0.0` and
-//! `2.0.0-alpha`), the pre-release is not held: it is rather asked about than overlooked.
+//! Cargo's own rule, by which `1.3.0-beta.1` does not satisfy `>=1.2.4`, is made for choosing versions. Here all
+//! versions are in one order. If the end of a range is ambiguous for a pre-release (`<2.0.0` and `2.0.0-alpha`), the
+//! pre-release does not match: a false alarm is better than an overlooked fault.
 
 use std::fmt;
 use std::ops::{Bound, RangeBounds};
@@ -17,7 +17,7 @@ pub(super) struct Range(VersionReq);
 impl Range {
     /// Whether `version` is among them.
     pub(super) fn holds(&self, version: &Version) -> bool {
-        // Build metadata names a build, not another version.
+        // Build metadata does not distinguish versions.
         let version = Version { build: BuildMetadata::EMPTY, ..version.clone() };
         self.0.comparators.iter().all(|comparator| bounds(comparator).contains(&version))
     }

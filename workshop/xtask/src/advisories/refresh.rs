@@ -77,7 +77,7 @@ fn blobs(repository: &PathBuf, names: &[&str]) -> Result<Vec<String>> {
     let mut child = git.args(["cat-file", "--batch"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
     let mut questions = child.stdin.take().context("git takes no questions")?;
     let mut answers = BufReader::new(child.stdout.take().context("git gives no answers")?);
-    // Asked from a thread of its own: git stops listening while its answers are not read.
+    // Written from another thread: git stops reading while its output is not read.
     let blobs = thread::scope(|scope| {
         scope.spawn(move || names.iter().try_for_each(|name| writeln!(questions, "{name}")));
         names.iter().map(|_| next_blob(&mut answers)).collect()

@@ -1,7 +1,7 @@
 //! The table of advisories that is checked in.
 //!
 //! One line an advisory, columns separated by tabs; ranges of versions separated by ` || `, `-` for none. Lines that
-//! begin with `#` are comments, save the one that holds the date.
+//! begin with `#` are comments, except the one with the date.
 
 use std::fmt::Write as _;
 
@@ -33,7 +33,7 @@ pub(super) struct Table {
 pub(super) struct Advisory {
     pub(super) id: String,
     pub(super) package: String,
-    /// Versions in which the fault is mended.
+    /// Versions in which the fault is fixed.
     pub(super) patched: Vec<Range>,
     /// Versions that never had it.
     pub(super) unaffected: Vec<Range>,
@@ -49,7 +49,7 @@ pub(super) enum Kind {
     Unsound,
     /// The package is unmaintained.
     Unmaintained,
-    /// Something worth knowing.
+    /// Other information.
     Notice,
 }
 
@@ -125,7 +125,7 @@ impl Kind {
     /// The kind of that name.
     pub(super) fn from_name(name: &str) -> Result<Self> {
         let kind = Self::ALL.into_iter().find(|kind| kind.name() == name);
-        kind.with_context(|| format!("`{name}` is no kind of advisory"))
+        kind.with_context(|| format!("`{name}` is not a kind of advisory"))
     }
 }
 
@@ -166,7 +166,7 @@ mod tests {
         check_refused("# date: 2026-01-31\nX-1\tp\n", "in line 2: there are 2 columns instead of 5");
         check_refused(
             "# date: 2026-01-31\nX-1\tp\t-\t-\trumour\n",
-            "in line 2: `rumour` is no kind of advisory",
+            "in line 2: `rumour` is not a kind of advisory",
         );
     }
 }

@@ -21,7 +21,7 @@ pub(super) fn lead_to(workspace: &Workspace, bench: &mut Command) -> Result<()> 
     ] {
         match peer {
             Ok(program) => _ = bench.env(variable, program),
-            Err(error) => eprintln!("a peer cannot be had, and the benchmark runs WITHOUT IT: {error:#}"),
+            Err(error) => eprintln!("a peer is not available, and the benchmark runs WITHOUT IT: {error:#}"),
         }
     }
     Ok(())

@@ -18,7 +18,7 @@ pub(super) fn lead_to(workspace: &Workspace, bench: &mut Command) -> Result<()> 
     bench.env(warc::PAGES_VARIABLE, warc::pages(workspace)?);
     match build_spider(workspace) {
         Ok(program) => _ = bench.env("UTSUSHI_PEERS_FETCH", program),
-        Err(error) => eprintln!("a peer cannot be had, and the benchmark runs WITHOUT IT: {error:#}"),
+        Err(error) => eprintln!("a peer is not available, and the benchmark runs WITHOUT IT: {error:#}"),
     }
     Ok(())
 }

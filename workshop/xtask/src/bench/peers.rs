@@ -1,7 +1,7 @@
-//! The stores that ours is compared with, which are built from source: `workshop/peers`.
+//! The peer stores, which are built from source: `workshop/peers`.
 //!
-//! They are a workspace of their own, because `RocksDB` alone compiles longer than everything of ours. A machine on
-//! which they cannot be built still runs the benchmark, without them.
+//! They have their own workspace, because `RocksDB` alone takes longer to compile than all our code. A machine on which
+//! they cannot be built still runs the benchmark, without them.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -16,10 +16,10 @@ use crate::workspace::Workspace;
 /// The benchmarks that compare with them.
 pub(super) const BENCHES: &[&str] = &["sat", "register"];
 
-/// The variable that leads a benchmark to the program that was built.
+/// The variable with the path of the built program.
 const VARIABLE: &str = "UTSUSHI_PEERS";
 
-/// What reads `RocksDB`'s header at build time.
+/// The package that reads `RocksDB`'s header at build time.
 const LIBCLANG: &str = "libclang-dev";
 /// Berkeley DB, linked into the program.
 const BERKELEY_DB: &str = "libdb5.3-dev";
@@ -37,7 +37,7 @@ pub(super) fn lead_to(workspace: &Workspace, bench: &mut Command) {
     }
 }
 
-/// All of them, or all but `RocksDB`, which asks for the most.
+/// Builds all of them, or all but `RocksDB`, which needs the most.
 fn build_as_many_as_possible(workspace: &Workspace) -> Result<PathBuf> {
     let target = workspace.target.join("peers");
     let mut environment = vec![("CARGO_TARGET_DIR", target.clone().into_os_string())];
@@ -53,25 +53,25 @@ fn build_as_many_as_possible(workspace: &Workspace) -> Result<PathBuf> {
     Ok(target.join("release/peers"))
 }
 
-/// The build, started where its settings lie.
+/// The build, started in the directory of its settings.
 fn build(workspace: &Workspace) -> Command {
     let mut cargo = process::cargo();
     cargo.args(["build", "--release", "--locked"]).current_dir(workspace.root.join("workshop/peers"));
     cargo
 }
 
-/// What the build needs to find Berkeley DB; nothing if it cannot be had.
+/// What the build needs to find Berkeley DB; `None` if it is not available.
 fn berkeley_db(workspace: &Workspace) -> Option<(&'static str, OsString)> {
     match debian::tree(workspace, "libdb", &[BERKELEY_DB]) {
         Ok(tree) => Some(("UTSUSHI_BERKELEY_DB", tree.join("usr").into_os_string())),
         Err(error) => {
-            eprintln!("Berkeley DB cannot be had, and is LEFT OUT: {error:#}");
+            eprintln!("Berkeley DB is not available, and is LEFT OUT: {error:#}");
             None
         }
     }
 }
 
-/// What the build needs for `RocksDB`; a machine without Debian packages may have it all the same.
+/// What the build needs for `RocksDB`; a machine without Debian packages may have it anyway.
 fn rocksdb(workspace: &Workspace) -> Result<Vec<(&'static str, OsString)>> {
     tools::ensure(&[&tools::CXX_COMPILER])?;
     match debian::tree(workspace, "libclang", &[LIBCLANG]) {
@@ -92,7 +92,7 @@ fn libclang(tree: &Path) -> Result<Vec<(&'static str, OsString)>> {
         return Ok(Vec::new());
     }
     let mut environment = vec![("LIBCLANG_PATH", library.clone().into_os_string())];
-    // It looks for its own headers beside the file that a link in there leads to, where they are not.
+    // It looks for its own headers beside the target of a link, where they are not.
     if let Some(resources) = below(&library, "clang", "") {
         let mut argument = OsString::from("-resource-dir=");
         argument.push(resources);

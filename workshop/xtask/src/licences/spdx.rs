@@ -7,7 +7,7 @@ use std::vec::IntoIter;
 
 /// Whether `expression` can be satisfied with licences that are `allowed`.
 ///
-/// A licence with an exception is asked for as a whole: `Apache-2.0 WITH LLVM-exception`.
+/// A licence with an exception is passed as a whole: `Apache-2.0 WITH LLVM-exception`.
 pub(super) fn is_satisfied(expression: &str, allowed: impl Fn(&str) -> bool) -> Result<bool, String> {
     let mut parser = Parser { words: words(expression).into_iter().peekable(), allowed };
     let satisfied = parser.any_of()?;
@@ -17,7 +17,7 @@ pub(super) fn is_satisfied(expression: &str, allowed: impl Fn(&str) -> bool) -> 
     }
 }
 
-/// Licences, operators and parentheses, with `/` as the `OR` that it means.
+/// Licences, operators and parentheses; `/` becomes `OR`.
 fn words(expression: &str) -> Vec<String> {
     let spaced = expression.replace('(', " ( ").replace(')', " ) ").replace('/', " OR ");
     spaced.split_whitespace().map(str::to_owned).collect()
@@ -63,7 +63,7 @@ impl<F: Fn(&str) -> bool> Parser<F> {
         if is_name { Ok(word) } else { Err(format!("`{word}` stands where {what} should")) }
     }
 
-    /// Whether the next word is `word`, which is then passed over.
+    /// Whether the next word is `word`, which is then consumed.
     fn takes(&mut self, word: &str) -> bool {
         self.words.next_if(|next| next.eq_ignore_ascii_case(word)).is_some()
     }

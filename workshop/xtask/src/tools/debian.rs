@@ -32,14 +32,14 @@ pub(crate) fn install(packages: &[&str]) -> Result<()> {
     process::must_succeed(apt_get().args(["install", "--yes", "--no-install-recommends"]).args(packages))
 }
 
-/// A directory that holds `packages` and whatever they depend on that the system lacks, unpacked but not installed.
+/// A directory with `packages` and those of their dependencies that the system lacks, unpacked but not installed.
 ///
 /// It is made once and kept as `tools/debian/NAME` beside the builds.
 pub(crate) fn tree(workspace: &Workspace, name: &str, packages: &[&str]) -> Result<PathBuf> {
     kept_tree(workspace, name, packages, with_dependencies)
 }
 
-/// The same with those dependencies only that are documentation themselves: what reads it is not needed.
+/// The same with only those dependencies that are documentation; programs to read it are not needed.
 ///
 /// Its file `.versions` names what was unpacked.
 pub(crate) fn documentation(workspace: &Workspace, name: &str, packages: &[&str]) -> Result<PathBuf> {
@@ -118,7 +118,7 @@ fn planned(plan: &str) -> impl Iterator<Item = String> {
 fn download(packages: &BTreeSet<String>, into: &Path) -> Result<()> {
     let mut command = apt_get();
     if is_root() {
-        // Otherwise apt drops to a user who may not write here, and complains.
+        // Otherwise apt switches to a user who may not write here, and warns.
         command.args(["-o", "APT::Sandbox::User=root"]);
     }
     process::must_succeed(command.arg("download").args(packages).current_dir(into))

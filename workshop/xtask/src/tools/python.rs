@@ -1,7 +1,7 @@
-//! Python programs that the tests compare ours with, in a virtual environment of their own.
+//! Python programs that the tests compare ours with, in their own virtual environment.
 //!
-//! An environment is made once. Its stamp names what it holds and where it stands (it cannot be moved), and is
-//! written last, so that one whose making was cut short is made again.
+//! An environment is made once. Its stamp names its contents and its path (it cannot be moved), and is written last, so
+//! that an incomplete one is made again.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ use crate::workspace::Workspace;
 pub(crate) const WANTED: &[&str] = &[
     "warcio==1.8.1",
     "fastwarc==1.1.0",
-    // Plays WARC files back by our index.
+    // Replays WARC files with our index.
     "pywb==2.10.0",
     // Checks packages.
     "wacz==0.6.0",
@@ -76,7 +76,7 @@ fn lock(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Whether the environment is what is wanted, and its Python is still there.
+/// Whether the environment is as wanted, and its Python still exists.
 fn is_ready(venv: &Path, wanted: &[&str]) -> bool {
     fs::read_to_string(stamp(venv)).is_ok_and(|text| text == stamp_text(venv, wanted))
         && process::answers(Command::new(venv.join("bin/warcio")).arg("--version"))

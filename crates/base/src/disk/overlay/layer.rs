@@ -26,7 +26,7 @@ struct Changes {
 }
 
 impl Layer {
-    /// A file that is as the one below for now. What that grows by later is not seen.
+    /// A file with the contents of the one below. Later growth of that one is not seen.
     pub(super) fn over(below: Arc<dyn DiskFile>, scratch: Arc<Mutex<Scratch>>) -> io::Result<Self> {
         let length = below.length()?;
         let changes = Mutex::new(Changes { length, below_length: length, blocks: BTreeMap::new() });
@@ -70,7 +70,7 @@ impl Layer {
         changes.blocks.insert(number, copy);
         Ok(())
     }
-    /// Forgets everything from `length` on.
+    /// Removes everything from `length` on.
     fn cut(&self, changes: &mut Changes, length: u64) -> io::Result<()> {
         let within = usize::try_from(length % BLOCK).unwrap_or(0);
         if within > 0 && changes.blocks.contains_key(&(length / BLOCK)) {
@@ -149,7 +149,7 @@ impl Drop for Layer {
     }
 }
 
-/// Cuts a buffer at the ends of blocks: number of the block, offset in it, and the piece.
+/// Splits a buffer at block ends: block number, offset in the block, and the piece.
 fn pieces(offset: u64, buffer: &mut [u8]) -> impl Iterator<Item = (u64, usize, &mut [u8])> {
     let (mut at, mut rest) = (offset, buffer);
     std::iter::from_fn(move || {

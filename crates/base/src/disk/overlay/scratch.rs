@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// One block.
 pub(super) type Block = [u8; BLOCK_BYTES];
 
-/// Blocks by the number that each was given.
+/// Blocks, each with a number.
 #[derive(Debug)]
 pub(super) struct Scratch {
     memory: Vec<Box<Block>>,
@@ -26,7 +26,7 @@ impl Scratch {
         let memory_blocks_max = memory_bytes_max / BLOCK_BYTES;
         Self { memory: Vec::new(), memory_blocks_max, file: None, file_blocks: 0, free: Vec::new() }
     }
-    /// Keeps a block; its number.
+    /// Stores a block and returns its number.
     pub(super) fn add(&mut self, block: &Block) -> io::Result<u64> {
         if let Some(number) = self.free.pop() {
             self.write(number, block)?;
@@ -59,7 +59,7 @@ impl Scratch {
         self.file()?.read_exact_at(&mut block, offset)?;
         Ok(block)
     }
-    /// Lets the room of a block be used for another.
+    /// Frees the room of a block.
     pub(super) fn release(&mut self, number: u64) {
         self.free.push(number);
     }

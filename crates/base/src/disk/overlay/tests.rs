@@ -21,7 +21,7 @@ fn whole(file: &dyn DiskFile) -> Vec<u8> {
 }
 
 #[test]
-fn names_change_above_and_stay_below() {
+fn names_change_only_in_the_overlay() {
     let (below, path) = below();
     let other = Path::new("/data/other");
     put(&*below, &path, b"old");
@@ -103,7 +103,7 @@ fn model_of_a_file() {
 }
 
 #[test]
-fn what_cannot_be_written_below_can_be_changed() {
+fn a_read_only_file_below_can_be_changed_in_the_overlay() {
     let place = tempfile::tempdir().unwrap();
     let path = place.path().join("file");
     std::fs::write(&path, "below").unwrap();

@@ -1,27 +1,27 @@
-//! One file: what its readers see, what a power cut leaves, and the changes in between.
+//! One file: what readers see, what is durable, and the changes in between.
 
 use super::Survival;
 use super::image::{Image, PAGE_BYTES, Page, pieces};
 use crate::Chance;
 
-/// What a drive writes whole or not at all.
+/// The unit that a drive writes atomically.
 const SECTOR_BYTES: usize = 512;
 
 #[derive(Debug, Default)]
 pub(super) struct Contents {
     /// What readers see.
     seen: Image,
-    /// What a power cut leaves if it leaves nothing else.
+    /// What a power cut leaves at least.
     durable: Image,
-    /// What was done since the last sync, in order.
+    /// Changes since the last sync, in order.
     pending: Vec<Change>,
-    /// How far room on the disk is taken for this file.
+    /// Bytes of room that the file takes.
     pub(super) room_bytes: u64,
-    /// Whether a name leads here; a file without one takes no room.
+    /// Whether the file has a name; without one it takes no room.
     pub(super) is_named: bool,
 }
 
-/// A write of whole pages shares them with the images, for copies are what costs time here.
+/// A write of whole pages shares them with the images, because copying is what costs time.
 #[derive(Debug)]
 enum Change {
     Write { offset: u64, bytes: Box<[u8]> },
@@ -59,7 +59,7 @@ impl Contents {
     pub(super) fn growth(&self, end: u64) -> u64 {
         if self.is_named { end.saturating_sub(self.room_bytes) } else { 0 }
     }
-    /// Bit rot: on the medium, and so in every later read.
+    /// Bit rot on the medium, visible in every later read.
     pub(super) fn flip_bit(&mut self, bit: u64) -> bool {
         self.durable.flip_bit(bit);
         self.seen.flip_bit(bit)
@@ -69,7 +69,7 @@ impl Contents {
             change.apply(&mut self.durable);
         }
     }
-    /// Decides what of the unsynced changes reaches the medium, and forgets the rest.
+    /// Decides which unsynced changes reach the medium, and drops the rest.
     pub(super) fn settle(&mut self, survival: Survival, chance: &mut Chance) {
         match survival {
             Survival::All => self.sync(),
@@ -109,7 +109,7 @@ impl Change {
             Self::Grow(length) => image.grow(*length),
         }
     }
-    /// What is left of a change that was under way when the power went: nothing, or a part.
+    /// Applies a part, or nothing, of a change that the power cut interrupted.
     fn apply_torn(&self, image: &mut Image, chance: &mut Chance) {
         match self {
             Self::Write { offset, bytes } => write_torn(*offset, bytes, image, chance),
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unsynced_write_lands_whole_not_at_all_or_torn() {
+    fn an_unsynced_write_is_kept_lost_or_torn() {
         check(|file| file.write(0, &[b'b'; 1_024]), &["aa", "bb", "ab", "ba", "-a", "b-"]);
     }
 
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unsynced_page_lands_whole_not_at_all_or_torn() {
+    fn an_unsynced_page_is_kept_lost_or_torn() {
         let found = outcomes(|file| file.write(0, &[b'b'; 4_096]));
         for expected in ["aa", "bbbbbbbb", "aa000000", "-a", "b-", "ba", "bbbb"] {
             assert!(found.contains(expected), "{expected}");
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_are_shared_change_one_by_one() {
+    fn shared_pages_change_one_by_one() {
         let mut file = Contents::default();
         let read = |file: &Contents| {
             let mut bytes = [0; 3];

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::MutexGuard;
 
-/// Good until the machine is started again.
+/// Usable until the machine is restarted.
 pub(super) struct SimulatedFile {
     disk: SimulatedDisk,
     /// The start of the machine that it belongs to.

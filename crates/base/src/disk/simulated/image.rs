@@ -1,8 +1,8 @@
-//! The bytes of a file, held in pages so that holes cost nothing and a copy shares what it does not change. Whole pages
-//! can be handed from one image to another.
+//! The bytes of a file, held in pages, so that holes cost nothing and copies share unchanged pages. Whole pages can be
+//! moved between images.
 //!
-//! **Invariant:** no page lies wholly after the end, and the bytes of the last page after the end are zero; so
-//! a file that grows again reads as zeros there.
+//! **Invariant:** no page begins after the end, and the bytes of the last page after the end are zero, so a file that
+//! grows again reads as zeros there.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -22,7 +22,7 @@ impl Image {
     pub(super) fn length(&self) -> u64 {
         self.length
     }
-    /// Fills `buffer`; false when the file ends before.
+    /// Fills `buffer`; false if the file is shorter.
     pub(super) fn read(&self, offset: u64, buffer: &mut [u8]) -> bool {
         if offset.checked_add(buffer.len() as u64).is_none_or(|end| end > self.length) {
             return false;
@@ -57,7 +57,7 @@ impl Image {
             self.grow((unit + 1) * PAGE_BYTES as u64);
         }
     }
-    /// The number of the first page and the pages where `length` bytes were written at `offset`, if that was whole
+    /// The number of the first page and the pages where `length` bytes were written at `offset`, if those were whole
     /// pages.
     pub(super) fn written_pages(&self, offset: u64, length: usize) -> Option<(u64, Vec<Page>)> {
         let (first, within) = place(offset, PAGE_BYTES);
@@ -84,7 +84,7 @@ impl Image {
             Arc::make_mut(page)[within..].fill(0);
         }
     }
-    /// Turns one bit around; false when it lies after the end.
+    /// Flips one bit; false if it is after the end.
     pub(super) fn flip_bit(&mut self, bit: u64) -> bool {
         let mut byte = [0];
         if !self.read(bit / 8, &mut byte) {
@@ -105,7 +105,7 @@ pub(super) struct Piece {
     pub(super) bytes: Range<usize>,
 }
 
-/// Cuts `length` bytes at `offset` where units meet.
+/// Splits `length` bytes at `offset` at unit boundaries.
 pub(super) fn pieces(offset: u64, length: usize, unit_bytes: usize) -> impl Iterator<Item = Piece> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_is_a_file_of_its_own() {
+    fn changing_a_copy_leaves_the_original() {
         let mut first = Image::default();
         first.write(0, b"abc");
         let mut second = first.clone();

@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The size of a disk without a limit.
 const FREE_BYTES_UNLIMITED: u64 = 1 << 50;
-/// How far a misplaced write lands from its place: some number of these.
+/// A misplaced write is off by a multiple of this.
 const BLOCK: u64 = BLOCK_BYTES as u64;
 /// The longest file: a signed offset must reach its end.
 const FILE_BYTES_MAX: u64 = i64::MAX.unsigned_abs();
@@ -23,15 +23,15 @@ pub(super) struct Machine {
     pub(super) names: Names,
     pub(super) survival: Survival,
     pub(super) ignores_syncs: bool,
-    /// Faults to come, by the point they wait for.
+    /// Planned faults, by point.
     pub(super) plan: BTreeMap<u64, Fault>,
-    /// How many changes were asked for.
+    /// Number of changes so far.
     pub(super) points: u64,
-    /// Reads that are to fail, by their number.
+    /// Planned read failures, by number.
     pub(super) read_plan: BTreeSet<u64>,
-    /// How many reads were asked for.
+    /// Number of reads so far.
     pub(super) reads: u64,
-    /// How often the machine was started; a file that was opened before the last start is dead.
+    /// Number of starts; files opened before the last one are unusable.
     pub(super) starts: u64,
     pub(super) is_full: bool,
     is_cut: bool,
@@ -79,7 +79,7 @@ impl Machine {
         self.is_cut = false;
         self.starts += 1;
     }
-    /// Everything begins here: without power nothing happens.
+    /// Fails while the power is cut; every operation begins here.
     pub(super) fn check_power(&self) -> io::Result<()> {
         if self.is_cut { Err(power_is_cut()) } else { Ok(()) }
     }
@@ -92,14 +92,14 @@ impl Machine {
             None | Some(Fault::Full | Fault::Lost | Fault::Misdirected) => action(self),
             Some(Fault::Error) => Err(Errno::IO.into()),
             Some(Fault::Cut) => {
-                // It was under way and not synced, so it may come to pass or not.
+                // The change was interrupted and not synced, so it may happen or not.
                 let _ = action(self);
                 self.cut();
                 Err(power_is_cut())
             }
         }
     }
-    /// Writes; what fails may have been written in part.
+    /// Writes; a failed write may be done in part.
     pub(super) fn write(&mut self, file: &File, offset: u64, bytes: &[u8]) -> io::Result<()> {
         let end = offset.checked_add(bytes.len() as u64).filter(|end| *end <= FILE_BYTES_MAX);
         let end = end.ok_or(Errno::FBIG)?;
@@ -130,8 +130,8 @@ impl Machine {
             }
         }
     }
-    /// Makes a file durable. When that fails, what was to be synced is in limbo: it may be lost though it is seen
-    /// and though later syncs succeed, as the page cache then holds it for clean.
+    /// Makes a file durable. If that fails, the unsynced data may be lost although readers see it and later syncs
+    /// succeed: the page cache then considers it clean.
     pub(super) fn sync_file(&mut self, file: &File) -> io::Result<()> {
         match self.pass_point()? {
             Some(Fault::Cut) => {
@@ -147,7 +147,7 @@ impl Machine {
         }
         Ok(())
     }
-    /// Makes names durable. When that fails they stay as they were: a later sync that succeeds carries them.
+    /// Makes names durable. If that fails, a later sync that succeeds includes them.
     pub(super) fn sync_directory(&mut self, path: &Path) -> io::Result<()> {
         let directory = self.names.directory(path)?;
         match self.pass_point()? {
@@ -169,7 +169,7 @@ impl Machine {
         self.is_full |= fault == Some(Fault::Full);
         Ok(fault)
     }
-    /// Counts a read, and fails the one that is to fail.
+    /// Counts a read; fails if that is planned.
     pub(super) fn pass_read(&mut self) -> io::Result<()> {
         let fails = self.read_plan.remove(&self.reads);
         self.reads += 1;
@@ -212,7 +212,7 @@ impl Machine {
     pub(super) fn set_free_bytes(&mut self, free_bytes: Option<u64>) {
         self.capacity_bytes = free_bytes.map(|free| self.used_bytes.saturating_add(free));
     }
-    /// A new name needs room, if ever so little.
+    /// A new name needs some room.
     pub(super) fn check_room(&self) -> io::Result<()> {
         if self.free_bytes() == 0 { Err(Errno::NOSPC.into()) } else { Ok(()) }
     }
@@ -222,7 +222,7 @@ impl Machine {
         lock(&file).is_named = true;
         Ok(file)
     }
-    /// Gives back the room of a file that has no name any more.
+    /// Frees the room of a file whose last name was removed.
     pub(super) fn release(&mut self, file: &File) {
         let mut contents = lock(file);
         self.used_bytes = self.used_bytes.saturating_sub(contents.room_bytes);
@@ -252,7 +252,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Writes as far as `room` goes.
+    /// Writes as much as fits into `room`.
     fn write_within(
         &mut self,
         room: u64,

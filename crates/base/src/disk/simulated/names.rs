@@ -1,11 +1,10 @@
-//! The names of files and directories: those that are seen, those that a power cut leaves, and the changes in
-//! between.
+//! The names of files and directories: visible ones, durable ones, and the changes in between.
 //!
 //! Paths are kept whole and in one flat map. Directories are never renamed or removed, so a path always means the
 //! same directory.
 //!
-//! **Invariant:** a rename happens whole or not at all. Two changes of one name, or of the names of one file,
-//! never come to pass in the wrong order.
+//! **Invariant:** a rename is atomic. Two changes of one name, or of the names of one file, never take effect in the
+//! wrong order.
 
 use super::Survival;
 use super::contents::Contents;
@@ -58,7 +57,7 @@ impl Names {
         self.change(Change { removes: None, adds: Some((path, Node::File(Arc::clone(&file)))) });
         Ok(file)
     }
-    /// Renames a file and hands back the one that had the new name.
+    /// Renames a file and returns the one that had the new name.
     pub(super) fn rename(&mut self, from: &Path, to: &Path) -> io::Result<Option<File>> {
         let file = self.file(from)?;
         let (from, to) = (plain(from)?, self.place_for(to)?);
@@ -130,7 +129,7 @@ impl Names {
             }
         }
     }
-    /// Decides which of the unsynced names reach the medium, and forgets the rest.
+    /// Decides which of the unsynced names reach the medium, and drops the rest.
     pub(super) fn settle(&mut self, survival: Survival, chance: &mut Chance) {
         let probability = match survival {
             Survival::All => 1.0,
@@ -146,7 +145,8 @@ impl Names {
             }
         }
     }
-    /// The directory and all that files were renamed to out of it: they go together, lest a file lose both names.
+    /// The directory and all directories that files were moved to from it. They are synced together, so that no file
+    /// loses both names.
     fn synced_with(&self, directory: &Path) -> BTreeSet<PathBuf> {
         let mut directories = BTreeSet::from([directory.to_owned()]);
         loop {
@@ -211,7 +211,7 @@ impl Change {
     }
 }
 
-/// What changes that did not come to pass were about: a later change that builds on them cannot come to pass.
+/// Names and files of changes that were lost: a later change that depends on them is lost too.
 #[derive(Default)]
 struct Lost {
     paths: BTreeSet<PathBuf>,
@@ -255,7 +255,7 @@ mod tests {
     use super::*;
 
     /// Every set of names that `changes` on `/d/old`, `/d/tmp` and `/e` may leave after a power cut. A file is
-    /// told by the name it was made with.
+    /// identified by its first name.
     fn outcomes(changes: fn(&mut Names)) -> BTreeSet<String> {
         let outcome = |seed| {
             let mut names = Names::default();
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rename_happens_whole_or_not_at_all() {
+    fn a_rename_is_atomic() {
         check(|names| rename(names, "d/tmp", "d/old"), &["d/old=d/old d/tmp=d/tmp", "d/old=d/tmp"]);
     }
 
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_that_build_on_each_other_keep_their_order() {
+    fn dependent_changes_keep_their_order() {
         let twice = |names: &mut Names| {
             rename(names, "d/tmp", "d/a");
             rename(names, "d/a", "d/b");
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_without_a_durable_name_takes_its_files_along() {
+    fn files_in_a_directory_without_a_durable_name_are_lost() {
         let inside = |names: &mut Names| {
             names.create_directory(Path::new("f/g")).unwrap();
             names.create(Path::new("f/g/x")).unwrap();

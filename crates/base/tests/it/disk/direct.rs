@@ -1,4 +1,4 @@
-//! The disk around the page cache: whole blocks go one way, all else another, and nobody can tell.
+//! The disk around the page cache: whole blocks bypass it, the rest does not, and the contents are the same.
 
 use super::{contents, model};
 use base::Chance;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 
 const BLOCK: u64 = BLOCK_BYTES as u64;
 
-/// A directory on the file system of the build: that of other temporary files may know no direct way.
+/// A directory on the file system of the build: that of other temporary files may not support direct access.
 pub(super) fn directory() -> TempDir {
     let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let file = DirectDisk.open(&directory.path().join("probe"), Open::CreateNew).unwrap();
@@ -83,7 +83,7 @@ fn model_a_file_read_and_written_both_ways_is_a_vector_of_bytes() {
 }
 
 #[test]
-fn blocks_are_read_as_they_were_last_written_whichever_way() {
+fn both_kinds_of_access_see_the_last_write() {
     let directory = directory();
     let file = create(&directory);
     for round in 0..100_u8 {
@@ -99,7 +99,7 @@ fn blocks_are_read_as_they_were_last_written_whichever_way() {
 }
 
 #[test]
-fn a_buffer_that_begins_inside_a_block_is_read_and_written_as_well() {
+fn an_unaligned_buffer_is_read_and_written_as_well() {
     let directory = directory();
     let file = create(&directory);
     let mut bytes = AlignedBytes::zeroed(3 * BLOCK_BYTES);
@@ -129,7 +129,7 @@ fn whole_blocks_end_where_the_file_ends() {
 }
 
 #[test]
-fn a_file_opened_to_read_is_not_written_either_way() {
+fn a_file_opened_to_read_cannot_be_written() {
     let directory = directory();
     create(&directory).write_at(0, &filled(b'a', BLOCK_BYTES)).unwrap();
     let reader = DirectDisk.open(&directory.path().join("file"), Open::Read).unwrap();
@@ -138,8 +138,8 @@ fn a_file_opened_to_read_is_not_written_either_way() {
 }
 
 #[test]
-fn a_file_system_without_a_direct_way_is_read_and_written_through_the_cache() {
-    // In memory; newer kernels know a direct way even there.
+fn a_file_system_without_direct_access_is_used_through_the_cache() {
+    // In memory; newer kernels support direct access even there.
     let Ok(directory) = tempfile::tempdir_in(Path::new("/dev/shm")) else { return };
     let file = create(&directory);
     file.write_at(BLOCK, &filled(b'a', BLOCK_BYTES)).unwrap();
@@ -149,7 +149,7 @@ fn a_file_system_without_a_direct_way_is_read_and_written_through_the_cache() {
 
 /// Several threads read blocks that one writer does not touch, while it writes others both ways.
 #[test]
-fn readers_on_several_threads_see_whole_blocks_beside_a_writer() {
+fn readers_see_whole_blocks_beside_a_writer() {
     let directory = directory();
     let file = create(&directory);
     file.write_at(0, &filled(b'a', 64 * BLOCK_BYTES)).unwrap();

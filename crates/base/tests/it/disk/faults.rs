@@ -43,7 +43,7 @@ fn an_error_happens_once() {
 }
 
 #[test]
-fn after_a_failed_sync_nothing_is_certain_but_what_is_written_anew() {
+fn after_a_failed_sync_only_rewritten_data_is_durable() {
     let survived = |seed, rewrites: bool| {
         let (disk, file) = disk_with_file(seed);
         file.write_at(0, b"bbb").unwrap();
@@ -156,7 +156,7 @@ fn bits_rot() {
 }
 
 #[test]
-fn a_hundred_thousand_changes_take_no_time_and_a_large_hole_no_room() {
+fn many_changes_are_fast_and_a_large_hole_takes_no_room() {
     let (disk, file) = disk_with_file(1);
     file.allocate(1 << 40).unwrap();
     for number in 0..50_000_u64 {
@@ -199,7 +199,7 @@ fn blocks_after(fault: Fault, seed: u64, offset: u64, bytes: &[u8]) -> String {
 }
 
 #[test]
-fn a_lost_write_is_nowhere_and_reports_success() {
+fn a_lost_write_stores_nothing_and_reports_success() {
     let lost = |offset, bytes: &[u8]| blocks_after(Fault::Lost, 1, offset, bytes);
     assert_eq!(lost(0, &[b'X'; 2 * BLOCK]), "a b c d e f g h");
     assert_eq!(lost(5_000, b"X"), "a b c d e f g h");
@@ -236,7 +236,7 @@ fn a_misdirected_write_without_another_block_is_lost() {
 }
 
 #[test]
-fn a_lying_drive_is_as_full_as_another() {
+fn lost_writes_take_room_as_well() {
     for fault in [Fault::Lost, Fault::Misdirected] {
         let (disk, file) = disk_with_file(1);
         disk.set_free_bytes(Some(500));
@@ -268,7 +268,7 @@ fn only_writes_are_lost_or_misdirected() {
 }
 
 #[test]
-fn reads_are_counted_apart_and_one_fails() {
+fn reads_are_counted_separately_and_a_planned_one_fails() {
     let (disk, file) = disk_with_file(1);
     let (points, reads) = (disk.points(), disk.reads());
     disk.fail_read_at(reads + 1);

@@ -1,4 +1,4 @@
-//! Random operations on the disks, compared with a model that knows nothing of how they work.
+//! Random operations on the disks, compared with an independent model.
 
 mod certainty;
 
@@ -39,11 +39,11 @@ fn model_a_power_cut_keeps_what_was_synced_and_mixes_the_rest_legally() {
     assert_eq!(play_with_cuts(false), Ok(()), "seed {}", seed());
 }
 
-/// The negative control: the same play finds out a disk that ignores syncs.
+/// The negative control: the same test detects a disk that ignores syncs.
 #[test]
-fn model_a_disk_that_ignores_syncs_is_found_out() {
+fn model_a_disk_that_ignores_syncs_is_detected() {
     let loss = play_with_cuts(true).unwrap_err();
-    eprintln!("found, as it must be: {loss}");
+    eprintln!("found, as expected: {loss}");
 }
 
 fn play_against_map(disk: &dyn Disk, root: &Path) {
@@ -99,7 +99,7 @@ fn random_bytes(chance: &mut Chance, below: usize) -> Vec<u8> {
 }
 
 fn random_bytes_of(chance: &mut Chance, length: usize) -> Vec<u8> {
-    // No zeros: those stand for what was never written.
+    // No zeros: those mean bytes that were never written.
     (0..length).map(|_| chance.bits().to_le_bytes()[0] | 1).collect()
 }
 

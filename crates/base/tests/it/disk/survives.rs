@@ -1,9 +1,9 @@
-//! A program that keeps its word, failed and cut at every point in turn.
+//! A program with durable data, failed and cut at every point in turn.
 //!
-//! It appends records (length, checksum, number) to a log and syncs each, and every fourth time puts a small file
-//! in place by renaming. What it acknowledged is there after any fault, after a fault during recovery (M2), and
-//! after a last power cut. On a disk that ignores syncs, and for a program that believes its cache after a failed
-//! sync, the same check finds a loss.
+//! It appends records (length, checksum, number) to a log and syncs each; every fourth time it replaces a small file by
+//! renaming. What it acknowledged is there after any fault, after a fault during recovery (M2), and after a last power
+//! cut. On a disk that ignores syncs, and for a program that trusts the cache after a failed sync, the same check finds
+//! a loss.
 
 use super::contents;
 use base::chance::hash_bytes;
@@ -19,14 +19,14 @@ const HEAD_NEW: &str = "/kept/head.new";
 const RECORDS: u64 = 20;
 const RECORD_HEAD_BYTES: usize = 16;
 
-/// What is done wrong, to see that it is found out.
+/// A mistake that the check must detect.
 #[derive(Clone, Copy, PartialEq)]
-enum Sin {
+enum Mistake {
     None,
     /// The disk ignores syncs.
     LyingDisk,
-    /// After a failed sync the program believes what it reads back (M3).
-    BelievingProgram,
+    /// After a failed sync the program trusts what it reads back (M3).
+    TrustingProgram,
 }
 
 #[derive(Debug, Default)]
@@ -40,7 +40,7 @@ fn survives_any_fault_at_any_point() {
     for seed in 0..5 {
         for point in 0..points() {
             for fault in [Fault::Error, Fault::Full, Fault::Cut] {
-                let outcome = survive(seed, Sin::None, &[(point, fault)]);
+                let outcome = survive(seed, Mistake::None, &[(point, fault)]);
                 assert_eq!(outcome, Ok(()), "seed {seed}, {fault:?} at {point}");
             }
         }
@@ -54,7 +54,7 @@ fn survives_a_second_fault_during_recovery() {
             for (first, second) in
                 [(Fault::Cut, Fault::Cut), (Fault::Cut, Fault::Error), (Fault::Error, Fault::Cut)]
             {
-                let outcome = survive(point, Sin::None, &[(point, first), (point + later, second)]);
+                let outcome = survive(point, Mistake::None, &[(point, first), (point + later, second)]);
                 assert_eq!(outcome, Ok(()), "{first:?} at {point}, {second:?} {later} later");
             }
         }
@@ -63,20 +63,20 @@ fn survives_a_second_fault_during_recovery() {
 
 #[test]
 fn survives_nothing_on_a_disk_that_ignores_syncs() {
-    assert!(losses(Sin::LyingDisk, Fault::Cut) > 10);
+    assert!(losses(Mistake::LyingDisk, Fault::Cut) > 10);
 }
 
 #[test]
-fn survives_no_failed_sync_when_the_cache_is_believed() {
-    assert!(losses(Sin::BelievingProgram, Fault::Error) > 2);
-    assert_eq!(losses(Sin::BelievingProgram, Fault::Cut), 0);
+fn survives_no_failed_sync_when_the_cache_is_trusted() {
+    assert!(losses(Mistake::TrustingProgram, Fault::Error) > 2);
+    assert_eq!(losses(Mistake::TrustingProgram, Fault::Cut), 0);
 }
 
-fn losses(sin: Sin, fault: Fault) -> usize {
-    (0..points()).filter(|point| survive(*point, sin, &[(*point, fault)]).is_err()).count()
+fn losses(mistake: Mistake, fault: Fault) -> usize {
+    (0..points()).filter(|point| survive(*point, mistake, &[(*point, fault)]).is_err()).count()
 }
 
-/// How many points a run without faults passes.
+/// Number of points of a run without faults.
 fn points() -> u64 {
     let disk = prepared(0);
     let before = disk.points();
@@ -91,10 +91,10 @@ fn prepared(seed: u64) -> SimulatedDisk {
     disk
 }
 
-/// Plays until all is written, through the given faults, and cuts the power at the end.
-fn survive(seed: u64, sin: Sin, faults: &[(u64, Fault)]) -> Result<(), String> {
+/// Runs until everything is written, with the given faults, and cuts the power at the end.
+fn survive(seed: u64, mistake: Mistake, faults: &[(u64, Fault)]) -> Result<(), String> {
     let disk = prepared(seed);
-    disk.ignore_syncs(sin == Sin::LyingDisk);
+    disk.ignore_syncs(mistake == Mistake::LyingDisk);
     faults.iter().for_each(|(point, fault)| disk.fail_at(disk.points() + point, *fault));
     let mut acknowledged = Acknowledged::default();
     let mut trusted = None;
@@ -107,7 +107,7 @@ fn survive(seed: u64, sin: Sin, faults: &[(u64, Fault)]) -> Result<(), String> {
             return Err(format!("no progress: {error}"));
         } else {
             disk.make_room();
-            trusted = (sin != Sin::BelievingProgram).then_some(acknowledged.records);
+            trusted = (mistake != Mistake::TrustingProgram).then_some(acknowledged.records);
         }
     }
     disk.restart();
@@ -125,7 +125,7 @@ fn check(disk: &SimulatedDisk, acknowledged: &Acknowledged) -> Result<(), String
     Ok(())
 }
 
-/// The program. After a failed sync what is read back proves nothing (M3), so `trusted` records are kept at most.
+/// The program. After a failed sync, reading back proves nothing (M3), so at most `trusted` records are kept.
 fn play(disk: &SimulatedDisk, acknowledged: &mut Acknowledged, trusted: Option<u64>) -> io::Result<()> {
     let (log, mut end, kept) = open_log(disk, trusted)?;
     for number in kept..RECORDS {
@@ -142,7 +142,7 @@ fn play(disk: &SimulatedDisk, acknowledged: &mut Acknowledged, trusted: Option<u
     Ok(())
 }
 
-/// The log without what is torn or not to be trusted, its end and the number of its records.
+/// The log without torn or untrusted records, its end and its number of records.
 fn open_log(disk: &SimulatedDisk, trusted: Option<u64>) -> io::Result<(Arc<dyn DiskFile>, u64, u64)> {
     let log = match disk.open(Path::new(LOG), Open::Write) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -178,7 +178,7 @@ fn record(number: u64) -> Vec<u8> {
     [&length.to_le_bytes(), &hash_bytes(length, &payload).to_le_bytes(), payload.as_slice()].concat()
 }
 
-/// Where the good records at the start of the log end. Each must be the very one of its place.
+/// Where the good records at the start of the log end. Each must be the one that belongs there.
 fn ends(log: &[u8]) -> Vec<u64> {
     let mut ends = Vec::new();
     let mut rest = log;

@@ -1,7 +1,7 @@
-//! Where the parser differs from the standard for URLs that are no pages: input and base.
+//! Where the parser differs from the standard for URLs that are not pages: input and base.
 //!
 //! None of these is ever visited: links of other schemes are refused. The list is exact, so that a new parser that
-//! mends or breaks one is noticed.
+//! fixes or breaks one is noticed.
 
 pub(super) const KNOWN_DIFFERENCES_OTHER_SCHEMES: &[(&str, Option<&str>)] = &[
     // `file`: the parser drops the host before a drive letter, and does not read `w|` as a drive after three slashes.
@@ -22,7 +22,7 @@ pub(super) const KNOWN_DIFFERENCES_OTHER_SCHEMES: &[(&str, Option<&str>)] = &[
     ("/C:/", Some("file://host/")),
     ("file:C:/", Some("file://host/")),
     ("file:/C:/", Some("file://host/")),
-    // `file`: the parser takes several slashes at the start of a path for one.
+    // `file`: the parser reads several slashes at the start of a path as one.
     ("file:\\\\//", None),
     ("file:\\\\\\\\", None),
     ("file:\\\\\\\\?fox", None),
@@ -53,7 +53,7 @@ pub(super) const KNOWN_DIFFERENCES_OTHER_SCHEMES: &[(&str, Option<&str>)] = &[
     // A caret in a path is not escaped (for pages it is).
     ("foo://host/ !\"$%&'()*+,-./:;<=>@[\\]^_`{|}~", None),
     ("wss://host/ !\"$%&'()*+,-./:;<=>@[\\]^_`{|}~", None),
-    // `blob`: the parser gives an origin to what is no web page inside.
+    // `blob`: the parser gives an origin although the inner URL is not a web page.
     ("blob:blob:https://example.org/", None),
     ("blob:ftp://host/path", None),
     ("blob:ws://example.org/", None),

@@ -1,11 +1,11 @@
-//! What the crawler is led by, for every route: a seed, what an honest server answers, what names resolve to.
+//! The cases of every route: a seed, what an honest server answers, what names resolve to.
 
 use super::spellings::{self, Spelling};
 use super::web::{self, Stage, answer, redirect};
 use base::{Interval, PageUrl};
 use std::net::IpAddr;
 
-/// By what an address is come to.
+/// How the crawler comes to an address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     /// It is a seed.
@@ -27,11 +27,11 @@ pub(crate) enum Route {
 }
 
 impl Route {
-    /// How long a walk takes: a name that changes its mind does it when its pages are visited again.
+    /// How long a walk takes: a changing name changes when its pages are visited again.
     pub(crate) fn time(self) -> Interval {
         if self == Self::Flip { Interval::from_hours(26) } else { Interval::from_hours(1) }
     }
-    /// The time between two requests, longer than any answer of the name server is remembered when it must be.
+    /// The time between two requests; for changing names longer than answers of the name server are cached.
     pub(crate) fn pause(self) -> Interval {
         if self == Self::RobotsFlip { Interval::from_minutes(2) } else { Interval::from_seconds(10) }
     }

@@ -1,13 +1,13 @@
 //! A network of the test's own, in which every address of both families leads to this machine.
 //!
-//! No packet of it leaves: it has no interface but `lo`. A listener on all addresses hears whoever connects anywhere,
-//! and its side of the connection tells which address was meant.
+//! No packet of it leaves: it has no interface but `lo`. A listener on all addresses accepts every connection, and the
+//! local address of the connection is the one that was meant.
 
 use std::process::Command;
 
-/// What tells a test that it runs inside.
+/// The variable that marks a test that runs inside.
 const INSIDE: &str = "UTSUSHI_NETWORK_OF_ITS_OWN";
-/// What the script ends with when there is no such network to be had.
+/// The exit code of the script if no such network can be made.
 const NO_NETWORK: i32 = 77;
 /// Every address is local. The names of the programs are looked for where administrators have them.
 const SCRIPT: &str = "PATH=$PATH:/usr/sbin:/sbin
@@ -21,11 +21,13 @@ pub(crate) fn run(test: &str, inside: impl FnOnce() -> Vec<String>) {
         inside().iter().for_each(|line| say(line));
         return;
     }
-    // Whoever is not the administrator may still be one in a world of his own.
+    // An ordinary user may be root in a user namespace.
     let told = once_more(test, &["--net"]).or_else(|_| once_more(test, &["--map-root-user", "--net"]));
     match told {
         Ok(told) => told.lines().for_each(say),
-        Err(why) => say(&format!("NOT TESTED: forbidden addresses, for no network can be made here: {why}")),
+        Err(why) => {
+            say(&format!("NOT TESTED: forbidden addresses, because no network can be made here: {why}"))
+        }
     }
 }
 
@@ -45,7 +47,7 @@ fn once_more(test: &str, how: &[&str]) -> Result<String, String> {
     Ok(told.into_owned())
 }
 
-/// Not by `eprintln!`, which is heard only from tests that fail.
+/// Not by `eprintln!`, whose output is shown only for failed tests.
 fn say(line: &str) {
     std::io::Write::write_all(&mut std::io::stderr(), format!("{line}\n").as_bytes()).unwrap();
 }

@@ -1,5 +1,5 @@
-//! A URL that may be read in two ways is read in one, by everybody: who is connected to, who is named in the request,
-//! whose robots file is asked for (H25).
+//! A URL that may be read in two ways is read in one everywhere: for the connection, for `Host`, and for the robots
+//! file (H25).
 
 use super::cases::{Route, html};
 use super::walks::{AnyDoor, walk};

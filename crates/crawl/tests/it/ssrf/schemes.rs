@@ -53,7 +53,7 @@ pub(crate) async fn check(door: &AnyDoor, web: &Web) -> Vec<String> {
         assert!(!seen.iter().all(Hit::is_honest), "a page can be reached");
     }
     web.settle().await;
-    assert_eq!(web.seen(), [], "nobody comes late");
+    assert_eq!(web.seen(), [], "no late connection");
     vec![format!("{} references of other schemes lead nowhere, whatever is allowed", REFERENCES.len())]
 }
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 /// Where the guard listens.
 pub(crate) const GUARD: &str = "127.0.0.1:3129";
 
-/// By what way the crawler goes out.
+/// How the crawler reaches the network.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Way {
     /// As it does.
@@ -26,7 +26,7 @@ pub(crate) enum Way {
     Proxy,
     /// Through the egress guard.
     Guard,
-    /// As if whoever looks names up judged nothing: only the door's last look before connecting is left.
+    /// With look-ups that judge nothing: only the door's check before connecting is left.
     Blind,
 }
 
@@ -40,7 +40,7 @@ impl Way {
     }
 }
 
-/// What came of all walks of a route.
+/// The result of all walks of a route.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     /// Different spellings, or names with different answers.
@@ -94,7 +94,7 @@ impl Tally {
     }
 }
 
-/// The product's door, or one whose look-ups are answered by somebody who judges nothing.
+/// The product's door, or one whose look-ups judge nothing.
 pub(crate) struct AnyDoor {
     door: WebDoor,
     blind: Option<Resolver>,

@@ -1,4 +1,4 @@
-//! Everyone who can be connected to: two honest addresses, and canaries everywhere else.
+//! Everything that can be connected to: two honest addresses, and canaries everywhere else.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -164,7 +164,7 @@ async fn head(stream: &mut (impl AsyncRead + Unpin), buffer: &mut Vec<u8>) -> Op
     }
 }
 
-/// A proxy that asks no questions.
+/// A proxy without checks.
 async fn tunnel(mut stream: TcpStream) -> Option<()> {
     let head = head(&mut stream, &mut Vec::new()).await?;
     let to: SocketAddr = head.strip_prefix("CONNECT ")?.split(' ').next()?.parse().ok()?;

@@ -1,6 +1,6 @@
 //! The plain loop that drives a frontier over a simulated web: no sockets, no tasks, no waiting.
 //!
-//! What politeness wants to know of an answer is told at once, on this thread. The body is made, digested and read on a
+//! What politeness needs from an answer is reported at once, on this thread. The body is made, digested and read on a
 //! second one, and learned some minutes later in simulated time, in the order in which visits ended. So the same seed
 //! gives the same run, however fast the threads are.
 
@@ -23,14 +23,14 @@ use std::net::{IpAddr, SocketAddr};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A commit comes after so many lessons, or after some hours: a sync takes as long here as in real time.
+/// Number of lessons between commits, unless some hours pass first: a sync takes as long here as in real time.
 const COMMIT_LESSONS: u32 = 512;
 const COMMIT_AFTER: Interval = Interval::from_hours(6);
 /// Offers are judged when they are many, or once in this time: judging them costs a pass over the store, so a large one
 /// waits longer, as the running crawler does.
 const SETTLE_AFTER: Interval = Interval::from_hours(12);
 const SETTLE_AFTER_SMALL: Interval = Interval::from_minutes(10);
-/// Up to so many pages a store is small.
+/// Maximum number of pages of a small store.
 const SMALL_PAGES: u64 = 20_000;
 
 /// What is simulated.
@@ -45,7 +45,7 @@ pub(super) struct Year {
     pub(super) disk_full: Option<(u64, u64)>,
 }
 
-/// What came of it.
+/// The result.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
     /// Every request in order, folded into one number.
@@ -168,8 +168,7 @@ impl Driver {
         let settings = Settings { seed, pause, scope, ..Settings::default() };
         self.frontier = Some(Frontier::open(store, settings, RevisitPolicy::paper(), now).unwrap());
     }
-    /// Ends the crawl as a crash does, and starts it again with whatever the wall clock shows. What was in the archive
-    /// is learned first, as a crawl does that catches up.
+    /// Ends the crawl like a crash, and restarts it with the current wall clock. It first catches up with the archive.
     pub(super) fn restart(&mut self) -> Start {
         while let Some(Reverse((at, number))) = self.flights.pop() {
             let flight = self.in_flight.remove(&number).expect("it took off");
@@ -201,7 +200,7 @@ impl Driver {
         self.clock.now()
     }
 
-    /// Adds the home pages of the first so many servers, and of the hostile ones.
+    /// Adds the home pages of the first `servers` servers, and of the hostile ones.
     pub(super) fn seed(&mut self, servers: u32) {
         let plan = self.web.plan();
         let homes = (0..servers.min(plan.servers)).map(|number| self.web.page_url(number, 0, ORIGIN));
@@ -232,7 +231,7 @@ impl Driver {
     /// Takes what there is to do now; the moment to come back at when there is nothing.
     fn next(&mut self) -> Option<Timestamp> {
         if let Some(until) = self.until(self.year.disk_full) {
-            // Whoever cannot write does not ask.
+            // Without room to write, no request is sent.
             return Some(until);
         }
         let told = self.told(self.now);
@@ -252,7 +251,7 @@ impl Driver {
         (self.now >= from && self.now < to).then_some(to)
     }
 
-    /// Commits and settles from time to time, and looks at who starves.
+    /// Commits and settles from time to time, and checks for starvation.
     fn tend(&mut self) {
         if self.until(self.year.disk_full).is_some() {
             return;

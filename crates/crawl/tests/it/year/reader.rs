@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 
-/// So many pages are handed over at once.
+/// Number of pages that are handed over at once.
 const TOGETHER: usize = 32;
 /// The robot that pages are read for.
 pub(super) const AGENT: &str = "utsushi";
 
-/// What a page says, as far as a frontier wants to know it.
+/// What a frontier needs from a page.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     /// Nothing when the answer cannot be decoded, or came in part.
@@ -29,20 +29,20 @@ pub(super) struct Read {
     pub(super) findings: Findings,
 }
 
-/// What is handed over: pages to read, and what was read and is of no more use. Memory is freed cheaply only by the
-/// thread that took it.
+/// What is handed over: pages to read, and results to free. Memory is freed cheaply only by the thread that allocated
+/// it.
 #[derive(Default)]
 struct Jobs {
     pages: Vec<(StartedExchange, Request)>,
     spent: Vec<Read>,
 }
 
-/// The thread, and both ways to it. Whoever gives pages bounds how many are on their way.
+/// The thread, and both ways to it. The sender bounds how many pages are on their way.
 pub(super) struct Reader {
     jobs: Option<Sender<Jobs>>,
     done: Receiver<Vec<Read>>,
     thread: Option<JoinHandle<()>>,
-    /// What is not handed over yet, and what came back and was not taken yet.
+    /// Pages not sent yet, and results not taken yet.
     given: Jobs,
     ready: VecDeque<Read>,
 }
@@ -74,7 +74,7 @@ impl Reader {
             self.hand_over();
         }
     }
-    /// What the first page says that was given and not taken yet.
+    /// The result of the first page that was given and not taken yet.
     pub(super) fn take(&mut self) -> Read {
         if self.ready.is_empty() {
             self.ready.extend(self.done.try_recv().into_iter().flatten());
@@ -85,7 +85,7 @@ impl Reader {
         }
         self.ready.pop_front().expect("nothing is handed over empty")
     }
-    /// Takes back what `take` gave, once it is of no more use.
+    /// Takes back a result of `take`, to free it.
     pub(super) fn spend(&mut self, read: Read) {
         self.given.spent.push(read);
     }

@@ -1,13 +1,13 @@
-//! Who waits although it need not: a server with pages in hand, free to be asked, and not asked.
+//! Servers that starve: they have loaded pages and no delay, and get no request.
 
 use base::{Interval, Timestamp};
 use frontier::Frontier;
 use std::collections::HashMap;
 
-/// How often all servers are looked at.
+/// How often all servers are checked.
 const LOOK_EVERY: Interval = Interval::from_days(1);
 
-/// The longest such time of every server that had one, in whole looks.
+/// The longest such time of every server, in whole checks.
 #[derive(Debug, Default)]
 pub(super) struct Starvation {
     looked: Option<Timestamp>,

@@ -105,7 +105,7 @@ fn only_the_name_that_was_asked_for_is_believed() {
     check([1, 0, 0], &[&other], &Message::Reply(Reply::Nothing { exists: true, seconds: 0 }));
     let mine = record(1, 300, &[192, 0, 2, 1]);
     check([2, 0, 0], &[&other, &mine], &found(&["192.0.2.1"], 300));
-    // Nor what stands in another section, or is of another class.
+    // Nor records in another section, or of another class.
     check([0, 0, 1], &[&mine], &Message::Reply(Reply::Nothing { exists: true, seconds: 0 }));
     let mut chaos = mine.clone();
     chaos[5] = 3;
@@ -128,7 +128,7 @@ fn nothing_is_told_from_a_refusal() {
     check([0, 1, 0], &[&referral], &expected);
 }
 
-/// Each of these differs from an answer that is taken in one thing only.
+/// Each of these differs in one thing from an answer that is accepted.
 #[test]
 fn survives_h27_answers_to_questions_that_nobody_asked() {
     let good = message(ANSWER, [1, 0, 0], &[&record(1, 300, &[192, 0, 2, 1])]);

@@ -23,7 +23,7 @@ fn changed(mut bytes: Vec<u8>, place: usize) -> Vec<u8> {
     bytes
 }
 
-/// A server whose every answer comes behind `lies`.
+/// A server that sends `lies` before every answer.
 async fn behind(lies: impl Fn(&Asked) -> Vec<Act> + Send + Sync + 'static) -> NameServer {
     NameServer::start(move |asked| {
         let mut acts = lies(asked);
@@ -73,7 +73,7 @@ async fn survives_h27_answers_from_another_port() {
     assert_eq!(what, format!("name server `{}` does not answer", server.address));
 }
 
-/// Whoever guesses sends much. The question then goes where guessing does not help.
+/// An attacker who guesses sends many answers. The query is then sent over TCP, where guessing does not help.
 #[tokio::test]
 async fn survives_h27_a_flood_of_guesses() {
     let server = NameServer::start(|asked| {
@@ -87,7 +87,7 @@ async fn survives_h27_a_flood_of_guesses() {
         };
         let right = u16::from_be_bytes([asked.bytes[0], asked.bytes[1]]);
         let mut acts: Vec<Act> = (1..=100).map(|step| Act::Send(guess(right.wrapping_add(step)))).collect();
-        // At last the guess is right, but nobody listens any more.
+        // The last guess is right, but the query has moved on.
         acts.push(Act::Send(guess(right)));
         acts
     })
@@ -98,7 +98,7 @@ async fn survives_h27_a_flood_of_guesses() {
     assert!(server.asked().iter().any(|asked| asked.over_tcp));
 }
 
-/// Ids, ports and the case of letters are different each time, and do not follow one another.
+/// Ids, ports and the case of letters differ each time, and are not sequential.
 #[tokio::test]
 async fn nobody_can_know_the_next_question() {
     let server = NameServer::replies(truth).await;
@@ -159,7 +159,7 @@ async fn survives_h27_answers_in_other_letters() {
     assert_eq!((server.count(), dns.stats().strays), (2, 2));
 }
 
-/// What else an answer holds is about names that nobody asked for, and is not kept.
+/// An answer's records about other names are not cached.
 #[tokio::test]
 async fn survives_h3_answers_about_other_names() {
     let server = NameServer::replies(|asked| match asked.name.as_str() {

@@ -69,7 +69,7 @@ impl Asked {
     pub(crate) fn nothing(&self, seconds: u32) -> Vec<u8> {
         self.message(0x8180, [0, 1, 0], &[start(seconds)])
     }
-    /// There is no such name.
+    /// The name does not exist.
     pub(crate) fn no_name(&self, seconds: u32) -> Vec<u8> {
         self.message(0x8183, [0, 1, 0], &[start(seconds)])
     }
@@ -187,7 +187,7 @@ async fn serve_udp(socket: Arc<UdpSocket>, script: Script, log: Arc<Mutex<Vec<As
         let socket = socket.clone();
         tokio::spawn(async move {
             for act in acts {
-                // Who asked may be gone, which is told as an error.
+                // The client may be gone, which is reported as an error.
                 let _ = match act {
                     Act::Send(bytes) => socket.send_to(&bytes, from).await,
                     Act::SendFromElsewhere(bytes) => {

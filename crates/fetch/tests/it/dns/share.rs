@@ -1,4 +1,4 @@
-//! Many who ask for one name, and one who asks for many.
+//! Many look-ups of one name, and one client with many names.
 
 use super::name_server::{Act, NameServer};
 use super::{OVER, SHORT, addresses, hasty, look_up, settings};

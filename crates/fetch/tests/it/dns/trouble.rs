@@ -173,7 +173,7 @@ async fn survives_h27_connections_that_promise_and_do_not_keep() {
     check(vec![Act::Send(vec![0xff; 3])], "cannot be used").await;
 }
 
-/// Nothing at all, and more than there can be: both are brought within reason.
+/// Zero and absurdly large lifetimes are limited.
 #[tokio::test]
 async fn settings_without_reason_do_no_harm() {
     let server = good().await;

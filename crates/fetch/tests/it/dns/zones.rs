@@ -36,7 +36,7 @@ fn dead(count: usize) -> impl Iterator<Item = String> {
     (0..count).map(|at| format!("host{at}.dead.example"))
 }
 
-/// How long two hundred look-ups in living zones take, one after the other.
+/// The time of two hundred sequential look-ups in working zones.
 async fn living(dns: &Dns) -> Duration {
     let begun = Instant::now();
     for at in 0..200 {
@@ -45,8 +45,8 @@ async fn living(dns: &Dns) -> Duration {
     begun.elapsed()
 }
 
-/// Ten thousand look-ups in a dead zone: four have a turn, 64 wait, the others are refused at once, and nobody else
-/// notices.
+/// Ten thousand look-ups in a dead zone: four run, 64 wait, the others are refused at once, and other zones are not
+/// affected.
 #[tokio::test]
 async fn survives_h27_a_dead_zone_with_ten_thousand_hosts() {
     let server = server().await;
@@ -87,7 +87,7 @@ async fn without_its_own_bound_a_dead_zone_stalls_all() {
     assert_eq!(server.count_below("living.example"), 0);
 }
 
-/// Those who wait in the line of a dead zone are told so in time, and none of them is held to be dead itself.
+/// Look-ups that wait in the queue of a dead zone fail in time, and their own names do not count as dead.
 #[tokio::test]
 async fn who_waits_in_vain_is_refused_and_not_remembered() {
     let server = server().await;
@@ -118,7 +118,7 @@ async fn survives_h27_many_dead_zones() {
     let dead = server.asked().iter().filter(|asked| asked.name.starts_with("host2.dead")).count();
     assert!((4..100).contains(&dead), "{dead} questions for the dead");
     drop(askers);
-    // The control: where nobody is known to be dead, the living wait for the dead.
+    // The control: without knowledge of dead zones, working ones wait for them.
     let dns = Dns::new(scaled(OVER));
     let _askers = begin(&dns, hosts(3));
     while server.count_below("example") < 16 || dns.stats().queries < 16 {

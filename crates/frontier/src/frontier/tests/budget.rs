@@ -19,12 +19,12 @@ impl World {
         world.frontier = open_by(policy, disk, settings(), START);
         world
     }
-    /// Ends after a commit, and goes on after so long.
+    /// Ends after a commit, and restarts after `after`.
     fn restart(&mut self, policy: RevisitPolicy, disk: &SimulatedDisk, after: Interval) {
         self.frontier.commit_durably(self.now).unwrap();
         self.die(policy, disk, after);
     }
-    /// Ends at once, and goes on after so long.
+    /// Ends without a commit, and restarts after `after`.
     fn die(&mut self, policy: RevisitPolicy, disk: &SimulatedDisk, after: Interval) {
         disk.cut_now();
         disk.restart();
@@ -41,8 +41,9 @@ impl World {
             assert_eq!(self.frontier.learn(&lesson(&page, *at, told, &[])).unwrap(), LearnResult::Learned);
         }
     }
-    /// Crawls until a page is asked for, and dies behind the commit that keeps the payment; the visit reaches the archive.
-    fn die_in_a_visit(&mut self, policy: RevisitPolicy, disk: &SimulatedDisk) {
+    /// Crawls until a page is requested, and crashes after the commit that stores the charge; the visit reaches the
+    /// archive.
+    fn crash_in_a_visit(&mut self, policy: RevisitPolicy, disk: &SimulatedDisk) {
         loop {
             match self.frontier.next(self.now).unwrap() {
                 Next::Do(task) => match &task.step {
@@ -78,6 +79,14 @@ fn add(world: &mut World, directory: &str, numbers: std::ops::Range<u32>) {
     let pages: Vec<String> = numbers.map(|number| format!("http://a.example/{directory}/{number}")).collect();
     world.add(&pages.iter().map(String::as_str).collect::<Vec<_>>());
 }
+/// A world whose twenty pages `/p/NUMBER` never change, after twenty days.
+fn visited_world(disk: &SimulatedDisk) -> World {
+    let mut world = World::by(ten_days(), disk, |page, now| text(page, &[], now));
+    add(&mut world, "p", 0..20);
+    world.run(days(20));
+    world
+}
+
 /// Text of its own for every page, another one from each of these moments on.
 fn text(page: &PageUrl, changes: &[Timestamp], now: Timestamp) -> Page {
     let version = changes.iter().filter(|change| **change <= now).count();
@@ -98,15 +107,15 @@ fn the_budget_is_spent_and_spread() {
     let visits = world.since(from, "/p/");
     assert!((380..=420).contains(&visits.len()), "{} of 400", visits.len());
     for hours in visits.windows(4) {
-        // 2.4 hours lie between two visits; two that were not made may be made up for.
+        // One visit every 2.4 hours; up to two missed ones are made up for.
         assert!(hours[3].1.since(hours[0].1) >= Interval::from_hours(2), "{hours:?}");
     }
     let fewest = (0..100).map(|page| world.count(&format!("/p/{page}"))).min().unwrap();
-    assert!(fewest >= 3, "no page is forgotten: {fewest}");
+    assert!(fewest >= 3, "every page is visited: {fewest}");
 }
 
 #[test]
-fn what_changes_is_visited_more_often() {
+fn changing_pages_are_visited_more_often() {
     let busy = |page: &PageUrl, now: Timestamp| {
         let every: Vec<Timestamp> = (1..200).map(|day| START.plus(days(3 * day))).collect();
         text(page, if page.path().ends_with('0') { &every } else { &[] }, now)
@@ -124,7 +133,7 @@ fn what_changes_is_visited_more_often() {
 }
 
 #[test]
-fn a_server_that_has_more_to_do_than_it_may_be_asked_forgets_nobody() {
+fn an_overloaded_server_visits_all_kinds_of_pages() {
     let policy = RevisitPolicy { every: Interval::from_minutes(1), ..RevisitPolicy::default() };
     let mut world = World::by(policy, &SimulatedDisk::new(1), |page, now| text(page, &[], now));
     add(&mut world, "p", 0..50);
@@ -139,7 +148,7 @@ fn a_server_that_has_more_to_do_than_it_may_be_asked_forgets_nobody() {
     let from = world.now;
     add(&mut world, "new", 0..100);
     world.run(Interval::from_hours(1));
-    // Once visited, a new page is one of the others, and may come again within the hour.
+    // Once visited, a new page counts as one of the others and may come again within the hour.
     let (new, old) = (world.distinct(from, "/new/"), world.since(from, "/p/").len());
     assert!(new == 100 && old >= 100, "{new} new ones, {old} others in between");
 }
@@ -153,7 +162,7 @@ fn a_change_leads_to_the_pages_beside_it() {
     };
     let unseen = |policy: RevisitPolicy| {
         let mut world = World::by(policy, &SimulatedDisk::new(1), site);
-        // A page of the one directory after ten of the other, so that by schedule alone their turns are spread over all days.
+        // Pages of the two directories alternate, so that by schedule alone their visits are spread over all days.
         for page in 0..30 {
             add(&mut world, "a", page..page + 1);
             add(&mut world, "b", 100 + 10 * page..110 + 10 * page);
@@ -170,7 +179,7 @@ fn a_change_leads_to_the_pages_beside_it() {
 }
 
 #[test]
-fn a_hint_brings_a_visit_forward_and_who_cries_wolf_is_not_heard() {
+fn a_hint_brings_a_visit_forward_and_wrong_hints_lose_their_effect() {
     let changed = START.plus(days(30));
     let site = move |page: &PageUrl, now: Timestamp| {
         let changes = [changed];
@@ -186,7 +195,7 @@ fn a_hint_brings_a_visit_forward_and_who_cries_wolf_is_not_heard() {
     world.run(Interval::from_hours(6));
     assert_eq!(world.since(from, "/p/7").iter().filter(|(url, _)| url.ends_with("/7")).count(), 1);
     assert_eq!(world.frontier.servers(world.now)[0].hints, (1, 0, 0));
-    // From here on everything is said to have changed every day, and nothing has.
+    // From here on a sitemap says every day that everything changed, and nothing has.
     for _ in 0..60 {
         (0..100).for_each(|page| world.hint(&format!("http://a.example/p/{page}")));
         world.run(days(1));
@@ -195,7 +204,7 @@ fn a_hint_brings_a_visit_forward_and_who_cries_wolf_is_not_heard() {
     assert!(right <= 1 && wrong > 40, "{right} {wrong}");
     let from = world.now;
     world.run(days(10));
-    assert!((90..=110).contains(&world.since(from, "/p/").len()), "the budget stays the budget");
+    assert!((90..=110).contains(&world.since(from, "/p/").len()), "the budget is kept");
 }
 
 #[test]
@@ -209,7 +218,7 @@ fn the_budget_outlives_restarts() {
         world.restart(ten_days(), &disk, Interval::from_hours(23));
         world.run(Interval::from_hours(1));
     }
-    // Two a day, if it ran all day; what was missed is made up for, but no more than two at once.
+    // Two a day if it ran all day; missed visits are made up for, at most two at once.
     let visits = world.since(from, "/p/").len();
     assert!((90..=125).contains(&visits), "{visits}");
 }
@@ -226,17 +235,15 @@ fn a_part_of_a_visit_outlives_restarts() {
         world.restart(policy, &disk, Interval::from_hours(23));
         world.run(Interval::from_hours(1));
     }
-    // 1.25 a day: one is made, and what is left of the other waits for three days.
+    // 1.25 a day: one is made, and the rest accumulates for three days.
     let visits = world.since(from, "/p/").len();
     assert!((72..=76).contains(&visits), "{visits} of 75");
 }
 
 #[test]
-fn who_dies_again_and_again_asks_for_no_more() {
+fn repeated_crashes_cause_no_more_requests() {
     let disk = SimulatedDisk::new(1);
-    let mut world = World::by(ten_days(), &disk, |page, now| text(page, &[], now));
-    add(&mut world, "p", 0..20);
-    world.run(days(20));
+    let mut world = visited_world(&disk);
     // All pages are due by now.
     world.restart(ten_days(), &disk, days(10));
     let from = world.now;
@@ -245,21 +252,19 @@ fn who_dies_again_and_again_asks_for_no_more() {
         world.die(ten_days(), &disk, Interval::from_minutes(1));
         world.learn_since(from);
     }
-    // Two that were not made before, and those of eighteen hours.
+    // Two missed ones, and those of eighteen hours.
     let visits = world.since(from, "/p/").len();
     assert!((2..=4).contains(&visits), "{visits}");
 }
 
 #[test]
-fn a_visit_that_was_paid_for_is_not_paid_again_when_it_is_learned_late() {
+fn a_charged_visit_is_not_charged_again_when_it_is_learned_late() {
     let disk = SimulatedDisk::new(1);
-    let mut world = World::by(ten_days(), &disk, |page, now| text(page, &[], now));
-    add(&mut world, "p", 0..20);
-    world.run(days(20));
-    // All pages are due, and two visits were not made.
+    let mut world = visited_world(&disk);
+    // All pages are due, and two visits are missing.
     world.restart(ten_days(), &disk, days(10));
     let from = world.now;
-    world.die_in_a_visit(ten_days(), &disk);
+    world.crash_in_a_visit(ten_days(), &disk);
     world.learn_since(from);
     world.run(Interval::from_hours(1));
     assert_eq!(world.since(from, "/p/").len(), 2);
@@ -268,9 +273,7 @@ fn a_visit_that_was_paid_for_is_not_paid_again_when_it_is_learned_late() {
 #[test]
 fn a_capture_from_the_future_does_not_stop_the_visits() {
     let disk = SimulatedDisk::new(1);
-    let mut world = World::by(ten_days(), &disk, |page, now| text(page, &[], now));
-    add(&mut world, "p", 0..20);
-    world.run(days(20));
+    let mut world = visited_world(&disk);
     let (page, later) = (url("http://a.example/p/7"), world.now.plus(days(9_000)));
     let imported = lesson(&page, later, VisitResult::Content([7; 16]), &[]);
     assert_eq!(world.frontier.learn(&imported).unwrap(), LearnResult::Learned);
@@ -283,7 +286,7 @@ fn a_capture_from_the_future_does_not_stop_the_visits() {
 }
 
 #[test]
-fn another_policy_counts_loads_anew() {
+fn another_policy_counts_loads_again() {
     let disk = SimulatedDisk::new(1);
     let mut world = World::by(RevisitPolicy::paper(), &disk, |page, now| text(page, &[], now));
     add(&mut world, "p", 0..50);
@@ -297,7 +300,7 @@ fn another_policy_counts_loads_anew() {
 }
 
 #[test]
-fn every_policy_comes_to_an_end_of_its_day() {
+fn every_policy_keeps_visiting() {
     for estimator in Estimator::ALL {
         for allocation in Allocation::ALL {
             let policy = RevisitPolicy { every: days(2), ..RevisitPolicy::new(estimator, allocation) };
@@ -309,8 +312,8 @@ fn every_policy_comes_to_an_end_of_its_day() {
             add(&mut world, "p", 0..20);
             world.run(days(30));
             let visits = world.visits.len();
-            // As printed there is no budget to spend: a server of which nothing is known is taken for one whose pages change
-            // every hundred days, and none needs to come again within the month.
+            // As printed there is no budget: pages of an unknown server are assumed to change every hundred days, and
+            // need no second visit within the month.
             let fewest = if allocation == Allocation::Printed { 20 } else { 30 };
             assert!((fewest..2_000).contains(&visits), "{policy}: {visits}");
         }

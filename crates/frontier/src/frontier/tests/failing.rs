@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A site whose page `/p/1` answers with this status so many times before it comes.
+/// A site whose page `/p/1` answers with this status that many times before it succeeds.
 fn failing(status: u16, times: usize) -> impl Fn(&PageUrl, Timestamp) -> Page {
     let tries = std::cell::Cell::new(0);
     move |at, now| {
@@ -67,7 +67,7 @@ fn a_failing_page_that_was_removed_is_neither_named_nor_waited_for() {
 }
 
 #[test]
-fn that_a_page_does_not_exist_or_is_forbidden_is_not_retried() {
+fn missing_and_forbidden_pages_are_not_retried() {
     for (status, failing) in [(404, 0), (403, 1)] {
         let mut world = crawl(status, 1_000, None);
         world.run(Interval::from_minutes(10));
@@ -77,14 +77,14 @@ fn that_a_page_does_not_exist_or_is_forbidden_is_not_retried() {
 }
 
 #[test]
-fn a_server_is_left_alone_for_as_long_as_it_asks_and_no_longer() {
+fn a_server_is_not_visited_for_exactly_as_long_as_it_asks() {
     for (asked, status) in [(2, 429), (25, 503), (25, 500)] {
         let asked = Interval::from_seconds(asked);
         let mut world = crawl(status, 1, Some(asked));
         world.run(Interval::from_minutes(10));
         let failed = world.visits.iter().position(|(url, _)| url.ends_with("/p/1")).unwrap();
         let gap = world.visits[failed + 1].1.since(world.visits[failed].1);
-        // Of a server that refuses, the next page is asked for after twice the delay.
+        // After a refusal the next page of the server is requested after twice the delay.
         let slowed = if status == 500 { PAUSE } else { PAUSE.times(2.0) };
         assert!(gap >= asked.max(PAUSE) && gap <= asked.max(slowed).plus(TOOK.times(2.0)), "{asked}: {gap}");
     }

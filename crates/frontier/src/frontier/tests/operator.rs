@@ -1,4 +1,4 @@
-//! What an operator orders, what a change of policy does, and that what is due is due now.
+//! Orders of an operator, changes of policy, and pages that are due now.
 
 use super::*;
 use crate::Selection;
@@ -24,7 +24,7 @@ fn reopen(world: &mut World, disk: &SimulatedDisk, policy: RevisitPolicy) {
 }
 
 #[test]
-fn what_waits_from_the_last_run_is_visited_after_one_pause() {
+fn pages_waiting_from_the_last_run_are_visited_after_one_delay() {
     let disk = SimulatedDisk::new(1);
     let mut world = world_on(&disk, RevisitPolicy::paper(), 100);
     // The first second of a minute: the next one is far away.

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn captures_of_others_become_estimates_and_old_ones_fold_the_page_anew() {
+fn imported_captures_become_estimates_and_old_ones_fold_the_page_again() {
     let mut frontier = open(&SimulatedDisk::new(1), settings(), START);
     let page = url("http://a.example/");
     let at = |days: u64| START.minus(Interval::from_days(1_000)).plus(Interval::from_days(days));
@@ -34,7 +34,7 @@ fn captures_of_others_become_estimates_and_old_ones_fold_the_page_anew() {
 }
 
 #[test]
-fn feeds_are_looked_at_daily_and_requisites_rarely() {
+fn feeds_are_visited_daily_and_requisites_rarely() {
     for (role, from, to) in [(Role::Feed, 0, 1), (Role::News, 0, 1), (Role::Requisite, 7, 400)] {
         let mut frontier = open(&SimulatedDisk::new(1), settings(), START);
         let page = url("http://a.example/x");
@@ -53,7 +53,7 @@ fn feeds_are_looked_at_daily_and_requisites_rarely() {
 }
 
 #[test]
-fn a_requisite_that_never_changes_is_looked_at_ever_more_rarely_beside_the_budget() {
+fn an_unchanging_requisite_is_visited_more_and_more_rarely_outside_the_budget() {
     let policy = RevisitPolicy { every: Interval::from_days(30), ..RevisitPolicy::default() };
     let mut frontier = open_by(policy, &SimulatedDisk::new(1), settings(), START);
     let image = url("http://a.example/x.png");
@@ -74,7 +74,7 @@ fn a_requisite_that_never_changes_is_looked_at_ever_more_rarely_beside_the_budge
 }
 
 #[test]
-fn what_a_requisite_outside_the_scope_leads_to_is_requisites_alone() {
+fn a_requisite_outside_the_scope_leads_only_to_requisites() {
     let mut scope = CrawlScope::new(Mode::Server, vec!["never visit ending .mp4".parse().unwrap()]);
     scope.add_seed(&url("http://a.example/"));
     let mut frontier = open(&SimulatedDisk::new(1), Settings { scope, ..settings() }, START);
@@ -103,7 +103,7 @@ fn what_a_requisite_outside_the_scope_leads_to_is_requisites_alone() {
 }
 
 #[test]
-fn a_change_beside_the_main_text_is_no_reason_to_look_more_often() {
+fn a_change_beside_the_main_text_does_not_shorten_the_interval() {
     let mut frontier = open(&SimulatedDisk::new(1), settings(), START);
     let page = url("http://a.example/");
     frontier.know(&[(page.clone(), START)]).unwrap();
@@ -118,7 +118,7 @@ fn a_change_beside_the_main_text_is_no_reason_to_look_more_often() {
 }
 
 #[test]
-fn a_page_that_is_sent_to_and_fro_is_left_alone() {
+fn a_redirect_loop_of_a_page_ends() {
     let other = |at: &PageUrl, _: Timestamp| {
         let scheme = if at.scheme() == base::url::Scheme::Http {
             base::url::Scheme::Https

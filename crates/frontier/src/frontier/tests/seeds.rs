@@ -8,7 +8,7 @@ fn scoped(mode: Mode) -> Settings {
 fn redirect(to: &str) -> Page {
     (301, vec![url(to)], Vec::new())
 }
-/// Seeds that lead elsewhere in all the ways there are.
+/// Seeds with redirects of every kind.
 fn web(at: &PageUrl, now: Timestamp) -> Page {
     match (at.as_str(), at.host(), at.path()) {
         ("http://plain.example/", ..) => redirect("https://plain.example/"),
@@ -45,7 +45,7 @@ fn the_target_of_a_redirected_seed_is_a_seed_and_chains_are_followed() {
 
 #[test]
 fn only_the_first_answer_of_a_seed_widens_the_crawl() {
-    // On the first visit it is a page, on later ones it leads elsewhere; so does a page that is no seed.
+    // On the first visit it is a page, later a redirect; so is a page that is not a seed.
     let late = |at: &PageUrl, now: Timestamp| match (at.host(), at.path()) {
         ("a.example", "/") if now < START.plus(Interval::from_hours(1)) => {
             (200, vec![url("http://a.example/out")], vec![1])
@@ -72,7 +72,7 @@ fn other_schemes_and_names_of_a_seed_are_followed() {
 }
 
 #[test]
-fn seeds_that_lead_nowhere_are_told_apart() {
+fn seeds_that_lead_nowhere_are_reported_with_their_cause() {
     let mut world = World::new(scoped(Mode::Server), web);
     let seeds =
         ["http://one.example/", "http://self.example/", "http://lost.example/", "http://new.example/docs/"];

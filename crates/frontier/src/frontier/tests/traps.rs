@@ -3,7 +3,7 @@
 use super::*;
 use crate::{HoldReason, Rule};
 
-/// A calendar without end, on every server; `/doc/` is an honest directory.
+/// An endless calendar on every server; `/doc/` is an ordinary directory.
 fn calendar(at: &PageUrl, _: Timestamp) -> Page {
     if let Some(number) = at.path().strip_prefix("/doc/").and_then(|number| number.parse::<u32>().ok()) {
         return (200, Vec::new(), vec![number.wrapping_mul(0x9E37_79B1)]);
@@ -86,7 +86,7 @@ fn counts_survive_a_restart_and_a_power_cut() {
 }
 
 #[test]
-fn a_page_that_somebody_names_is_visited_although_it_was_held_back() {
+fn a_named_page_is_visited_although_it_was_held_back() {
     let mut world = held_calendar(settings());
     let page = a_held_page(&mut world);
     let before = held_back(&world);
@@ -95,13 +95,13 @@ fn a_page_that_somebody_names_is_visited_although_it_was_held_back() {
     assert_eq!(held_back(&world), before - 1);
     world.run(Interval::from_minutes(2));
     assert!(world.visits.iter().any(|(visited, _)| visited == page.as_str()));
-    // And one that nobody knew.
+    // And one that was unknown.
     world.add(&["http://trap.example/day/99999999"]);
     world.run(Interval::from_minutes(2));
     assert_eq!(world.count("/day/99999999"), 1);
 }
 
-/// What a page with this role that links to a held page does for it.
+/// Whether a link from a page with this role releases a held page.
 fn is_released_by(from: &str, role: Role) -> bool {
     let mut world = held_calendar(settings());
     let page = a_held_page(&mut world);
@@ -161,7 +161,7 @@ fn the_setting_releases_what_an_earlier_run_held_back() {
 }
 
 #[test]
-fn a_few_pages_a_day_are_visited_and_if_they_bring_something_new_the_others_follow() {
+fn a_daily_sample_with_something_new_releases_the_others() {
     // From the third day on the calendar has entries.
     let awakes = START.plus(Interval::from_days(2));
     let web = move |at: &PageUrl, now: Timestamp| {
@@ -185,8 +185,8 @@ fn a_few_pages_a_day_are_visited_and_if_they_bring_something_new_the_others_foll
 }
 
 #[test]
-fn odd_urls_are_taken_up_and_judged_by_what_they_bring() {
-    // Every path echoes; half of the sites are honest.
+fn unusual_urls_are_added_and_judged_by_their_content() {
+    // Every path echoes; half of the sites have new content.
     let web = |at: &PageUrl, _: Timestamp| {
         let number: u32 = at.path().trim_start_matches("/x/x/x/").parse().unwrap_or(0);
         let links = (number * 5 + 1..number * 5 + 6).filter(|next| *next < 600);
@@ -214,7 +214,7 @@ fn links_of_a_full_server_are_counted() {
 }
 
 #[test]
-fn what_memory_has_no_room_for_waits_in_the_store_and_is_counted() {
+fn held_pages_without_room_in_memory_wait_in_the_store_and_are_counted() {
     let settings = || Settings { queue_bytes_max: 64 << 10, ..settings() };
     let mut world = held_calendar(settings());
     assert!(held_back(&world) > 200, "{}", held_back(&world));

@@ -21,7 +21,7 @@ const LANGUAGES_SHOWN_MAX: usize = 4;
 const VISITS_SHOWN_MAX: usize = 4;
 
 /// The contents of the summary.
-pub(super) struct Told<'a> {
+pub(super) struct DemoResults<'a> {
     pub(super) report: CrawlReport,
     pub(super) politeness: sim::observe::PolitenessReport,
     pub(super) findings: Findings,
@@ -34,7 +34,7 @@ pub(super) struct Told<'a> {
     pub(super) writer: &'a DirectoryWriter,
 }
 
-impl Told<'_> {
+impl DemoResults<'_> {
     /// For programs.
     pub(super) fn to_json(&self) -> Value {
         let mut object = counts::to_json(&self.report);

@@ -29,7 +29,7 @@ fn only_pages_whose_content_differs_are_analysed_as_they_are_at_the_end() {
         .answer(&page("returned"), &at(5), &gone, "gone")
         .page(&page("returned"), &at(15), "returned")
         .page(&page("too-late"), &at(25), "too late")
-        // Another page has had this content all along.
+        // Another page had this content before.
         .page(&page("copy"), &at(14), "same");
     let rig = corpus.import();
     let scanned = |during: &str| {

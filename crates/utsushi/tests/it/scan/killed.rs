@@ -39,7 +39,7 @@ impl Torture {
         let (program, notes) = (rig.script("slow.sh", PROGRAM), rig.directory("notes"));
         Self { rig, documents, program, notes }
     }
-    /// Starts the scan, or goes on with it.
+    /// Starts or continues the scan.
     fn start(&self, life: u64, output: &str, pause: &str) -> Child {
         let mut command = self.rig.scan(&[
             "-o",
@@ -62,7 +62,7 @@ impl Torture {
     fn noted(&self, life: u64) -> PathBuf {
         self.rig.path("notes").join(life.to_string())
     }
-    /// What there is when nobody is killed.
+    /// The result without a kill.
     fn sorted(&self, output: &str) -> Vec<String> {
         let mut lines = lines_of(&self.rig.path(output));
         lines.sort_unstable();
@@ -98,7 +98,7 @@ fn complaints(running: &mut Child) -> String {
     said
 }
 
-/// How many documents were done when a scan went on.
+/// Number of documents done before a scan continued.
 fn were_done(said: &str) -> u64 {
     let line = said
         .lines()
@@ -148,7 +148,7 @@ fn killed_scan_gives_the_same_results() {
     );
 }
 
-/// Control groups for the programs of workers that are no more.
+/// Control groups of workers that have ended.
 fn groups_of_nobody() -> Vec<String> {
     let mut names = Vec::new();
     groups_below(Path::new("/sys/fs/cgroup"), &mut names);
@@ -167,7 +167,8 @@ fn groups_below(directory: &Path, names: &mut Vec<String>) {
     }
 }
 
-/// Whatever was done when a scan went on was not read again; says how often documents were read in all.
+/// Checks that documents done before a scan continued were not read again; returns how often documents were read in
+/// total.
 fn nothing_twice(torture: &Torture, done: &[u64]) -> usize {
     let (mut read, mut times) = (BTreeSet::new(), 0);
     for (life, done) in done.iter().enumerate().rev() {
@@ -202,7 +203,7 @@ fn a_scan_that_was_killed_at_a_poisoned_document_goes_on() {
             .map(|scan| scan.path().join("journal"))
     };
     let length = || journal().next().and_then(|path| fs::metadata(path).ok()).map_or(0, |found| found.len());
-    // All but the poisoned one are done; it holds up nobody but itself.
+    // All but the poisoned one are done; it does not delay others.
     let mut last = (0, 0);
     wait_until("nothing is left but poison", || {
         std::thread::sleep(Duration::from_millis(50));

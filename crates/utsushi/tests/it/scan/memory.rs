@@ -21,13 +21,13 @@ done"#;
 
 const MIB: u64 = 1 << 20;
 const LONG_BYTES: usize = 60_000_000;
-/// So many documents get long answers.
+/// Number of documents with long answers.
 const SHORT: u64 = 100;
 const ANSWER_BYTES: u64 = 4_000_000;
-/// So many answers are on their way in the dispatcher, and of documents nothing.
+/// Maximum number of answers in the dispatcher; it holds no documents.
 const DISPATCHER_BYTES_MAX: u64 = 32 * MIB + 24 * ANSWER_BYTES;
 const _: () = assert!(DISPATCHER_BYTES_MAX < SHORT * ANSWER_BYTES / 2);
-/// A worker has a document several times: as it comes, by itself, unpacked, as it goes, and the next one behind it.
+/// A worker holds a document several times: as received, alone, unpacked, as sent, and the next one after it.
 const WORKER_BYTES_MAX: u64 = 32 * MIB + 6 * LONG_BYTES as u64;
 
 #[test]

@@ -1,4 +1,4 @@
-//! Documents that harm whoever reads them, in every way that a program can come to harm (H22).
+//! Documents that harm the program that reads them, in every possible way (H22).
 //!
 //! `cargo xtask torture scan-poison` does it with 10,000 documents, a hundred of which are poison.
 
@@ -51,7 +51,7 @@ while IFS= read -r head; do
     printf '{"document":%s,"body":"%s"}\n' "$number" "$body"
 done"#;
 
-/// What kills, with what may be told of why.
+/// What kills a program, and the causes that may be reported.
 const KINDS: &[(&str, &[&str])] = &[
     ("crash", &["crashed"]),
     ("abort", &["crashed"]),
@@ -60,7 +60,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("busy", &["hung"]),
     ("silence", &["hung"]),
     ("stop", &["hung"]),
-    // Where there is little of the processor to be had, time is up first.
+    // On a busy machine the time limit may come first.
     ("balloon", &["greedy", "ended", "hung"]),
     ("family", &["greedy", "hung"]),
     // The kernel refuses it more processes, of which it may end.
@@ -77,7 +77,7 @@ const KINDS: &[(&str, &[&str])] = &[
 /// What does not.
 const HARMLESS: &[&str] = &["orphan", "held", "mutiny", "litter", "twice"];
 
-/// So many documents, so many of them poison, the rest with some bad manners among them.
+/// A number of documents, some of them poison, and some that misbehave.
 fn poisoned(count: u64, poison: u64, chance: &mut Chance) -> (Rig, BTreeMap<String, &'static str>) {
     let (mut corpus, mut kinds) = (Corpus::new(), BTreeMap::new());
     let mut places: BTreeMap<u64, &'static str> = BTreeMap::new();
@@ -101,7 +101,7 @@ fn poisoned(count: u64, poison: u64, chance: &mut Chance) -> (Rig, BTreeMap<Stri
     (corpus.import(), kinds)
 }
 
-/// Long enough that whoever means no harm is done by then, on a machine that has much else to do.
+/// Long enough for harmless documents, even on a busy machine.
 const LIMITS: &[&str] = &["--progress-limit", "1500ms", "--document-limit", "4s", "--memory", "128MiB"];
 
 #[test]

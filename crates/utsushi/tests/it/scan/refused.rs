@@ -143,7 +143,7 @@ fn refused_whole(rig: &Rig, arguments: &[&str], parts: &[&str]) {
     run(&mut rig.scan_of(arguments)).could_not(parts);
 }
 
-/// Answers with `1`; the eleventh document only when someone says so.
+/// Answers with `1`; for the eleventh document only on a signal.
 const WAITS: &str = r#"
 while IFS= read -r head; do
     length=${head##*'"length":'}; length=${length%'}'}

@@ -49,7 +49,7 @@ impl Corpus {
     /// An archive of them.
     pub(super) fn import(&self) -> Rig {
         let place = tempfile::tempdir().unwrap();
-        // A program that root runs has another user, who must find its script.
+        // A program run by root gets another user, who must find its script.
         fs::set_permissions(place.path(), fs::Permissions::from_mode(0o755)).unwrap();
         let (data, file) = (place.path().join("data"), place.path().join("made.warc.gz"));
         fs::write(&file, &self.bytes).unwrap();

@@ -72,7 +72,7 @@ fn can_probe(what: &str) -> bool {
     can
 }
 
-/// A small disk of its own, so that shutting it down harms nobody.
+/// A small separate disk, so that shutting it down affects nothing else.
 struct Disk {
     mounted: Option<PathBuf>,
 }
@@ -102,7 +102,7 @@ impl Drop for Disk {
     }
 }
 
-/// A process that nobody needs.
+/// An unneeded process.
 struct Target(Child);
 
 impl Target {
@@ -132,7 +132,7 @@ impl Probed {
     fn is(&self, name: &str, expected: &[&str]) {
         assert_eq!(self.about[name], serde_json::json!(expected), "{name}: {}", self.about);
     }
-    /// No attempt came to anything, and there are no capabilities.
+    /// No attempt succeeded, and there are no capabilities.
     #[track_caller]
     fn is_confined(&self, disk: &Disk) {
         let on_disk = ["FIFREEZE", "FS_IOC_SHUTDOWN", "mount_setattr"];
@@ -247,7 +247,7 @@ fn what_root_cannot_reach_without_its_rights_is_named() {
     rig.ended(&["--each", "--", "cat", &script]).could_not(&["without the rights of root", &script, "chmod"]);
 }
 
-/// A scan by someone who is not root.
+/// A scan by an ordinary user.
 fn as_user(rig: &Rig, arguments: &[&str]) -> Command {
     let scan = rig.scan(arguments);
     let mut command = Command::new("setpriv");

@@ -35,7 +35,7 @@ fn cut(path: &Path) -> io::Result<()> {
     if cut == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Tries everything that a program could try, and says what came of it. Without being told where, it does nothing.
+/// Tries everything that a program could try, and prints the results. Without a directory it does nothing.
 #[test]
 fn inside_a_scan_everything_is_tried() {
     let (Some(outside), Ok(listener)) = (env::var_os(OUTSIDE), env::var(LISTENER)) else { return };
@@ -87,7 +87,7 @@ fn files(directory: &Path, tried: impl Fn(&str, io::Result<()>)) {
     tried("remove", fs::remove_file(&existing));
 }
 
-/// What is open beside the three that everyone has.
+/// Open descriptors beside the three standard ones.
 fn open_files() -> Vec<String> {
     let found = fs::read_dir("/proc/self/fd").unwrap().filter_map(|entry| {
         let entry = entry.unwrap();
@@ -130,7 +130,7 @@ fn attempts(rig: &Rig, flags: &[&str]) -> BTreeMap<String, String> {
     let this = env::current_exe().unwrap();
     let analysis = ["--each", "--", this.to_str().unwrap(), INSIDE, "--exact", "--nocapture"];
     let command = rig.scan(&[flags, &analysis].concat());
-    // Whoever starts a scan may have left a file open that is not meant for it.
+    // The caller of a scan may have left a file open by mistake.
     let mut careless = Command::new("sh");
     careless.args(["-c", r#"exec "$@" 7>"$0""#]).arg(outside.join("open")).arg(command.get_program());
     careless
@@ -153,7 +153,7 @@ fn refused(attempts: &BTreeMap<String, String>) -> Vec<&str> {
 }
 
 const NETWORK: &[&str] = &["listen", "tcp", "udp"];
-/// Behind sockets of this machine others do what they are asked; they are no network.
+/// Local sockets reach other processes, although they are not a network.
 const LOCAL: &[&str] = &["datagram", "datagram of a pair", "unix"];
 const OTHERS: &[&str] = &["memory file", "signal to scan", "signal to scan-worker"];
 const WRITING: &[&str] = &[

@@ -1,4 +1,4 @@
-//! A scan that is interrupted ends in order, and goes on when it is asked for again.
+//! An interrupted scan ends cleanly, and continues when it is repeated.
 
 use super::rig::{Rig, marked, none_left, pages, pid_of, results, start, wait_until};
 use crate::program::Ended;

@@ -1,13 +1,13 @@
 //! What may be on the disk after a power cut: for each name and each byte, the values it may have.
 //!
-//! Every change is kept in order with how certain it is. A value that is certain replaces all before it; one that is
-//! not joins them. So what was synced must be there exactly, and the rest must be a mixture of what was written.
+//! Every change is kept in order with how certain it is. A certain value replaces all before it; an uncertain one is
+//! added. So synced data must be there exactly, and the rest must be a mixture of what was written.
 
 use super::super::contents;
 use base::disk::{Disk, SimulatedDisk};
 use std::path::{Path, PathBuf};
 
-/// Names in the two directories `/0` and `/1`, taking turns.
+/// Names in the directories `/0` and `/1`, alternating.
 pub(super) const NAMES: usize = 8;
 
 pub(super) fn path(name: usize) -> PathBuf {
@@ -18,7 +18,7 @@ pub(super) fn path(name: usize) -> PathBuf {
 enum Certainty {
     /// Not synced yet.
     Open,
-    /// Its sync failed: it may be there or not, whatever is synced later.
+    /// Its sync failed: it may be there or not, even after later syncs.
     Never,
     /// Synced.
     Certain,
@@ -116,12 +116,12 @@ impl Model {
                 Some(_) => (0..self.files.len()).any(|file| is_file(name, file)),
             };
             if !is_legal {
-                return Err(format!("`{}` cannot be what is found", path(name).display()));
+                return Err(format!("`{}` has impossible contents", path(name).display()));
             }
         }
         let is_lost = |file: &usize| !(0..NAMES).any(|name| is_file(name, *file));
         match (0..self.files.len()).filter(|file| self.files[*file].is_anchored).find(is_lost) {
-            Some(file) => Err(format!("file {file} has no name any more")),
+            Some(file) => Err(format!("file {file} has lost its name")),
             None => Ok(()),
         }
     }
@@ -166,7 +166,7 @@ impl Model {
     }
 }
 
-/// What was open is so from now on.
+/// Changes that were open get this certainty.
 fn settle<T>(changes: &mut [(T, Certainty)], certainty: Certainty) {
     changes.iter_mut().filter(|(_, now)| *now == Certainty::Open).for_each(|(_, now)| *now = certainty);
 }
@@ -209,7 +209,7 @@ impl Change {
             Self::Grow(length) => before.max(*length),
         }
     }
-    /// What the change makes of the byte at `place`, if it changes it.
+    /// The value that the change gives the byte at `place`, if any.
     fn byte_at(&self, place: usize) -> Option<u8> {
         match self {
             Self::Write(offset, bytes) => bytes.get(place.checked_sub(*offset)?).copied(),

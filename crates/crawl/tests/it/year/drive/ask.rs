@@ -1,4 +1,4 @@
-//! What is asked, and what the simulated web answers. Nobody waits: an answer is a flight that ends at a moment.
+//! Requests, and the answers of the simulated web. Nothing waits: an answer is a flight that ends at a moment.
 
 use super::super::reader::AGENT;
 use super::{Driver, Ended, Flight, coming};
@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
-/// How long a look-up is believed.
+/// How long a look-up is valid.
 const LOOK_UP_LIFETIME: Interval = Interval::from_days(1);
 
 impl Driver {

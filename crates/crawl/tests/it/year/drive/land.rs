@@ -1,4 +1,4 @@
-//! How flights end: servers and addresses are told at once, and the frontier learns later, in the order of ends.
+//! How flights end: servers and addresses are released at once, and the frontier learns later, in the order of ends.
 
 use super::super::reader::Read;
 use super::{Driver, Ended, Flight, Pending, coming};
@@ -13,10 +13,10 @@ use sim::observe::RequestEnd;
 use std::cmp::Reverse;
 use std::net::SocketAddr;
 
-/// How long after its end a visit is learned. So long a batch of the archive takes at most, and so long the two threads
-/// work side by side: a year has one body in ten seconds.
+/// How long after its end a visit is learned. A batch of the archive takes no longer, and the two threads can work side
+/// by side meanwhile: a year has one body in ten seconds.
 const LEARNED_AFTER: Interval = Interval::from_minutes(10);
-/// So many visits wait for being learned, at most.
+/// Maximum number of visits that wait to be learned.
 const LESSONS_MAX: usize = 4_000;
 
 impl Driver {
@@ -87,7 +87,7 @@ impl Driver {
             }
         }
     }
-    /// A page is out no more.
+    /// A page is no longer in progress.
     pub(super) fn back(&mut self, page: Option<frontier::Number>) {
         if let Some(page) = page {
             self.out_pages.remove(&page.0);
