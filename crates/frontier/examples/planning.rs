@@ -6,7 +6,7 @@
 #![expect(clippy::print_stdout, reason = "its result")]
 
 use base::{Chance, Interval};
-use frontier::revisit::co_change::CoChange;
+use frontier::revisit::co_change::{CoChange, PageFinding, keeps};
 use frontier::revisit::estimate::Belief;
 use frontier::revisit::pace::{Pace, Reason};
 use frontier::{Load, RevisitPolicy};
@@ -47,11 +47,14 @@ fn main() {
                 if round == 0 {
                     server.pages.push((Belief::default(), 0, 0.0));
                     policy.estimator.begin(&mut server.pages[page].0, &server.pace);
-                    server.co_change.join(u32::try_from(page).unwrap_or(0), target);
+                    let number = u32::try_from(page).unwrap_or(0);
+                    server.co_change.join(number, target, at, 0);
+                    server.co_change.met(number, target, BEGIN, at);
                 } else {
                     let is_changed = chance.unit() < 0.05;
                     let before = if number == 0 { spent() } else { 0.0 };
                     let (belief, own, turn) = &mut server.pages[page];
+                    let expected = belief.stale_after(Interval::from_seconds(MONTH));
                     policy.estimator.learn(
                         belief,
                         &mut server.pace,
@@ -66,9 +69,12 @@ fn main() {
                         target,
                         at - MONTH,
                         at,
-                        is_changed,
+                        if is_changed { PageFinding::Changed } else { PageFinding::Unchanged },
+                        expected,
                     );
-                    if let Some(candidate) = server.co_change.best(at) {
+                    let own = Interval::from_seconds(*own);
+                    server.co_change.scheduled(expected * keeps(own, Interval::from_seconds(MONTH)));
+                    if let Some(candidate) = server.co_change.best(at, 0.0, 0.0) {
                         server.co_change.pass(&candidate);
                     }
                 }
@@ -78,6 +84,8 @@ fn main() {
                 server.load.add(*own, 0);
                 if let Some(next) = server.pace.next(&policy, &server.load, 0.1, interval, 0.0) {
                     *turn = next.turn;
+                    let page = u32::try_from(page).unwrap_or(0);
+                    server.co_change.planned(page, Some((interval, next.wait)));
                 }
             }
         }

@@ -1,4 +1,7 @@
-//! Dead neighbourhoods: when the pages of a directory turn out gone, its others are probed by sample (C16, H32).
+//! Dead neighbourhoods: where nearly all pages of a directory are gone, they are looked for again by sample (C16, H32).
+//!
+//! A page that is not known to be gone is never slowed: a deletion opens a burst to the pages beside it, which are visited early
+//! ([`crate::revisit::co_change`]).
 //!
 //! **Invariant:** memory is bounded: a server has at most [`PLACES_MAX`] directories in mind, the busiest of late.
 

@@ -70,7 +70,7 @@ pub(crate) struct Server {
     pub is_map_dirty: bool,
     /// Pages whose features were noted since these were last written.
     pub novelty_unwritten: u32,
-    /// Which of its pages change together; rebuilt in every run.
+    /// Which of its pages change together. What that was worth is kept; who belongs together is learned from the pages.
     pub co_change: CoChange,
     /// Pages that feeds or sitemaps said have changed, and when.
     pub hinted: VecDeque<(u32, u64)>,
@@ -324,6 +324,7 @@ impl StoredServer {
         put(bytes, self.counts.failing);
         put(bytes, self.counts.retrying);
         self.slow.write(bytes);
+        bytes.extend_from_slice(&self.pace.hinted_share().to_le_bytes());
     }
     pub(crate) fn read(bytes: &[u8]) -> Option<Self> {
         let (form, rest) = bytes.split_first()?;
@@ -363,6 +364,7 @@ impl StoredServer {
         }
         (kept.counts.failing, kept.counts.retrying) = (fields.number(), fields.number());
         kept.slow = Slowdown::read(&mut fields);
+        kept.pace.recall_hinted(f64::from_le_bytes(fields.array()));
         Some(kept)
     }
 }
@@ -402,6 +404,6 @@ mod tests {
         let mut bytes = Vec::new();
         (kept.paid_at, kept.counts.held) = (0, HeldBack::default());
         kept.write(&mut bytes);
-        assert_eq!(StoredServer::read(&bytes[..bytes.len() - 7 - HoldReason::OF_PAGES]), Some(kept));
+        assert_eq!(StoredServer::read(&bytes[..bytes.len() - 15 - HoldReason::OF_PAGES]), Some(kept));
     }
 }

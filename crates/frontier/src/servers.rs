@@ -19,8 +19,8 @@ use std::ops::{Index, IndexMut};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ServerId(u32);
 
-/// The maximum number of pages that take part in co-change groups; each takes some 40 bytes.
-const CO_CHANGE_PAGES_MAX: u64 = 4_000_000;
+/// The maximum number of pages that take part in co-change groups; each takes some 80 bytes.
+const CO_CHANGE_PAGES_MAX: u64 = 2_000_000;
 
 /// The servers that are known.
 #[derive(Debug, Default)]
@@ -109,11 +109,21 @@ impl Servers {
         self.dirty.len()
     }
 
-    /// Adds a page to the co-change groups of its server, once.
-    pub(crate) fn join_co_change(&mut self, id: ServerId, page: Number, target: &str) {
-        if self.co_change_members.count() < CO_CHANGE_PAGES_MAX && self.co_change_members.add(page.0) {
-            self[id].co_change.join(page.0, target);
+    /// Adds a page to the co-change groups of its server, once. Returns whether it is new there.
+    pub(crate) fn join_co_change(
+        &mut self,
+        id: ServerId,
+        page: Number,
+        target: &str,
+        last: u64,
+        event: u32,
+    ) -> bool {
+        let is_new =
+            self.co_change_members.count() < CO_CHANGE_PAGES_MAX && self.co_change_members.add(page.0);
+        if is_new {
+            self[id].co_change.join(page.0, target, last, event);
         }
+        is_new
     }
 
     /// Makes one server an alias of another, unless it is an alias already.

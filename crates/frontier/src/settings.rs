@@ -39,7 +39,7 @@ pub struct Settings {
     pub server_pages_max: u64,
     /// Whether pages that look like those of a trap are held back until similar pages bring something new (H10).
     pub detects_traps: bool,
-    /// Whether pages of a directory whose pages are mostly gone are visited less often (C16).
+    /// Whether gone pages of a directory whose pages are nearly all gone are looked for less often (C16).
     pub spares_dead: bool,
     /// Memory of the short-term queue (C7).
     pub queue_bytes_max: usize,
@@ -65,7 +65,7 @@ impl Default for Settings {
             server_bytes_per_day_max: None,
             server_pages_max: 1_000_000,
             detects_traps: true,
-            spares_dead: false,
+            spares_dead: true,
             queue_bytes_max: 128 << 20,
             links_remembered: 1 << 20,
         }

@@ -84,6 +84,8 @@ pub(crate) struct State {
     pub asked: u64,
     /// When an operator removed it from the crawl, in seconds; 0 if it was not removed.
     pub removed: u64,
+    /// The burst in which its last change was found; 0 if none was.
+    pub event: u32,
 }
 
 /// What a page was last seen to be.
@@ -236,6 +238,10 @@ impl State {
         let is_soon = self.wait <= RETRY_SOON_MAX.as_seconds();
         self.is_failing() && (1..=RETRIES_MAX).contains(&self.failures) && is_soon
     }
+    /// Whether a feed or a sitemap told of a change since its last visit.
+    pub(crate) fn is_hinted(&self) -> bool {
+        Timestamp::from_micros(self.last_visit).is_some_and(|last| self.hinted > seconds(last))
+    }
     pub(crate) fn is_gone(&self) -> bool {
         self.version == Version::Gone
     }
@@ -271,6 +277,7 @@ impl State {
         put(bytes, self.asked);
         put(bytes, self.removed);
         put_bytes(bytes, self.moved_to.as_bytes());
+        put(bytes, self.event.into());
     }
     fn write_visits(&self, bytes: &mut Vec<u8>) {
         let since_answer = u64::try_from(self.last_visit - self.last_answer).expect("an answer is a visit");
@@ -340,6 +347,7 @@ impl State {
             state.held = HoldReason::of_code(fields.number());
             (state.asked, state.removed) = (fields.number(), fields.number());
             fields.text().clone_into(&mut state.moved_to);
+            state.event = fields.small(u32::MAX);
         }
         Some(state)
     }
@@ -456,6 +464,7 @@ mod tests {
             last_modified: "Sun, 06 Nov 1994 08:49:37 GMT".to_owned(),
             asked: 1_800_000_100,
             removed: 1_800_000_200,
+            event: 7,
             ..state
         };
         check(&visited);

@@ -61,6 +61,12 @@ pub(crate) struct Args {
     /// Compare the estimators with known change rates, on simulated pages
     #[arg(long, conflicts_with_all = ["traces", "synthetic", "from", "to", "policies"])]
     estimates: bool,
+    /// Only `uniform` and the policies, without hints and bounds
+    #[arg(long, requires = "policies")]
+    plain: bool,
+    /// The default with each of its numbers halved and doubled, and those that serve best on all traces but one, scored on that one
+    #[arg(long, conflicts_with_all = ["policies", "crawler", "estimates"])]
+    tuning: bool,
     /// Print one object a line
     #[arg(long)]
     json: bool,
@@ -93,7 +99,12 @@ pub(crate) fn run(args: &Args) -> Result<()> {
         let directory = args.traces.as_ref().context("`--traces` names no directory")?;
         Trace::read_all(directory, (seconds(args.from), seconds(args.to)))?
     };
-    let contenders = if args.crawler { Contender::crawler() } else { Contender::all(&args.policies) };
+    let contenders = match () {
+        () if args.crawler => Contender::crawler(),
+        () if args.tuning => Contender::tuned(),
+        () if args.plain => Contender::plain(&args.policies),
+        () => Contender::all(&args.policies),
+    };
     for every_days in &args.every {
         let every = Interval::from_days(1).times(*every_days);
         let played = contender::play_all(&contenders, &traces, every);
@@ -101,6 +112,9 @@ pub(crate) fn run(args: &Args) -> Result<()> {
             report::print_json(&played, &traces, *every_days);
         } else {
             report::print(&played, &traces, *every_days);
+            if args.tuning {
+                report::print_left_out(&played, &traces);
+            }
         }
     }
     Ok(())

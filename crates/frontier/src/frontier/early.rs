@@ -10,12 +10,12 @@ use crate::error::Result;
 use crate::lesson::NextVisit;
 use crate::loaded_page::{LoadedPage, Rank, split_key};
 use crate::moment::seconds;
-use crate::revisit::co_change::{Candidate, CoChange};
+use crate::revisit::co_change::{Candidate, PageFinding};
 use crate::revisit::estimate::Estimator;
 use crate::servers::ServerId;
 use crate::state::State;
 use crate::workbench::PageLocation;
-use base::Timestamp;
+use base::{Interval, Timestamp};
 use sat::Number;
 
 /// So many pages beside changed ones are looked up in one turn to find one that was not visited since.
@@ -33,7 +33,7 @@ impl Frontier {
         server: ServerId,
         page: Number,
         target: &str,
-        (before, after): (&State, &State),
+        (before, after): (&State, &mut State),
         again: NextVisit,
     ) {
         if after.role != Role::Page
@@ -42,18 +42,35 @@ impl Frontier {
         {
             return;
         }
+        let seconds_of = |micros: i64| Timestamp::from_micros(micros).map_or(0, seconds);
         if before.visits == 0 {
             if again == NextVisit::ByPlan {
-                self.join(server, page, target);
+                self.join(server, page, target, after);
+                let met = seconds_of(after.last_visit);
+                self.servers[server].co_change.met(page.0, target, before.first_seen, met);
             }
             return;
         }
-        let last = Timestamp::from_micros(before.last_visit).map_or(0, seconds);
-        let now = Timestamp::from_micros(after.last_visit).map_or(last, seconds);
-        // What is gone, or fails, says nothing of what lies beside it that visits should find out (C16).
-        let is_changed = again == NextVisit::ByPlan && after.changes > before.changes;
-        self.servers[server].co_change.visited(page.0, target, last, now, is_changed);
-        if is_changed {
+        if after.visits == before.visits {
+            // It was not answered: that says nothing.
+            return;
+        }
+        self.join(server, page, target, before);
+        let finding = match () {
+            () if after.is_gone() && !before.is_gone() => PageFinding::Gone,
+            () if again == NextVisit::ByPlan && after.changes > before.changes => PageFinding::Changed,
+            () => PageFinding::Unchanged,
+        };
+        let (last, now) = (seconds_of(before.last_visit), seconds_of(after.last_visit));
+        after.event = self.servers[server].co_change.visited(
+            page.0,
+            target,
+            last,
+            now,
+            finding,
+            before.belief.stale_after(Interval::from_seconds(now - last)),
+        );
+        if finding != PageFinding::Unchanged {
             self.reschedule(server);
         }
     }
@@ -92,10 +109,13 @@ impl Frontier {
         self.update(record.number, &record.key, record.due, &value)
     }
     /// Lets a page take part among those that change together, once.
-    pub(super) fn join(&mut self, server: ServerId, page: Number, target: &str) {
+    pub(super) fn join(&mut self, server: ServerId, page: Number, target: &str, state: &State) {
         let policy = self.budget.policy();
         if policy.estimator == Estimator::CoChange && policy.has_budget() {
-            self.servers.join_co_change(server, page, target);
+            let last = Timestamp::from_micros(state.last_visit).map_or(0, seconds);
+            if self.servers.join_co_change(server, page, target, last, state.event) {
+                self.servers[server].co_change.planned(page.0, early_plan(state));
+            }
         }
     }
     /// Finds again which pages lie beside which, and of which hints were heard that nobody followed.
@@ -109,31 +129,31 @@ impl Frontier {
             if state.visits > 0 && state.role == Role::Page {
                 let last = Timestamp::from_micros(state.last_visit).map_or(0, seconds);
                 let hinted = (state.hinted > last).then_some(state.hinted);
-                pages.push((record.number, String::from_utf8_lossy(record.key).into_owned(), hinted));
+                pages.push((record.number, String::from_utf8_lossy(record.key).into_owned(), hinted, state));
             }
             Ok(())
         })?;
         pages.sort_unstable_by_key(|(number, ..)| number.0);
-        for (number, key, hinted) in pages {
+        for (number, key, hinted, state) in pages {
             let (prefix, target) = split_key(&key);
             if let Some(server) = self.servers.by_prefix(prefix) {
-                self.join(server, number, target);
+                self.join(server, number, target, &state);
                 self.servers[server].hinted.extend(hinted.map(|hinted| (number.0, hinted)));
             }
         }
         Ok(())
     }
 
-    /// Loads the page that is most worth a visit before its time, if it is likelier to have changed than `stale`.
-    pub(super) fn early(&mut self, server: ServerId, stale: f64, now: Timestamp) -> Result<Option<Rank>> {
-        if let Some(rank) = self.follow_hint(server, stale)? {
+    /// Loads the page that is most worth a visit before its time, if that gains more than visits by schedule do; the `next` one
+    /// would gain so much.
+    pub(super) fn early(&mut self, server: ServerId, next: f64, now: Timestamp) -> Result<Option<Rank>> {
+        if let Some(rank) = self.follow_hint(server, next)? {
             return Ok(Some(rank));
         }
+        let early_share = self.servers[server].kept.pace.early_share();
         for _ in 0..CANDIDATES_MAX {
             let co_change = &mut self.servers[server].co_change;
-            let candidate =
-                co_change.best(seconds(now)).filter(|candidate| CoChange::is_better(candidate, stale));
-            let Some(candidate) = candidate else { break };
+            let Some(candidate) = co_change.best(seconds(now), next, early_share) else { break };
             co_change.pass(&candidate);
             if let Some(rank) = self.follow_candidate(server, &candidate)? {
                 return Ok(Some(rank));
@@ -141,17 +161,40 @@ impl Frontier {
         }
         Ok(None)
     }
-    /// Loads a page that a feed or a sitemap says has changed, as long as that is likelier than `stale`.
-    fn follow_hint(&mut self, server: ServerId, stale: f64) -> Result<Option<Rank>> {
-        if self.servers[server].kept.pace.trust.of_hint() <= stale {
-            return Ok(None);
-        }
-        while let Some((page, announced)) = self.servers[server].hinted.pop_front() {
-            if let Some(rank) = self.take_early(server, page, announced, true)? {
+    /// Loads a page that a feed or a sitemap says has changed, if that gains more than visits by schedule do. One
+    /// that gains less waits for its turn.
+    fn follow_hint(&mut self, server: ServerId, next: f64) -> Result<Option<Rank>> {
+        let scheduled = self.servers[server].co_change.typical_gain(next);
+        while let Some((page, announced)) = self.servers[server].hinted.front().copied() {
+            if self.servers[server].kept.pace.hint_gain(Interval::ZERO, Interval::ZERO).is_none() {
+                break;
+            }
+            self.servers[server].hinted.pop_front();
+            let known = self.state_of(Number(page))?;
+            let pace = &self.servers[server].kept.pace;
+            let known = known.filter(|state| {
+                let (own, wait) =
+                    (Interval::from_seconds(state.interval), Interval::from_seconds(state.wait));
+                // What is gone may be back.
+                state.is_gone() || pace.hint_gain(own, wait).is_some_and(|gain| gain > scheduled)
+            });
+            if known.is_some()
+                && let Some(rank) = self.take_early(server, page, announced, true)?
+            {
                 return Ok(Some(rank));
             }
         }
         Ok(None)
+    }
+    /// The state of a page that nobody is visiting.
+    fn state_of(&mut self, number: Number) -> Result<Option<State>> {
+        match self.workbench.location(number) {
+            Some(PageLocation::Queued(server, rank)) => {
+                Ok(self.workbench.queue(*server).get(*rank).map(LoadedPage::state))
+            }
+            Some(_) => Ok(None),
+            None => Ok(self.store.get_number(number)?.and_then(|record| State::read(&record.value))),
+        }
     }
     fn follow_candidate(&mut self, server: ServerId, candidate: &Candidate) -> Result<Option<Rank>> {
         self.take_early(server, candidate.page, candidate.since, false)
@@ -184,4 +227,11 @@ impl Frontier {
             }
         }
     }
+}
+
+/// How often a page changes and when it is visited again, if it may be visited early.
+pub(super) fn early_plan(state: &State) -> Option<(Interval, Interval)> {
+    let may_be =
+        state.role == Role::Page && state.is_live() && state.filtered.is_empty() && state.removed == 0;
+    may_be.then(|| (Interval::from_seconds(state.interval), Interval::from_seconds(state.wait)))
 }

@@ -9,6 +9,7 @@ use crate::load;
 use crate::loaded_page::{LoadedPage, split_key};
 use crate::moment::{at_seconds, moment, seconds};
 use crate::report::Explanation;
+use crate::revisit::co_change::BurstReport;
 use crate::scope::ScopeVerdict;
 use crate::selection::Selection;
 use crate::servers::ServerId;
@@ -158,9 +159,11 @@ impl Frontier {
                 "; a feed or a sitemap says that it changed, and such hints were right in {chance:.0} of 100 cases here"
             );
         }
-        match server.co_change.told(&split_key_of(state).1, last) {
-            Some((chance, hits, tries)) if state.visits > 0 => format!(
-                "; of the pages beside it {hits} of {tries} changed recently, so it has with a chance of {:.0} % and may be visited earlier",
+        match server.co_change.told(state.event, &split_key_of(state).1, last) {
+            Some(BurstReport { chance, kind, trigger, tries, hits }) if state.visits > 0 => format!(
+                "; one of the {} {} lately, and {hits} of {tries} visited since had changed, so it has with a chance of {:.0} % and may be visited earlier",
+                kind.words(),
+                trigger.words(),
                 chance * 100.0
             ),
             _ => String::new(),
@@ -202,7 +205,11 @@ impl Frontier {
             }
             Some(PageLocation::Queued(..)) => Some("pause"),
             _ if state.held.is_some() => Some("trap"),
-            _ if page.1 > state.next_due && self.settings.spares_dead && kept.places.is_dead(&target) => {
+            _ if page.1 > state.next_due
+                && state.is_gone()
+                && self.settings.spares_dead
+                && kept.places.is_dead(&target) =>
+            {
                 Some("neighbourhood")
             }
             _ if page.1.0 > state.next_due.0 + 1 => Some("queue"),
@@ -267,7 +274,7 @@ fn reason(state: &State, told: &Explanation, average: Option<Interval>) -> Strin
             return "it changes faster than its server can be asked, and was dropped so that other pages stay fresh".to_owned();
         }
         Some("overload") => "; its server's requests are divided among its pages, so it waits longer",
-        Some("neighbourhood") => "; its neighbours are gone, so it waits longer",
+        Some("neighbourhood") => "; its neighbours are gone too, so it waits longer",
         Some("queue") => "; its server has more to do than fits into a day, so it waits longer",
         Some("trap") => return why_held(state),
         Some("pause") => "; it waits for its turn on its server",

@@ -5,6 +5,7 @@
 //! ([`Frontier::refold`], D4).
 
 use super::Frontier;
+use super::early::early_plan;
 use super::operator::far;
 use crate::Role;
 use crate::error::Result;
@@ -139,8 +140,9 @@ impl Frontier {
         self.reserve()?;
         self.leave(server, &before);
         self.enter_load(server, &state);
-        self.compare(server, loaded.number, target, (&before, &state), again);
+        self.compare(server, loaded.number, target, (&before, &mut state), again);
         let planned = self.plan(server, &mut state, lesson.at, again);
+        self.servers[server].co_change.planned(loaded.number.0, early_plan(&state));
         self.enter_census(server, &state);
         let place = if state.removed > 0 { far(lesson.at) } else { planned };
         let mut value = Vec::with_capacity(loaded.value().len() + 64);
@@ -271,7 +273,7 @@ impl Frontier {
         state.first_seen = old.first_seen.min(earliest);
         (state.found_on, state.hops, state.announced) = (old.found_on, old.hops, old.announced);
         (state.hinted, state.heard, state.vouched) = (old.hinted, old.heard, old.vouched);
-        state.removed = old.removed;
+        (state.removed, state.event) = (old.removed, old.event);
         state.is_seed = old.is_seed;
         // The server's pace was or will be learned from these captures when they arrive; they count once.
         let mut pace = self.servers[server].kept.pace.clone();

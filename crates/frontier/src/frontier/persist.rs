@@ -11,6 +11,7 @@ use crate::loaded_page::split_key;
 use crate::moment::at_seconds;
 use crate::neighbour::Neighbourhoods;
 use crate::novelty::Novelty;
+use crate::revisit::co_change::CoChange;
 use crate::server::{Server, StoredServer};
 use crate::servers::ServerId;
 use crate::state::State;
@@ -26,6 +27,7 @@ const SERVER: &[u8] = b"s/";
 const MAP: &[u8] = b"m/";
 const SHAPES: &[u8] = b"t/";
 const NOVELTY: &[u8] = b"n/";
+const CO_CHANGE: &[u8] = b"b/";
 /// What seeds lead to.
 pub(super) const SEED: &[u8] = b"q/";
 /// Which counts the servers keep. Before 3, pages that were gone or dropped might be counted wrongly.
@@ -33,7 +35,7 @@ const COUNTS: &[u8] = b"counts";
 const COUNTS_FORM: &[u8] = b"3";
 /// The room in a commit for the longest lesson, and the maximum for the entries of a server.
 const COMMIT_ROOM_MIN: usize = 64 << 10;
-const KEPT_BYTES: usize = 6 << 10;
+const KEPT_BYTES: usize = 12 << 10;
 
 /// The stored state of the crawl as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -243,8 +245,8 @@ impl Frontier {
                 Some((name.to_owned(), value.clone()))
             })
         };
-        let [servers, maps, shapes, novelties] =
-            [SERVER, MAP, SHAPES, NOVELTY].map(|prefix| named(prefix).collect::<Vec<_>>());
+        let [servers, maps, shapes, novelties, co_changes] =
+            [SERVER, MAP, SHAPES, NOVELTY, CO_CHANGE].map(|prefix| named(prefix).collect::<Vec<_>>());
         let seeds: Vec<_> = named(SEED).filter_map(|(url, _)| PageUrl::parse(&url).ok()).collect();
         seeds.iter().for_each(|seed| self.settings.scope.add_seed(seed));
         let mut aliases = Vec::new();
@@ -266,6 +268,10 @@ impl Frontier {
         for (name, value) in novelties {
             let Some(server) = self.server_called(&name) else { continue };
             self.servers[server].shapes.novelty = Novelty::read(&mut Fields(&value));
+        }
+        for (name, value) in co_changes {
+            let Some(server) = self.server_called(&name) else { continue };
+            self.servers[server].co_change = CoChange::read(&mut Fields(&value));
         }
         for (server, name) in aliases {
             let to = self.server_called(&name);
@@ -378,14 +384,21 @@ impl Frontier {
 fn maps(state: &mut Server) -> Vec<(Vec<u8>, Vec<u8>)> {
     let named = |prefix: &[u8]| [prefix, state.name.as_str().as_bytes()].concat();
     let (map, shapes) = (named(MAP), named(SHAPES));
+    let mut changed = Vec::new();
+    if state.co_change.take_changed() {
+        let mut bytes = Vec::new();
+        state.co_change.write(&mut bytes);
+        changed.push((named(CO_CHANGE), bytes));
+    }
     if !std::mem::take(&mut state.is_map_dirty) {
-        return Vec::new();
+        return changed;
     }
     let mut of_places = OLD_SHAPES.to_vec();
     state.places.write(&mut of_places);
     let mut of_shapes = Vec::new();
     state.shapes.write(&mut of_shapes);
-    vec![(map, of_places), (shapes, of_shapes)]
+    changed.extend([(map, of_places), (shapes, of_shapes)]);
+    changed
 }
 
 /// Shapes in an old encoding, before the directories: no page, 64 registers, no shape.

@@ -13,6 +13,7 @@ use crate::loaded_page::{LoadedPage, Rank};
 use crate::moment::{minute, minute_from};
 use crate::revisit::RevisitPolicy;
 use crate::revisit::allocate::Allocation;
+use crate::revisit::co_change::keeps;
 use crate::revisit::pace::{Pace, Reason, Turn};
 use crate::server::Server;
 use crate::servers::ServerId;
@@ -169,20 +170,25 @@ impl Frontier {
     /// What is visited next from the budget: the page that is due first, or one that is more likely to have changed.
     fn gated(&mut self, server: ServerId, now: Timestamp) -> Result<Option<Rank>> {
         let due = self.workbench.queue(server).first_gated();
-        let (due, stale) = match due {
+        let (due, expected) = match due {
             // It was chosen before, and had to wait.
             Some((rank, _)) if rank.is_foremost() => return Ok(Some(rank)),
             Some((rank, loaded)) => {
                 let state = loaded.state();
                 let last = Timestamp::from_micros(state.last_answer).unwrap_or(now);
-                (Some(rank), state.belief.stale_after(now.since(last)))
+                let stale = state.belief.stale_after(now.since(last));
+                let (own, wait) =
+                    (Interval::from_seconds(state.interval), Interval::from_seconds(state.wait));
+                (Some(rank), stale * keeps(own, wait))
             }
             None => (None, 0.0),
         };
-        if let Some(rank) = self.early(server, stale, now)? {
+        if let Some(rank) = self.early(server, expected, now)? {
             return Ok(Some(rank));
         }
-        if due.is_none() {
+        if due.is_some() {
+            self.servers[server].co_change.scheduled(expected);
+        } else {
             // Others have their turn before more is looked up.
             self.servers[server].wait_a_moment(now);
         }
@@ -200,6 +206,7 @@ impl Frontier {
         let server = &mut self.servers[server];
         let until = server.spend(allowance);
         let reason = match rank {
+            rank if rank.is_foremost() && state.is_hinted() => Reason::Hinted,
             rank if rank.is_foremost() => Reason::Early,
             // What was dropped has no turn.
             _ if state.dropped => Reason::First { spacing },

@@ -108,7 +108,7 @@ impl Frontier {
             alias_of: (!kept.alias_of.is_empty()).then(|| kept.alias_of.clone()),
             expected: (kept.load.pages() > 0)
                 .then(|| told(&outlook, kept.load.pages(), kept.counts.new, kept.pace.is_guess())),
-            early_share: kept.pace.early_share(),
+            early_share: kept.pace.early_share() + kept.pace.hinted_share(),
             hints: kept.pace.trust.counts(),
             held_back: self.held_back_of(number),
         }

@@ -1,8 +1,8 @@
 //! From the long-term queue to the short-term one (C7).
 //!
 //! Every minute the store returns what is due. A page joins the queue of its server. If that is full, its last page
-//! goes back to the store for three times the duration of the queue, at most three days. A page also goes back if its
-//! neighbours are gone (C16), and a new page waits while it looks like one of a trap (H10).
+//! goes back to the store for three times the duration of the queue, at most three days. A page also goes back if it is
+//! gone and its neighbours are too (C16), and a new page waits while it looks like one of a trap (H10).
 
 use super::Frontier;
 use super::operator::far;
@@ -22,7 +22,7 @@ const PUT_OFF_MIN: Interval = Interval::from_minutes(30);
 const PUT_OFF_MAX: Interval = Interval::from_days(3);
 /// A server that is not visited for longer has at most one loaded page.
 const LONG_REST: Interval = Interval::from_hours(1);
-/// A page with dead neighbours is put off for this many of its intervals, within these bounds.
+/// A page that is gone, with neighbours that are gone, is put off for this many of its intervals, within these bounds.
 const NEIGHBOUR_FACTOR: f64 = 4.0;
 const NEIGHBOUR_MIN: Interval = Interval::from_days(14);
 const NEIGHBOUR_MAX: Interval = Interval::from_days(200);
@@ -113,7 +113,7 @@ impl Frontier {
         if state.held.is_some() {
             return self.release(server, &loaded, state, now);
         }
-        if !is_asked && self.is_among_dead(server, target, &state) {
+        if !is_asked && state.is_gone() && self.is_among_dead(server, target, &state) {
             let wait = Interval::from_seconds(state.wait).times(NEIGHBOUR_FACTOR);
             let until = moment(state.next_due).plus(wait.clamp(NEIGHBOUR_MIN, NEIGHBOUR_MAX));
             if now < until {
@@ -121,7 +121,7 @@ impl Frontier {
             }
         }
         if state.visits > 0 && state.role == Role::Page {
-            self.join(server, loaded.number, target);
+            self.join(server, loaded.number, target, &state);
         }
         self.enqueue(server, loaded, &state, now)
     }

@@ -6,6 +6,7 @@
 //! the gate, and no wait depends on them.
 
 use super::allocate::{Allocation, AllocationLevel};
+use super::co_change::keeps;
 use super::estimate::{Belief, PRIOR_CHANGES};
 use super::trust::Trust;
 use super::{History, RevisitPolicy};
@@ -27,6 +28,8 @@ const TURNS_PACE_MAX: f64 = 4.0;
 const ACTIVITY_DAYS: f64 = 7.0;
 const ACTIVITY_FIRST: f64 = 5.0;
 const ACTIVITY_MAX: f64 = 10.0;
+/// Hints that are always right may take this share of the budget.
+const HINTED_MAX: f64 = 0.5;
 /// After so many lessons the level is looked for again, or after this part of the server's pages.
 const LEVEL_LESSONS_MIN: u32 = 32;
 const LEVEL_PART: u64 = 32;
@@ -43,8 +46,10 @@ pub enum Reason {
     },
     /// It is its turn.
     Turn(f64),
-    /// Something makes it likely to have changed.
+    /// Others that changed make it likely to have changed.
     Early,
+    /// A feed or a sitemap says that it changed.
+    Hinted,
 }
 
 /// When a page is visited next.
@@ -70,8 +75,9 @@ pub struct Pace {
     /// Changes of late, and how many were expected.
     lately: f64,
     expected: f64,
-    /// The share of visits that come long before their time, because something made them worth it.
+    /// The shares of visits that come before their time, because others changed, and because of hints.
     early: f64,
+    hinted: f64,
     /// The clock of turns, the moment up to which the budget is spent, and both as they were some visits ago, in seconds; zero
     /// before the first visit.
     turns: f64,
@@ -96,6 +102,7 @@ impl Default for Pace {
             lately: ACTIVITY_FIRST,
             expected: ACTIVITY_FIRST,
             early: 0.0,
+            hinted: 0.0,
             turns: 0.0,
             turns_at: 0.0,
             turns_before: (0.0, 0.0),
@@ -174,10 +181,11 @@ impl Pace {
             self.turns_before = (self.turns, self.turns_at);
         }
         self.early += (f64::from(u8::from(reason == Reason::Early)) - self.early) * share;
+        self.hinted += (f64::from(u8::from(reason == Reason::Hinted)) - self.hinted) * share;
         match reason {
             Reason::Turn(turn) => self.turns = self.turns.max(turn),
             Reason::First { spacing } => self.turns += spacing,
-            Reason::Early => {}
+            Reason::Early | Reason::Hinted => {}
         }
         self.turns_before.0 += (self.turns - self.turns_before.0) * share;
         self.turns_before.1 += (self.turns_at - self.turns_before.1) * share;
@@ -251,10 +259,25 @@ impl Pace {
     pub(crate) fn forget_level(&mut self) {
         self.level = None;
     }
-    /// The share of visits that are made before their time.
+    /// The share of visits that are made before their time because others changed.
     #[must_use]
     pub fn early_share(&self) -> f64 {
         self.early
+    }
+    /// The share of visits that are made because of hints.
+    #[must_use]
+    pub fn hinted_share(&self) -> f64 {
+        self.hinted
+    }
+    pub(crate) fn recall_hinted(&mut self, share: f64) {
+        self.hinted = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+    }
+    /// For how many seconds a visit to a page of which a hint was heard is expected to make it fresh, if hints may take more of
+    /// the budget: the more often they are right, the more.
+    #[must_use]
+    pub fn hint_gain(&self, own: Interval, wait: Interval) -> Option<f64> {
+        let right = self.trust.of_hint();
+        (self.hinted < HINTED_MAX * right).then(|| right * keeps(own, wait))
     }
 
     pub(crate) fn write(&self, bytes: &mut Vec<u8>) {
@@ -294,6 +317,7 @@ impl Pace {
             lately,
             expected,
             early,
+            hinted: 0.0,
             turns,
             turns_at,
             turns_before,

@@ -23,7 +23,7 @@ impl InTurn {
 }
 
 impl Planner for InTurn {
-    fn known(&mut self, page: u32) {
+    fn known(&mut self, page: u32, _at: f64) {
         if self.new_last { self.line.push_back(page) } else { self.new.push_back(page) }
     }
     fn pick(&mut self, _now: f64, _spacing: f64) -> Option<u32> {
@@ -81,7 +81,7 @@ fn rates(trace: &Trace) -> Vec<f64> {
 }
 
 impl Planner for Oracle {
-    fn known(&mut self, page: u32) {
+    fn known(&mut self, page: u32, _at: f64) {
         self.new.push_back(page);
     }
     fn pick(&mut self, _now: f64, _spacing: f64) -> Option<u32> {
@@ -117,7 +117,7 @@ impl Clairvoyant {
 }
 
 impl Planner for Clairvoyant {
-    fn known(&mut self, page: u32) {
+    fn known(&mut self, page: u32, _at: f64) {
         self.happened(page);
     }
     fn happened(&mut self, page: u32) {

@@ -8,6 +8,7 @@ use super::scheduled::Scheduled;
 use super::score::Score;
 use super::trace::Trace;
 use base::Interval;
+use frontier::revisit::co_change::Tuning;
 use frontier::{Allocation, Estimator, RevisitPolicy};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -23,6 +24,8 @@ pub(crate) enum Contender {
     RevisitPolicy(RevisitPolicy),
     /// The default, with hints.
     Hinted(Kind),
+    /// The default with one of its numbers halved or doubled.
+    Tuned(&'static str, Tuning),
     /// True mean rates, by their root.
     Oracle,
     /// Every change when it happens.
@@ -49,6 +52,31 @@ impl Contender {
         all.extend([Self::Oracle, Self::Clairvoyant]);
         all
     }
+    /// The given policies alone.
+    pub(crate) fn plain(policies: &[RevisitPolicy]) -> Vec<Self> {
+        let policies = policies.iter().copied().map(Self::RevisitPolicy);
+        [Self::Uniform].into_iter().chain(policies).collect()
+    }
+    /// The default, and with each of its numbers halved and doubled.
+    pub(crate) fn tuned() -> Vec<Self> {
+        let default = Tuning::default();
+        let tuned = [
+            ("advantage / 2", Tuning { advantage: default.advantage / 2.0, ..default }),
+            ("advantage * 2", Tuning { advantage: default.advantage * 2.0, ..default }),
+            ("early-max / 2", Tuning { early_max: default.early_max / 2.0, ..default }),
+            ("early-max * 2", Tuning { early_max: default.early_max * 2.0, ..default }),
+            ("weight / 2", Tuning { weight: default.weight / 2.0, ..default }),
+            ("weight * 2", Tuning { weight: default.weight * 2.0, ..default }),
+            ("lasts / 2", Tuning { lasts: default.lasts.times(0.5), ..default }),
+            ("lasts * 2", Tuning { lasts: default.lasts.times(2.0), ..default }),
+        ];
+        let tuned = tuned.map(|(name, tuning)| Self::Tuned(name, tuning));
+        [Self::Uniform, Self::RevisitPolicy(RevisitPolicy::default())].into_iter().chain(tuned).collect()
+    }
+    /// The number that differs from the default.
+    pub(crate) fn tuning(&self) -> Option<&'static str> {
+        if let Self::Tuned(name, _) = self { Some(name) } else { None }
+    }
     /// The frontier itself beside the replay of the same policy.
     pub(crate) fn crawler() -> Vec<Self> {
         vec![Self::Uniform, Self::RevisitPolicy(RevisitPolicy::default()), Self::Crawler]
@@ -59,7 +87,7 @@ impl Contender {
             Self::Uniform => ("none", "uniform"),
             Self::UniformNewLast => ("none", "uniform-new-last"),
             Self::RevisitPolicy(policy) => (policy.estimator.name(), policy.allocation.name()),
-            Self::Hinted(_) => Self::RevisitPolicy(RevisitPolicy::default()).names(),
+            Self::Hinted(_) | Self::Tuned(..) => Self::RevisitPolicy(RevisitPolicy::default()).names(),
             Self::Oracle => ("oracle", "root"),
             Self::Clairvoyant => ("clairvoyant", "none"),
             Self::Crawler => ("crawler", RevisitPolicy::default().allocation.name()),
@@ -83,12 +111,16 @@ impl Contender {
 
     pub(crate) fn play(&self, trace: &Trace, every: Interval) -> Score {
         let hints = self.hints().map(|kind| Hints::of(trace, kind));
-        let scheduled = |policy: &RevisitPolicy| Scheduled::new(trace, RevisitPolicy { every, ..*policy });
+        let tuned = |policy: &RevisitPolicy, tuning: Tuning| {
+            Scheduled::new(trace, RevisitPolicy { every, ..*policy }, tuning)
+        };
+        let scheduled = |policy: &RevisitPolicy| tuned(policy, Tuning::default());
         let mut planner: Box<dyn Planner + '_> = match self {
             Self::Uniform => Box::new(InTurn::default()),
             Self::UniformNewLast => Box::new(InTurn::new_last()),
             Self::RevisitPolicy(policy) => Box::new(scheduled(policy)),
             Self::Hinted(_) => Box::new(scheduled(&RevisitPolicy::default())),
+            Self::Tuned(_, tuning) => Box::new(tuned(&RevisitPolicy::default(), *tuning)),
             Self::Oracle => Box::new(Oracle::new(trace)),
             Self::Clairvoyant => Box::new(Clairvoyant::new(trace)),
             Self::Crawler => {

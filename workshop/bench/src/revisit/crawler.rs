@@ -1,8 +1,8 @@
 //! The frontier itself over a trace, in simulated time: what it does must score like the replay.
 //!
 //! It gets the same events as the planner of the replay: a page when it appears, and what each visit finds. It asks for addresses and
-//! robots files on its way, and keeps its pause; the trace answers at once. That pages beside dead ones are spared (C16) is switched off:
-//! the replay has nothing like it, and a deletion that is not looked for is stale until it is seen.
+//! robots files on its way, and keeps its pause; the trace answers at once. Its settings are those of
+//! production but for the pause and aliases.
 
 use super::score::{Judge, Score};
 use super::trace::Trace;

@@ -13,8 +13,8 @@ use std::cmp::Ordering;
 
 /// Who chooses the page of the next request.
 pub(crate) trait Planner {
-    /// A page became known.
-    fn known(&mut self, page: u32);
+    /// A page became known at a moment.
+    fn known(&mut self, page: u32, at: f64);
     /// Something happened to a known page. Only who may know the truth listens.
     fn happened(&mut self, _page: u32) {}
     /// A page is said to have changed at a moment.
@@ -35,7 +35,7 @@ pub(crate) fn play(
     let mut judge = Judge::new(trace);
     let every = every.as_seconds_f64();
     let begins = trace.begins.iter().enumerate().filter(|(_, begins)| **begins);
-    begins.for_each(|(page, _)| planner.known(number(page)));
+    begins.for_each(|(page, _)| planner.known(number(page), trace.from));
     let (mut now, mut credit, mut heard) = (trace.from, 0.0, (0, trace.from));
     loop {
         let until = judge.next_at();
@@ -65,7 +65,7 @@ pub(crate) fn play(
             return judge.score();
         }
         if let Some((page, is_new)) = judge.happen() {
-            if is_new { planner.known(page) } else { planner.happened(page) }
+            if is_new { planner.known(page, now) } else { planner.happened(page) }
         }
     }
 }

@@ -32,6 +32,9 @@ fn object(played: &Played, trace: &str, score: &Score, every_days: f64) -> Value
     if let Some(kind) = played.contender.hints() {
         object["hints"] = kind.name().into();
     }
+    if let Some(name) = played.contender.tuning() {
+        object["tuning"] = name.into();
+    }
     object
 }
 
@@ -70,6 +73,32 @@ pub(crate) fn print(played: &[Played], traces: &[Trace], every_days: f64) {
     }
 }
 
+/// For each trace the numbers that serve best on the others, by the product of staleness and age beside the first contender.
+pub(crate) fn print_left_out(played: &[Played], traces: &[Trace]) {
+    let Some((base, tuned)) = played.split_first() else { return };
+    println!(
+        "\nleft out, and the numbers that serve best on the other traces: staleness and age on the one left out"
+    );
+    for (out, trace) in traces.iter().enumerate() {
+        let others = |one: &Played| {
+            let mut sum = Score::default();
+            let kept = one.scores.iter().enumerate().filter(|(at, _)| *at != out);
+            kept.for_each(|(_, score)| sum.add(score));
+            sum.staleness() * sum.age_days()
+        };
+        let best = tuned.iter().min_by(|a, b| others(a).total_cmp(&others(b)));
+        let Some(best) = best else { continue };
+        let (score, uniform) = (&best.scores[out], &base.scores[out]);
+        println!(
+            "{:<20} {:<40} {:>6.3} {:>6.3}",
+            trace.name,
+            title(best),
+            score.staleness() / uniform.staleness().max(1e-12),
+            score.age_days() / uniform.age_days().max(1e-12),
+        );
+    }
+}
+
 fn title(played: &Played) -> String {
     let (estimator, allocation) = played.contender.names();
     let name = match (estimator, allocation) {
@@ -80,6 +109,9 @@ fn title(played: &Played) -> String {
     match played.contender.hints() {
         Some(kind) => format!("{name}, hints: {}", kind.name()),
         None if played.contender.is_default() => format!("{name} (default)"),
+        None if played.contender.tuning().is_some() => {
+            format!("{name}, {}", played.contender.tuning().unwrap_or_default())
+        }
         None => name,
     }
 }

@@ -7,7 +7,7 @@ use super::replay::{At, Planner, seconds};
 use super::score::Seen;
 use super::trace::Trace;
 use base::{Chance, Interval};
-use frontier::revisit::co_change::CoChange;
+use frontier::revisit::co_change::{self, CoChange, PageFinding, Tuning};
 use frontier::revisit::estimate::Belief;
 use frontier::revisit::pace::{Pace, Reason, Turn};
 use frontier::{Estimator, History, Load, RevisitPolicy};
@@ -29,8 +29,9 @@ struct Page {
     /// How often it was visited: what lies in a queue from before is void.
     turn: u32,
     is_known: bool,
-    /// It was added to its co-change groups.
-    has_joined: bool,
+    /// When it became known, and for how long it waits as planned.
+    known_at: f64,
+    wait: Interval,
 }
 
 /// When which page is due, as the frontier would have it.
@@ -51,13 +52,13 @@ pub(crate) struct Scheduled<'a> {
 }
 
 impl<'a> Scheduled<'a> {
-    pub(crate) fn new(trace: &'a Trace, policy: RevisitPolicy) -> Self {
+    pub(crate) fn new(trace: &'a Trace, policy: RevisitPolicy, tuning: Tuning) -> Self {
         Self {
             trace,
             policy,
             pace: Pace::default(),
             load: Load::default(),
-            co_change: CoChange::default(),
+            co_change: CoChange::new(tuning),
             pages: vec![Page::default(); trace.paths.len()],
             new: VecDeque::new(),
             later: BinaryHeap::new(),
@@ -90,24 +91,22 @@ impl<'a> Scheduled<'a> {
         }
         None
     }
-    fn hinted(&mut self, stale: f64) -> Option<u32> {
-        if self.pace.trust.of_hint() <= stale {
-            return None;
-        }
-        while let Some(page) = self.hinted.pop_front() {
-            if self.pages[page as usize].announced.is_some() {
+    fn hinted(&mut self, scheduled: f64) -> Option<u32> {
+        while let Some(page) = self.hinted.front().copied() {
+            let known = &self.pages[page as usize];
+            let gain = self.pace.hint_gain(known.own.unwrap_or(known.wait), known.wait)?;
+            self.hinted.pop_front();
+            if known.announced.is_some() && gain > scheduled {
                 return Some(page);
             }
         }
         None
     }
-    fn candidate(&mut self, now: f64, stale: f64) -> Option<u32> {
+    fn candidate(&mut self, now: f64, gain: f64) -> Option<u32> {
         if self.policy.estimator != Estimator::CoChange {
             return None;
         }
-        while let Some(candidate) =
-            self.co_change.best(seconds(now)).filter(|candidate| CoChange::is_better(candidate, stale))
-        {
+        while let Some(candidate) = self.co_change.best(seconds(now), gain, self.pace.early_share()) {
             self.co_change.pass(&candidate);
             let page = &self.pages[candidate.page as usize];
             if page.is_known && page.history.visits > 0 && seconds(page.last_visit) < candidate.since {
@@ -128,10 +127,9 @@ impl<'a> Scheduled<'a> {
         self.pace.tick(seconds(now));
         let gap = Interval::from_seconds(seconds(now) - seconds(page.last_visit));
         if seen.is_first {
-            if !page.has_joined {
-                self.co_change.join(number, &target);
-            }
-            *page = Page { turn: page.turn, is_known: true, has_joined: true, ..Page::default() };
+            self.co_change.join(number, &target, seconds(now), 0);
+            self.co_change.met(number, &target, seconds(page.known_at), seconds(now));
+            *page = Page { turn: page.turn, is_known: true, known_at: page.known_at, ..Page::default() };
             page.history.visits = 1;
             estimator.begin(&mut page.belief, &self.pace);
         } else {
@@ -140,9 +138,14 @@ impl<'a> Scheduled<'a> {
             } else if is_hinted_of && seen.is_changed {
                 self.pace.trust.missed();
             }
-            // What is gone says nothing of what lies beside it that visits should find out (C16).
-            let is_changed = seen.is_changed && !seen.is_gone;
-            self.co_change.visited(number, &target, seconds(page.last_visit), seconds(now), is_changed);
+            let finding = match seen {
+                Seen { is_gone: true, .. } => PageFinding::Gone,
+                Seen { is_changed: true, .. } => PageFinding::Changed,
+                _ => PageFinding::Unchanged,
+            };
+            let expected = page.belief.stale_after(gap);
+            let last = seconds(page.last_visit);
+            self.co_change.visited(number, &target, last, seconds(now), finding, expected);
             count(&mut page.history, gap, seen.is_changed);
             estimator.learn(&mut page.belief, &mut self.pace, gap, seen.is_changed);
         }
@@ -163,14 +166,16 @@ impl<'a> Scheduled<'a> {
             let wait = Interval::from_days(300 + self.chance.below(100));
             Turn { turn: f64::MAX, wait, joins_after: wait }
         });
+        page.wait = next.wait;
+        self.co_change.planned(number, Some((own, next.wait)));
         page.due = if policy.has_budget() { next.turn } else { now + next.wait.as_seconds_f64() };
         self.later.push(Reverse((At(now + next.joins_after.as_seconds_f64()), number, page.turn)));
     }
 }
 
 impl Planner for Scheduled<'_> {
-    fn known(&mut self, page: u32) {
-        self.pages[page as usize].is_known = true;
+    fn known(&mut self, page: u32, at: f64) {
+        (self.pages[page as usize].is_known, self.pages[page as usize].known_at) = (true, at);
         self.new.push_back(page);
     }
     fn hint(&mut self, page: u32, at: f64) {
@@ -190,15 +195,21 @@ impl Planner for Scheduled<'_> {
             }
             return Some(page);
         }
-        let stale = scheduled.map_or(0.0, |page| {
+        let gain = scheduled.map_or(0.0, |page| {
             let page = &self.pages[page as usize];
-            page.belief.stale_after(Interval::from_seconds(seconds(now - page.last_visit)))
+            let stale = page.belief.stale_after(Interval::from_seconds(seconds(now - page.last_visit)));
+            stale * co_change::keeps(page.own.unwrap_or(page.wait), page.wait)
         });
-        if let Some(page) = self.hinted(stale).or_else(|| self.candidate(now, stale)) {
+        if let Some(page) = self.hinted(self.co_change.typical_gain(gain)) {
+            self.visits(Reason::Hinted, now);
+            return Some(page);
+        }
+        if let Some(page) = self.candidate(now, gain) {
             self.visits(Reason::Early, now);
             return Some(page);
         }
         let page = scheduled?;
+        self.co_change.scheduled(gain);
         self.queue.pop();
         let turn = self.pages[page as usize].due;
         // A page that was dropped has no turn; its visit is one that no other page claimed.
@@ -209,6 +220,7 @@ impl Planner for Scheduled<'_> {
         self.learn(number, now, seen, is_hinted_of);
         if seen.is_gone {
             self.pages[number as usize].is_known = false;
+            self.co_change.planned(number, None);
         } else {
             self.plan(number, now, is_hinted_of);
         }

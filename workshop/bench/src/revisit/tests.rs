@@ -16,7 +16,7 @@ const OPEN: Window = (None, None);
 struct At(Vec<(f64, u32)>);
 
 impl Planner for At {
-    fn known(&mut self, _page: u32) {}
+    fn known(&mut self, _page: u32, _at: f64) {}
     fn pick(&mut self, now: f64, _spacing: f64) -> Option<u32> {
         let (at, page) = *self.0.first()?;
         (now >= at).then(|| {

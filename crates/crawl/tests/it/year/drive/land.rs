@@ -7,7 +7,7 @@ use base::chance::{self, hash_bytes};
 use base::door::Request;
 use base::{Capture, Interval, Outcome, PageUrl, Timestamp};
 use crawl::Evidence;
-use frontier::{ResultUse, Step, StepResult, VisitResult};
+use frontier::{ResultUse, Step, StepResult};
 use sim::StartedExchange;
 use sim::observe::RequestEnd;
 use std::cmp::Reverse;
@@ -170,11 +170,7 @@ impl Driver {
             evidence.learned.content = read.content.map(ContentKey);
             evidence.learned.etag = read.etag.take();
             evidence.learned.last_modified = read.last_modified.take();
-            let mut lesson = evidence.lesson(pending.page);
-            if let VisitResult::Unreachable { may_pass } = &mut lesson.result {
-                // A year retries every failure soon: its traces were recorded so.
-                *may_pass = true;
-            }
+            let lesson = evidence.lesson(pending.page);
             self.frontier.as_mut().expect("it runs").learn(&lesson).unwrap();
             if pending.is_read {
                 let Learned { etag, last_modified, .. } = evidence.learned;
