@@ -14,7 +14,7 @@ use serde_json::{Value, json};
   cargo xtask bench documents
   cargo xtask bench documents --json")]
 pub(crate) struct Args {
-    /// Directory with `nlp` and `maintext`
+    /// Directory with the public data, `data/nlp` below it
     #[arg(long, env = "UTSUSHI_SHARED")]
     shared: PathBuf,
     /// Print one object a line

@@ -7,13 +7,13 @@ use anyhow::{Context, Result, ensure};
 use crate::workspace::Workspace;
 use crate::{Verdict, process};
 
-/// Names the directory with the shared material; the treebanks are in `nlp`, or in `data/nlp`.
+/// Names the directory with the shared material; the treebanks are in `data/nlp`.
 const SHARED: &str = "UTSUSHI_SHARED";
 
 /// Make the model for Japanese bunsetsu and dependencies from the treebanks UD Japanese GSD and WAC.
 #[derive(clap::Args)]
 #[command(after_help = "Examples:
-  cargo xtask train                 with the treebanks in `$UTSUSHI_SHARED/nlp`
+  cargo xtask train                 with the treebanks in `$UTSUSHI_SHARED/data/nlp`
   cargo xtask train --check         compare the file of the repository with a fresh one")]
 pub(crate) struct Args {
     /// Directory of the treebanks
@@ -53,7 +53,7 @@ fn treebanks(given: Option<PathBuf>) -> Result<PathBuf> {
     }
     let shared = std::env::var_os(SHARED).map(PathBuf::from);
     let shared = shared.with_context(|| format!("set `{SHARED}` or give `--treebanks`"))?;
-    let places = [shared.join("nlp"), shared.join("data/nlp")];
-    let found = places.iter().find(|place| place.is_dir());
-    found.cloned().with_context(|| format!("no treebanks in `{}`", places[0].display()))
+    let treebanks = shared.join("data/nlp");
+    anyhow::ensure!(treebanks.is_dir(), "no treebanks in `{}`", treebanks.display());
+    Ok(treebanks)
 }

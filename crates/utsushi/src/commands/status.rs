@@ -136,7 +136,8 @@ fn stage_text(stage: &StageView) -> String {
     };
     let paused = if stage.is_paused { ", paused while the disk is full" } else { "" };
     let waiting = if stage.is_running || stage.lag == Some(0) { "" } else { "; a running crawl updates it" };
-    let failure = stage.failure.as_deref().map(|failure| format!("\n  failed        {}", base::printable(failure)));
+    let failure =
+        stage.failure.as_deref().map(|failure| format!("\n  failed        {}", base::printable(failure)));
     format!("{:<15} {lag}{paused}{waiting}{}", stage.stage, failure.unwrap_or_default())
 }
 

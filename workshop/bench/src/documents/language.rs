@@ -66,7 +66,7 @@ fn load() -> Result<Row> {
 }
 
 fn sentences(shared: &Path) -> Result<Vec<String>> {
-    let path = shared.join("nlp/sentences.jsonl.gz");
+    let path = shared.join("data/nlp/sentences.jsonl.gz");
     let file = File::open(&path).with_context(|| format!("cannot open `{}`", path.display()))?;
     let mut lines = String::new();
     flate2::read::MultiGzDecoder::new(file).read_to_string(&mut lines)?;
