@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::tools::{self, C_COMPILER, MOUNT, Need, python, samples};
+use crate::tools::{self, C_COMPILER, MECAB, MOUNT, Need, python, samples};
 use crate::workspace::Workspace;
 use crate::{Verdict, process};
 
@@ -19,7 +19,7 @@ const PYTHON: &str = "UTSUSHI_PYTHON";
 const SAMPLES: &str = "UTSUSHI_SAMPLES";
 /// The variable with the path of the `fastwarc` program.
 pub(crate) const FASTWARC: &str = "UTSUSHI_FASTWARC";
-const NEEDS: [&Need; 2] = [&C_COMPILER, &MOUNT];
+const NEEDS: [&Need; 3] = [&C_COMPILER, &MOUNT, &MECAB];
 
 /// Make sure of what the tests need, then run them all.
 ///

@@ -7,7 +7,7 @@ pub(crate) mod debian;
 pub(crate) mod python;
 pub(crate) mod samples;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fmt::Write as _};
 
@@ -42,6 +42,13 @@ pub(crate) const CXX_COMPILER: Need = Need {
 /// The `mount` program: tests of a full disk make a small one.
 pub(crate) const MOUNT: Need =
     Need { name: "mount", packages: &["mount", "util-linux"], find: || process::find("mount") };
+
+/// The analyser whose words ours are compared with, and its dictionary.
+pub(crate) const MECAB: Need = Need {
+    name: "mecab",
+    packages: &["mecab", "mecab-ipadic-utf8"],
+    find: || process::find("mecab").filter(|_| Path::new("/var/lib/mecab/dic/ipadic-utf8").is_dir()),
+};
 
 /// A Python that can make virtual environments. Debian ships the module `venv` without the installer it needs.
 pub(crate) const PYTHON: Need = Need {

@@ -139,13 +139,14 @@ fn the_xml_is_valid_by_its_schema() {
     assert!(count > 20);
     let schema = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/formats/standard-format.xsd");
     let script = "import sys, lxml.etree as e; e.XMLSchema(e.parse(sys.argv[1])).assertValid(e.fromstring(sys.stdin.buffer.read()))";
-    let has_lxml = Command::new("python3").args(["-c", "import lxml"]).stderr(Stdio::null()).status();
+    let python = std::env::var("UTSUSHI_PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let has_lxml = Command::new(&python).args(["-c", "import lxml"]).stderr(Stdio::null()).status();
     if !has_lxml.is_ok_and(|status| status.success()) {
         eprintln!("NOT CHECKED: the XML against its schema, because Python has no `lxml`");
         return;
     }
     let mut validator =
-        Command::new("python3").args(["-c", script, schema]).stdin(Stdio::piped()).spawn().unwrap();
+        Command::new(&python).args(["-c", script, schema]).stdin(Stdio::piped()).spawn().unwrap();
     validator.stdin.take().unwrap().write_all(xml.as_bytes()).unwrap();
     assert!(validator.wait().unwrap().success(), "{}", xml.get(..2_000).unwrap_or(&xml));
 }

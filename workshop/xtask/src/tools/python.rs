@@ -26,6 +26,10 @@ pub(crate) const WANTED: &[&str] = &[
     "pyarrow==26.0.1",
     // Reads robots files.
     "protego==0.7.0",
+    // Checks documents against their schema.
+    "lxml==6.1.3",
+    // Reads annotations.
+    "rhoknp==1.8.2",
 ];
 /// What the environment of the crawler that ours is compared with holds.
 pub(crate) const WANTED_TO_CRAWL: &[&str] = &["Scrapy==2.19.0", "warcio==1.8.1"];
