@@ -1,6 +1,6 @@
 //! From a text to its morphemes.
 
-use crate::analysis::Analysis;
+use crate::analysis::AnalysedText;
 use crate::lattice::Lattice;
 use crate::normal::Normalised;
 
@@ -21,12 +21,12 @@ impl Analyser {
     }
 
     /// Normalises a text and cuts it into morphemes. White space belongs to none.
-    pub fn analyse<'t>(&mut self, text: &'t str) -> Analysis<'t> {
+    pub fn analyse<'t>(&mut self, text: &'t str) -> AnalysedText<'t> {
         self.analyse_normalised(Normalised::new(text))
     }
 
     /// Cuts a normalised text into morphemes.
-    pub fn analyse_normalised<'t>(&mut self, text: Normalised<'t>) -> Analysis<'t> {
+    pub fn analyse_normalised<'t>(&mut self, text: Normalised<'t>) -> AnalysedText<'t> {
         let mut words = Vec::with_capacity(text.text().len() / 4);
         let mut start = 0;
         while start < text.text().len() {
@@ -40,7 +40,7 @@ impl Analyser {
             }
             start += piece.len();
         }
-        Analysis::new(text, &words)
+        AnalysedText::new(text, &words)
     }
 }
 

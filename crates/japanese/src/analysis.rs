@@ -10,7 +10,7 @@ use crate::part::PartOfSpeech;
 
 /// A text and its morphemes, in order and without overlap.
 #[derive(Clone, Debug)]
-pub struct Analysis<'t> {
+pub struct AnalysedText<'t> {
     text: Normalised<'t>,
     tokens: Vec<Token>,
 }
@@ -26,14 +26,14 @@ struct Token {
     entry: Option<Entry>,
 }
 
-/// One morpheme of an [`Analysis`].
+/// One morpheme of an [`AnalysedText`].
 #[derive(Clone, Copy, Debug)]
 pub struct Morpheme<'a> {
     text: &'a Normalised<'a>,
     token: Token,
 }
 
-impl<'t> Analysis<'t> {
+impl<'t> AnalysedText<'t> {
     pub(crate) fn new(text: Normalised<'t>, words: &[Word]) -> Self {
         let tokens = words.iter().map(|word| Token::new(&text, word)).collect();
         Self { text, tokens }

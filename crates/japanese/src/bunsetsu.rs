@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::analysis::Analysis;
+use crate::analysis::AnalysedText;
 use crate::part::PartOfSpeech;
 
 /// A bunsetsu: a content word with the particles and endings that belong to it.
@@ -44,7 +44,7 @@ impl DependencyLabel {
 }
 
 /// The parts of a bunsetsu with one content word each.
-pub(crate) fn base_phrases(analysis: &Analysis<'_>, morphemes: Range<usize>) -> Vec<Range<usize>> {
+pub(crate) fn base_phrases(analysis: &AnalysedText<'_>, morphemes: Range<usize>) -> Vec<Range<usize>> {
     let mut phrases: Vec<Range<usize>> = Vec::new();
     let mut has_content = false;
     for at in morphemes {

@@ -13,7 +13,7 @@
 
 use std::fmt::Write as _;
 
-use crate::analysis::{Analysis, Morpheme};
+use crate::analysis::{AnalysedText, Morpheme};
 use crate::bunsetsu::{Bunsetsu, base_phrases};
 use crate::juman;
 use crate::synonyms::Synonym;
@@ -48,7 +48,7 @@ const TO_HIRAGANA: u32 = 0x60;
 /// ");
 /// ```
 #[must_use]
-pub fn knp(id: &str, analysis: &Analysis<'_>, bunsetsu: &[Bunsetsu], synonyms: &[Synonym]) -> String {
+pub fn knp(id: &str, analysis: &AnalysedText<'_>, bunsetsu: &[Bunsetsu], synonyms: &[Synonym]) -> String {
     let phrases: Vec<_> =
         bunsetsu.iter().map(|each| base_phrases(analysis, each.morphemes.clone())).collect();
     let lasts: Vec<usize> = phrases
@@ -99,7 +99,7 @@ fn features<'s>(text: &mut String, words: impl Iterator<Item = &'s Synonym>) {
 }
 
 /// Writes a morpheme, and a space before it if there is one.
-fn word(text: &mut String, analysis: &Analysis<'_>, at: usize) {
+fn word(text: &mut String, analysis: &AnalysedText<'_>, at: usize) {
     let morpheme = analysis.morpheme(at);
     let before = at.checked_sub(1).map_or(0, |before| analysis.morpheme(before).normal_span().end);
     if at > 0 && before < morpheme.normal_span().start {

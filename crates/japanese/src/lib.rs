@@ -43,7 +43,7 @@ mod syntax;
 pub const TABLE_BYTES: usize = dictionary::BYTES + synonyms::BYTES;
 
 pub use analyser::{Analyser, PIECE_BYTES_MAX};
-pub use analysis::{Analysis, Morpheme};
+pub use analysis::{AnalysedText, Morpheme};
 pub use bunsetsu::{Bunsetsu, DependencyLabel};
 pub use knp::knp;
 pub use normal::Normalised;

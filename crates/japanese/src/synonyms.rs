@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use crate::analysis::{Analysis, Morpheme};
+use crate::analysis::{AnalysedText, Morpheme};
 use crate::dictionary::u32_at as number;
 
 /// All headwords, sorted, one after the other.
@@ -54,7 +54,7 @@ pub struct Synonym {
 /// assert!(japanese::synonyms_of("不明確").iter().any(|group| group.number == 1));
 /// ```
 #[must_use]
-pub fn synonyms(analysis: &Analysis<'_>) -> Vec<Synonym> {
+pub fn synonyms(analysis: &AnalysedText<'_>) -> Vec<Synonym> {
     let mut found = Vec::new();
     let mut at = 0;
     while at < analysis.len() {
@@ -76,7 +76,7 @@ fn may_begin(morpheme: &Morpheme<'_>) -> bool {
     !matches!(morpheme.part().name(), "助詞" | "助動詞" | "記号" | "フィラー" | "その他")
 }
 
-fn longest(analysis: &Analysis<'_>, first: usize) -> Option<Synonym> {
+fn longest(analysis: &AnalysedText<'_>, first: usize) -> Option<Synonym> {
     let text = analysis.text().text();
     let start = analysis.morpheme(first).normal_span().start;
     let mut longest = None;

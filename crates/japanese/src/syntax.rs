@@ -33,7 +33,7 @@ use word::Word;
 
 pub use model::ModelError;
 
-use crate::{Analysis, Bunsetsu, DependencyLabel};
+use crate::{AnalysedText, Bunsetsu, DependencyLabel};
 
 /// The most bunsetsu that are parsed together. The last one of a longer sentence's piece depends on the next bunsetsu.
 pub const PIECE_BUNSETSU_MAX: usize = 128;
@@ -83,7 +83,7 @@ impl Parser {
 
     /// The bunsetsu of a sentence, in order; together they hold every morpheme once.
     #[must_use]
-    pub fn bunsetsu(&self, analysis: &Analysis<'_>) -> Vec<Bunsetsu> {
+    pub fn bunsetsu(&self, analysis: &AnalysedText<'_>) -> Vec<Bunsetsu> {
         let words = word::words(analysis);
         self.attach(&words, &self.starts(&words))
     }

@@ -7,7 +7,7 @@ use std::path::Path;
 use anyhow::{Context, Result, bail};
 use flate2::read::MultiGzDecoder;
 use japanese::training::Example;
-use japanese::{Analysis, DependencyLabel, Style};
+use japanese::{AnalysedText, DependencyLabel, Style};
 use serde_json::Value;
 
 /// A sentence of a treebank.
@@ -126,7 +126,7 @@ impl Sentence {
 
     /// What to learn from the sentence, with the labels; none if the analysis has no words.
     #[must_use]
-    pub fn example(&self, analysis: &Analysis<'_>) -> Option<(Example, Vec<Option<DependencyLabel>>)> {
+    pub fn example(&self, analysis: &AnalysedText<'_>) -> Option<(Example, Vec<Option<DependencyLabel>>)> {
         if analysis.is_empty() {
             return None;
         }
@@ -140,7 +140,7 @@ impl Sentence {
 
 /// Where the morphemes start, in bytes.
 #[must_use]
-pub fn word_starts(analysis: &Analysis<'_>) -> Vec<usize> {
+pub fn word_starts(analysis: &AnalysedText<'_>) -> Vec<usize> {
     analysis.morphemes().map(|morpheme| morpheme.span().start).collect()
 }
 

@@ -1,7 +1,7 @@
 //! A linear model that chooses among candidates: softmax, adaptive steps, averaged weights.
 
 use japanese::Style;
-use japanese::training::Entry;
+use japanese::training::ModelEntry;
 
 /// Features are counted and told apart by so many bits of their hash.
 const KEY_BITS: u32 = 24;
@@ -118,7 +118,7 @@ impl Learner {
 
     /// The averaged weights in one byte each; features whose weights are all 0 are left out.
     #[must_use]
-    pub fn entries(&self) -> Vec<Entry> {
+    pub fn entries(&self) -> Vec<ModelEntry> {
         let averaged = |row: &[Weight; 3]| {
             let [shared, web, encyclopedia] =
                 row.map(|weight| weight.value - weight.delayed / (self.steps + 1.0));
@@ -127,7 +127,7 @@ impl Learner {
         let max = most(self.rows.iter().flat_map(averaged).map(f32::abs).collect());
         let entry = |(key, &row): (u32, &u32)| {
             let [web, encyclopedia] = averaged(&self.rows[row as usize]).map(|weight| byte(weight / max));
-            Entry { feature: key << (32 - KEY_BITS), web, encyclopedia }
+            ModelEntry { feature: key << (32 - KEY_BITS), web, encyclopedia }
         };
         (0..)
             .zip(&self.rows_by_key)

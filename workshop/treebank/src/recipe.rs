@@ -94,7 +94,7 @@ fn learn(
     lessons: &[Lesson],
     settings: Settings,
     decisions: impl Fn(&Lesson, &mut dyn FnMut(Seen<'_>)),
-) -> Vec<training::Entry> {
+) -> Vec<training::ModelEntry> {
     let mut learner = Learner::new(settings.rate);
     for lesson in lessons {
         decisions(lesson, &mut |seen| match seen {

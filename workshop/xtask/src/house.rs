@@ -22,8 +22,8 @@ const CYCLE_MODULES_MAX: usize = 3;
 /// Files and functions longer than this are counted as long.
 const FILE_LINES_LONG: usize = 400;
 const FUNCTION_LINES_LONG: usize = 40;
-/// More words of documentation than this are a fault.
-const DOCUMENT_WORDS_MAX: usize = 35_000;
+/// More words of documentation than this are a fault. 35,000 before documents and Japanese text, which added chapters.
+const DOCUMENT_WORDS_MAX: usize = 37_500;
 /// Names that every crate may have a type of.
 const COMMON_NAMES: [&str; 4] = ["Error", "Result", "Args", "Settings"];
 

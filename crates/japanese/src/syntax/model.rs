@@ -112,7 +112,7 @@ fn checksum(bytes: &[u8]) -> u64 {
 
 /// A feature with its weight in each style.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct ModelEntry {
     /// The feature's hash.
     pub feature: u32,
     /// Its weight in [`Style::Web`].
@@ -122,7 +122,7 @@ pub struct Entry {
 }
 
 /// Writes a file. An entry whose bucket is full of heavier ones is left out.
-pub(super) fn write(models: [&[Entry]; MODELS]) -> Vec<u8> {
+pub(super) fn write(models: [&[ModelEntry]; MODELS]) -> Vec<u8> {
     let mut bytes = MAGIC.to_vec();
     let tables = models.map(table);
     for table in &tables {
@@ -135,10 +135,10 @@ pub(super) fn write(models: [&[Entry]; MODELS]) -> Vec<u8> {
     bytes
 }
 
-fn table(entries: &[Entry]) -> Vec<[u8; BUCKET_BYTES]> {
+fn table(entries: &[ModelEntry]) -> Vec<[u8; BUCKET_BYTES]> {
     // Three of four places are used.
     let buckets = (entries.len() / 3 + 1).min(BUCKETS_MAX);
-    let mut heaviest: Vec<&Entry> = entries.iter().collect();
+    let mut heaviest: Vec<&ModelEntry> = entries.iter().collect();
     heaviest.sort_by_key(|entry| (std::cmp::Reverse(entry.weight()), entry.feature));
     let mut table = vec![[0; BUCKET_BYTES]; buckets];
     for entry in heaviest {
@@ -155,7 +155,7 @@ fn table(entries: &[Entry]) -> Vec<[u8; BUCKET_BYTES]> {
     table
 }
 
-impl Entry {
+impl ModelEntry {
     fn weight(&self) -> u8 {
         self.web.unsigned_abs().max(self.encyclopedia.unsigned_abs())
     }
@@ -165,9 +165,9 @@ impl Entry {
 mod tests {
     use super::*;
 
-    fn entries() -> Vec<Entry> {
+    fn entries() -> Vec<ModelEntry> {
         (1..2000_u32)
-            .map(|number| Entry {
+            .map(|number| ModelEntry {
                 feature: number.wrapping_mul(0x9E37_79B1),
                 web: i8::try_from(number % 200 / 2).unwrap() - 20,
                 encyclopedia: 3,

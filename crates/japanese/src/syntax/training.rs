@@ -5,9 +5,9 @@ use super::chain::Chain;
 use super::phrase::{self, Phrase};
 use super::word::{self, Word};
 use super::{PIECE_BUNSETSU_MAX, Parser, label, model, pair};
-use crate::{Analysis, Bunsetsu, DependencyLabel};
+use crate::{AnalysedText, Bunsetsu, DependencyLabel};
 
-pub use super::model::Entry;
+pub use super::model::ModelEntry;
 
 /// A sentence of a treebank on the morphemes of an analysis.
 pub struct Example {
@@ -26,7 +26,7 @@ impl Example {
     ///
     /// If the lists differ in length.
     #[must_use]
-    pub fn new(analysis: &Analysis<'_>, starts: Vec<usize>, heads: Vec<Option<usize>>) -> Self {
+    pub fn new(analysis: &AnalysedText<'_>, starts: Vec<usize>, heads: Vec<Option<usize>>) -> Self {
         assert_eq!(starts.len(), heads.len(), "a head for every bunsetsu");
         let words = word::words(analysis);
         Self { phrases: phrase::phrases(&words, &starts), words, starts, heads }
@@ -81,13 +81,13 @@ impl Example {
 
 /// Heads of bunsetsu that are given: where each starts, as in [`Example::new`].
 #[must_use]
-pub fn attach(parser: &Parser, analysis: &Analysis<'_>, starts: &[usize]) -> Vec<Bunsetsu> {
+pub fn attach(parser: &Parser, analysis: &AnalysedText<'_>, starts: &[usize]) -> Vec<Bunsetsu> {
     parser.attach(&word::words(analysis), starts)
 }
 
 /// Writes a model file: boundaries, heads, labels.
 #[must_use]
-pub fn write(models: [&[Entry]; 3]) -> Vec<u8> {
+pub fn write(models: [&[ModelEntry]; 3]) -> Vec<u8> {
     model::write(models)
 }
 

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use super::features::{hash_number, hash_text};
-use crate::{Analysis, Morpheme, PartOfSpeech};
+use crate::{AnalysedText, Morpheme, PartOfSpeech};
 
 /// A morpheme as hashes and small numbers.
 #[derive(Clone, Copy, Debug)]
@@ -69,7 +69,7 @@ static PARTS: LazyLock<Vec<Part>> = LazyLock::new(|| {
 });
 
 /// The words of an analysis.
-pub(super) fn words(analysis: &Analysis<'_>) -> Vec<Word> {
+pub(super) fn words(analysis: &AnalysedText<'_>) -> Vec<Word> {
     let parts: &[Part] = &PARTS;
     analysis.morphemes().map(|morpheme| Word::new(&morpheme, parts)).collect()
 }

@@ -3,7 +3,7 @@
 use std::io::{self, BufRead, Read as _};
 
 use anyhow::{Context as _, bail};
-use japanese::{Analyser, Analysis, Bunsetsu, Morpheme, Parser, Style, Synonym};
+use japanese::{AnalysedText, Analyser, Bunsetsu, Morpheme, Parser, Style, Synonym};
 use serde_json::{Value, json};
 
 use crate::exit::Exit;
@@ -97,13 +97,13 @@ fn next_line(input: &mut impl BufRead) -> anyhow::Result<Option<String>> {
     Ok(Some(text.to_owned()))
 }
 
-fn annotation(analysis: &Analysis<'_>, bunsetsu: &[Bunsetsu], synonyms: &[Synonym]) -> Value {
+fn annotation(analysis: &AnalysedText<'_>, bunsetsu: &[Bunsetsu], synonyms: &[Synonym]) -> Value {
     let parts: Vec<Value> = bunsetsu.iter().map(|part| phrase(analysis, part)).collect();
     let synonyms: Vec<Value> = synonyms.iter().map(|word| synonym(analysis, word)).collect();
     json!({ "text": analysis.text().original(), "bunsetsu": parts, "synonyms": synonyms })
 }
 
-fn phrase(analysis: &Analysis<'_>, part: &Bunsetsu) -> Value {
+fn phrase(analysis: &AnalysedText<'_>, part: &Bunsetsu) -> Value {
     let morphemes: Vec<Value> = part.morphemes.clone().map(|at| morpheme(&analysis.morpheme(at))).collect();
     json!({
         "text": text_of(analysis, part.morphemes.clone()),
@@ -124,14 +124,14 @@ fn morpheme(morpheme: &Morpheme<'_>) -> Value {
     })
 }
 
-fn synonym(analysis: &Analysis<'_>, word: &Synonym) -> Value {
+fn synonym(analysis: &AnalysedText<'_>, word: &Synonym) -> Value {
     let mut groups: Vec<String> = word.groups.iter().map(|group| format!("{:06}", group.number)).collect();
     groups.dedup();
     json!({ "text": text_of(analysis, word.morphemes.clone()), "groups": groups })
 }
 
 /// What the original text says at these morphemes.
-fn text_of<'a>(analysis: &'a Analysis<'_>, morphemes: std::ops::Range<usize>) -> &'a str {
+fn text_of<'a>(analysis: &'a AnalysedText<'_>, morphemes: std::ops::Range<usize>) -> &'a str {
     let start = analysis.morpheme(morphemes.start).span().start;
     let end = analysis.morpheme(morphemes.end - 1).span().end;
     &analysis.text().original()[start..end]
