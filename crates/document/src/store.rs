@@ -104,11 +104,13 @@ impl<R: Rows> StageRows<R> {
     }
 }
 
+/// Whether a row is of a target, and whether it stands for a document of it.
+pub(crate) type Judge<R> = fn(&Target, &[u8], &R) -> (bool, bool);
+
 /// Keeps the rows that are not of the target.
 pub(crate) struct Others<'t, R: Rows> {
     pub(crate) target: &'t Target,
-    /// Whether a row is of the target, and whether it stands for a document of it.
-    pub(crate) judge: fn(&Target, &[u8], &R::Row) -> (bool, bool),
+    pub(crate) judge: Judge<R::Row>,
     /// Documents that were left out.
     pub(crate) documents: u64,
 }

@@ -186,8 +186,8 @@ impl Error {
             Self::Directory(error) => return Some(error.advice()),
             Self::Config(error) => return Some(error.advice()),
             Self::Control { owner, source } => return Some(control_advice(owner, source)),
-            Self::Schedule { source: crawl::Error::Archive(_), .. } => return None,
-            Self::Stage { source: stage::Error::Archive(_), .. } => return None,
+            Self::Schedule { source: crawl::Error::Archive(_), .. }
+            | Self::Stage { source: stage::Error::Archive(_), .. } => return None,
             Self::Stage { stage, .. } => {
                 return Some(format!(
                     "run `utsushi rebuild {stage}`, which rebuilds it from the archive; nothing is lost"

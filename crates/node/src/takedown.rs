@@ -4,7 +4,7 @@
 //! schedule asks the archive what was taken down whenever it is opened, and visits none of it. Stages, and results and
 //! quarantined documents of stored scans, are told here.
 //!
-//! **Invariant:** a target is noted in [`PENDING`] before the archive decides, and until every store has removed it. Whoever
+//! **Invariant:** a target is noted in `takedown.pending` before the archive decides, and until every store has removed it. Whoever
 //! opens the archive to write finishes what a crash interrupted.
 
 use crate::directory::DirectoryWriter;

@@ -81,6 +81,10 @@ fn read(arrival: &Arrival<'_>) -> Result<Option<StoredDocument>, Error> {
     }
     let (page, outline) = html::read_with_outline(url, content_type, content, AGENT);
     let language = stage::language_of(&page);
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the crate of the type is no dependency of this one"
+    )]
     let language = language.as_ref().map(|language| language.as_str());
     let bytes = content.len() as u64;
     Ok(Some(StoredDocument::of(&arrival.entry().url, bytes, &page, language, &outline)))

@@ -30,9 +30,9 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Treebank {
-    /// UD_Japanese-GSD: web pages, blogs, news
+    /// Web pages, blogs and news, by `UD_Japanese-GSD`
     Web,
-    /// WikipediaAnnotatedCorpus
+    /// Wikipedia, by the `WikipediaAnnotatedCorpus`
     Encyclopedia,
 }
 

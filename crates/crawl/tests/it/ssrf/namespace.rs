@@ -26,7 +26,7 @@ pub(crate) fn run(test: &str, inside: impl FnOnce() -> Vec<String>) {
     match told {
         Ok(told) => told.lines().for_each(say),
         Err(why) => {
-            say(&format!("NOT TESTED: forbidden addresses, because no network can be made here: {why}"))
+            say(&format!("NOT TESTED: forbidden addresses, because no network can be made here: {why}"));
         }
     }
 }
