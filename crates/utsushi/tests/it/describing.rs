@@ -39,7 +39,10 @@ fn help_names_every_command_and_has_an_example() {
 
 #[test]
 fn the_version_is_that_of_the_crate() {
-    assert_eq!(run(utsushi().arg("--version")).done(), concat!("utsushi ", env!("CARGO_PKG_VERSION"), "\n"));
+    let version = concat!("utsushi ", env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!(run(utsushi().arg("-V")).done(), version);
+    let long = run(utsushi().arg("--version")).done();
+    assert!(long.starts_with(version) && long.contains("IPADIC"), "{long}");
 }
 
 #[test]
